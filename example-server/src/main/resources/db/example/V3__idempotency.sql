@@ -1,0 +1,12 @@
+-- What the library has to be told of this host, once its own migrations have run: which resources a
+-- record may refer to, and who serves calls.
+SELECT idempotency.add_resource_type('project', 'tenant.projects', 'id');
+SELECT idempotency.add_resource_type('project_member', 'tenant.project_members', 'id');
+SELECT idempotency.add_resource_type('cluster', 'tenant.clusters', 'id');
+SELECT idempotency.add_resource_type('node_pool', 'tenant.node_pools', 'id');
+SELECT idempotency.add_resource_type('install', 'tenant.installs', 'id');
+SELECT idempotency.add_resource_type('namespace', 'tenant.namespaces', 'id');
+SELECT idempotency.add_resource_type('api_key', 'tenant.api_keys', 'id');
+SELECT idempotency.add_resource_type('invite', 'tenant.invites', 'id');
+
+SELECT idempotency.grant_to('${app_role}');
