@@ -1,0 +1,76 @@
+package io.github.grpcidempotency.decision;
+
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Decides what becomes of a call. The rules, the first that fits:
+ *
+ * <ol>
+ *   <li>The claim won: execute.
+ *   <li>The store did not answer: refuse as in progress if another holder is known; otherwise the
+ *       procedure's outage policy decides between running unguarded and refusing.
+ *   <li>The key stands for another procedure or another request, ended or not: refuse as reused.
+ *   <li>The first call has ended: replay.
+ *   <li>The first call's effect is uncertain: refuse as unknown until its lease ends.
+ *   <li>The first call is running: refuse as in progress.
+ * </ol>
+ */
+public final class ClaimDecider {
+  private ClaimDecider() {}
+
+  /** Returns the decision for a call of {@code procedure} with {@code fingerprint}. */
+  public static Decision decide(
+      Standing standing, String procedure, Fingerprint fingerprint, OutagePolicy outagePolicy) {
+    if (standing instanceof Standing.Free) {
+      return new Decision.Execute();
+    }
+    if (standing instanceof Standing.Unanswered unanswered) {
+      return onOutage(unanswered, outagePolicy);
+    }
+    if (standing instanceof Standing.Recorded recorded) {
+      return mismatch(
+              Optional.of(recorded.procedure()),
+              Optional.of(recorded.fingerprint()),
+              procedure,
+              fingerprint)
+          .orElseGet(Decision.Replay::new);
+    }
+    Standing.InFlight inFlight = (Standing.InFlight) standing;
+    return mismatch(inFlight.procedure(), inFlight.fingerprint(), procedure, fingerprint)
+        .orElseGet(() -> onDuplicate(inFlight));
+  }
+
+  private static Decision onOutage(Standing.Unanswered unanswered, OutagePolicy outagePolicy) {
+    if (unanswered.holderKnown()) {
+      return new Decision.Refuse(Refusal.inProgress(Duration.ofDays(1)));
+    }
+    return switch (outagePolicy) {
+      case FAIL_OPEN -> new Decision.ExecuteUnguarded();
+      case FAIL_CLOSED -> new Decision.Refuse(Refusal.storeUnavailable());
+    };
+  }
+
+  private static Decision onDuplicate(Standing.InFlight inFlight) {
+    return new Decision.Refuse(
+        inFlight.outcomeUnknown()
+            ? Refusal.outcomeUnknown(inFlight.leaseLeft())
+            : Refusal.inProgress(inFlight.leaseLeft()));
+  }
+
+  private static Optional<Decision> mismatch(
+      Optional<String> standingProcedure,
+      Optional<Fingerprint> standingFingerprint,
+      String procedure,
+      Fingerprint fingerprint) {
+    if (standingProcedure.isPresent() && !standingProcedure.get().equals(procedure)) {
+      return Optional.of(new Decision.Refuse(Refusal.reused("procedure")));
+    }
+    if (standingFingerprint.isPresent() && !standingFingerprint.get().matches(fingerprint)) {
+      return Optional.of(new Decision.Refuse(Refusal.reused("request")));
+    }
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,16 @@
+package io.github.grpcidempotency.decision;
+
+import com.google.rpc.Code;
+
+/** How a handler ended. */
+public sealed interface Outcome {
+  /** With a response. */
+  record Succeeded() implements Outcome {}
+
+  /**
+   * With an error, whether closed with or thrown.
+   *
+   * @param code the error's code, never {@code OK}
+   */
+  record Failed(Code code) implements Outcome {}
+}

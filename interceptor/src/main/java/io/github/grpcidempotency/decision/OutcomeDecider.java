@@ -1,0 +1,19 @@
+package io.github.grpcidempotency.decision;
+
+import io.github.grpcidempotency.procedure.FailurePolicy;
+
+/** Decides what becomes of a reservation once its handler has ended. */
+public final class OutcomeDecider {
+  private OutcomeDecider() {}
+
+  /** Returns the settlement of an outcome under a procedure's failure policy. */
+  public static Settlement decide(Outcome outcome, FailurePolicy policy) {
+    if (!(outcome instanceof Outcome.Failed failed)) {
+      return Settlement.COMPLETE;
+    }
+    if (policy.terminal().contains(failed.code())) {
+      return Settlement.COMPLETE_WITH_ERROR;
+    }
+    return policy.unknown().contains(failed.code()) ? Settlement.HOLD : Settlement.RELEASE;
+  }
+}

@@ -1,0 +1,69 @@
+package io.github.grpcidempotency.decision;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Why a call is not served. Says nothing about other users, keys or requests.
+ *
+ * @param reason the machine-readable reason
+ * @param metadata what else the error tells a program
+ * @param retryAfter when to try again; empty where trying again is pointless
+ */
+public record Refusal(Reason reason, Map<String, String> metadata, Optional<Duration> retryAfter) {
+
+  /** The reasons of the wire contract; their names travel as {@code ErrorInfo.reason}. */
+  public enum Reason {
+    /** The key is malformed, empty, or given twice. */
+    IDEMPOTENCY_KEY_INVALID,
+    /** The key was used for another request or another procedure. */
+    IDEMPOTENCY_KEY_REUSED,
+    /** The first call with this key is still running. */
+    IDEMPOTENCY_IN_PROGRESS,
+    /** The first call with this key ended, and nobody knows yet whether its effect happened. */
+    IDEMPOTENCY_OUTCOME_UNKNOWN,
+    /** The store cannot be reached and the procedure fails closed. */
+    IDEMPOTENCY_STORE_UNAVAILABLE
+  }
+
+  private static final Duration SOON = Duration.ofMillis(500);
+  private static final Duration AT_LEAST = Duration.ofMillis(50);
+
+  static Refusal reused(String mismatch) {
+    return new Refusal(
+        Reason.IDEMPOTENCY_KEY_REUSED, Map.of("mismatch", mismatch), Optional.empty());
+  }
+
+  /** Returns the refusal of a malformed key. */
+  public static Refusal invalidKey() {
+    return new Refusal(Reason.IDEMPOTENCY_KEY_INVALID, Map.of(), Optional.empty());
+  }
+
+  /**
+   * Returns the refusal of a duplicate; it may ask again soon, at the latest when the lease ends.
+   */
+  public static Refusal inProgress(Duration leaseLeft) {
+    return new Refusal(
+        Reason.IDEMPOTENCY_IN_PROGRESS, Map.of(), Optional.of(between(AT_LEAST, leaseLeft, SOON)));
+  }
+
+  /** Returns the refusal of a call whose predecessor's effect is uncertain until its lease ends. */
+  public static Refusal outcomeUnknown(Duration leaseLeft) {
+    return new Refusal(
+        Reason.IDEMPOTENCY_OUTCOME_UNKNOWN,
+        Map.of(),
+        Optional.of(leaseLeft.compareTo(AT_LEAST) < 0 ? AT_LEAST : leaseLeft));
+  }
+
+  /** Returns the refusal of a call that must not run without a store. */
+  public static Refusal storeUnavailable() {
+    return new Refusal(
+        Reason.IDEMPOTENCY_STORE_UNAVAILABLE, Map.of(), Optional.of(Duration.ofSeconds(1)));
+  }
+
+  private static Duration between(Duration least, Duration value, Duration most) {
+    Duration capped = value.compareTo(most) > 0 ? most : value;
+    return capped.compareTo(least) < 0 ? least : capped;
+  }
+}

@@ -1,0 +1,71 @@
+package io.github.grpcidempotency.grpc;
+
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.EXPIRES;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OPERATION;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
+
+import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.store.ClaimResult.Recorded;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+
+/** The last step of a call: what goes to the client, trailers stamped. */
+final class Answering {
+  private Answering() {}
+
+  /** Sends the handler's own answer, for the first time. */
+  static <ResponseT> void send(
+      ServerCall<?, ResponseT> call,
+      RecordingCall.Answer<ResponseT> answer,
+      UUID operationId,
+      Instant expires,
+      IdempotencyStatus status) {
+    Metadata trailers = answer.trailers();
+    stamp(trailers, operationId, expires, status);
+    call.sendHeaders(answer.headers());
+    answer.message().ifPresent(call::sendMessage);
+    call.close(Status.OK, trailers);
+  }
+
+  /** Sends a recorded answer again. */
+  static <ResponseT> void replay(ServerCall<?, ResponseT> call, Recorded recorded) {
+    if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
+      TerminalError error = TerminalError.of(failure);
+      call.close(error.status(), error.trailers());
+      return;
+    }
+    RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
+    ResponseT message = call.getMethodDescriptor().parseResponse(response.bytes().newInput());
+    Metadata trailers = new Metadata();
+    stamp(trailers, recorded.operationId(), recorded.expires(), recorded.status());
+    trailers.put(REPLAYED, "true");
+    call.sendHeaders(new Metadata());
+    call.sendMessage(message);
+    call.close(Status.OK, trailers);
+  }
+
+  /** Sends an error of the wire contract; no header goes ahead of it. */
+  static void refuse(ServerCall<?, ?> call, Refusal refusal, String keyName) {
+    StatusRuntimeException error = RefusalError.of(refusal, keyName);
+    Metadata trailers = error.getTrailers();
+    call.close(error.getStatus(), trailers == null ? new Metadata() : trailers);
+  }
+
+  private static void stamp(
+      Metadata trailers, UUID operationId, Instant expires, IdempotencyStatus status) {
+    for (Metadata.Key<String> ours : List.of(STATUS, REPLAYED, OPERATION, EXPIRES)) {
+      trailers.discardAll(ours);
+    }
+    trailers.put(STATUS, status.trailer());
+    trailers.put(OPERATION, operationId.toString());
+    trailers.put(EXPIRES, expires.toString());
+  }
+}

@@ -1,0 +1,145 @@
+package io.github.grpcidempotency.grpc;
+
+import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.runtime.IdempotencyListener;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import java.util.Iterator;
+import java.util.Optional;
+
+/**
+ * Makes create RPCs safe to retry: the handler runs once for an {@code idempotency-key}, and every
+ * retry gets the first answer.
+ *
+ * <p>Untouched, at no cost, are: methods without a {@link Procedure}, calls without a key, calls
+ * without a caller, and everything if no store is configured. Register it so that authentication
+ * runs first ({@code ServerBuilder} calls the interceptor added last first).
+ *
+ * <p>Store work runs on the thread that gRPC calls back on: give the server an executor that may
+ * block, as for any handler that talks to a database. Thread-safe.
+ */
+public final class IdempotencyInterceptor implements ServerInterceptor, AutoCloseable {
+  private final Procedures procedures;
+  private final CallerResolver callers;
+  private final Metadata.Key<String> keyHeader;
+  private final Optional<Engine> engine;
+
+  private IdempotencyInterceptor(Builder builder) {
+    this.procedures = builder.procedures;
+    this.callers = builder.callers;
+    this.keyHeader = IdempotencyMetadata.ascii(builder.keyHeader);
+    this.engine = builder.store.map(store -> new Engine(store, builder.listener, keyHeader.name()));
+  }
+
+  /**
+   * Starts an interceptor.
+   *
+   * @param procedures the create RPCs to make idempotent
+   * @param callers who calls
+   */
+  public static Builder builder(Procedures procedures, CallerResolver callers) {
+    return new Builder(procedures, callers);
+  }
+
+  @Override
+  public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+      ServerCall<RequestT, ResponseT> call,
+      Metadata headers,
+      ServerCallHandler<RequestT, ResponseT> next) {
+    Optional<Procedure> procedure = procedures.find(call.getMethodDescriptor().getFullMethodName());
+    if (procedure.isEmpty() || engine.isEmpty() || !headers.containsKey(keyHeader)) {
+      return next.startCall(call, headers);
+    }
+    Optional<Caller> caller = callers.resolve();
+    if (caller.isEmpty()) {
+      return next.startCall(call, headers);
+    }
+    Optional<String> key = onlyKey(headers).flatMap(procedure.get().keyFormat()::canonicalize);
+    if (key.isEmpty()) {
+      return refuse(call, procedure.get());
+    }
+    return new IdempotentCall<>(
+            engine.get(),
+            procedure.get(),
+            new IdempotencyKey(caller.get(), key.get()),
+            call,
+            headers,
+            next)
+        .start();
+  }
+
+  /** Stops renewing leases and recording late answers. Call it when the server has terminated. */
+  @Override
+  public void close() {
+    engine.ifPresent(Engine::close);
+  }
+
+  private Optional<String> onlyKey(Metadata headers) {
+    Iterable<String> values = headers.getAll(keyHeader);
+    Iterator<String> keys =
+        values == null ? Optional.<String>empty().stream().iterator() : values.iterator();
+    Optional<String> first = keys.hasNext() ? Optional.of(keys.next()) : Optional.empty();
+    return keys.hasNext() ? Optional.empty() : first;
+  }
+
+  private <RequestT> ServerCall.Listener<RequestT> refuse(
+      ServerCall<RequestT, ?> call, Procedure procedure) {
+    Refusal refusal = Refusal.invalidKey();
+    engine.ifPresent(
+        present -> present.tell(events -> events.refused(procedure.name(), refusal.reason())));
+    Answering.refuse(call, refusal, keyHeader.name());
+    return new ServerCall.Listener<>() {};
+  }
+
+  /** Settings of the interceptor. What belongs to one procedure is on its descriptor. */
+  public static final class Builder {
+    private final Procedures procedures;
+    private final CallerResolver callers;
+    private Optional<IdempotencyStore> store = Optional.empty();
+    private String keyHeader = IdempotencyMetadata.KEY.name();
+    private IdempotencyListener listener = new IdempotencyListener() {};
+
+    private Builder(Procedures procedures, CallerResolver callers) {
+      this.procedures = procedures;
+      this.callers = callers;
+    }
+
+    /** Sets where operations are recorded. Without a store every call passes through untouched. */
+    public Builder store(IdempotencyStore store) {
+      this.store = Optional.of(store);
+      return this;
+    }
+
+    /** Sets the request header that carries the key; {@code idempotency-key} by default. */
+    public Builder keyHeader(String name) {
+      this.keyHeader = name;
+      return this;
+    }
+
+    /** Sets who hears of what happens; nobody by default. */
+    public Builder listener(IdempotencyListener listener) {
+      this.listener = listener;
+      return this;
+    }
+
+    /**
+     * Checks that the store can serve the procedures, and returns the interceptor. Close it with
+     * the server.
+     *
+     * @throws IllegalStateException if the store cannot; the message lists every problem
+     * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
+     */
+    public IdempotencyInterceptor build() {
+      store.ifPresent(present -> present.verify(procedures.all()));
+      return new IdempotencyInterceptor(this);
+    }
+  }
+}

@@ -1,0 +1,33 @@
+package io.github.grpcidempotency.grpc;
+
+import io.grpc.Metadata;
+
+/** The metadata of the wire contract. All of it is ASCII; the trailers stand on success only. */
+public final class IdempotencyMetadata {
+  /** Request header: the client's key, unless the interceptor is told another name. */
+  public static final Metadata.Key<String> KEY = ascii("idempotency-key");
+
+  /** Trailer: {@code processing}, {@code completed} or {@code failed}. */
+  public static final Metadata.Key<String> STATUS = ascii("idempotency-status");
+
+  /** Trailer: {@code true} on replays, absent otherwise. */
+  public static final Metadata.Key<String> REPLAYED = ascii("idempotency-replayed");
+
+  /** Trailer: the id of the operation's record. */
+  public static final Metadata.Key<String> OPERATION = ascii("idempotency-operation");
+
+  /** Trailer: until when retries are answered, an RFC 3339 instant. */
+  public static final Metadata.Key<String> EXPIRES = ascii("idempotency-expires");
+
+  /**
+   * Trailer on errors: when gRPC's own retries may try again, in milliseconds; negative for never
+   * (gRFC A6).
+   */
+  static final Metadata.Key<String> PUSHBACK = ascii("grpc-retry-pushback-ms");
+
+  private IdempotencyMetadata() {}
+
+  static Metadata.Key<String> ascii(String name) {
+    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+  }
+}

@@ -1,0 +1,25 @@
+package io.github.grpcidempotency.key;
+
+/**
+ * A canonical key within its caller's scope: the identity of one operation.
+ *
+ * @param caller whose key it is
+ * @param value the key in its format's canonical spelling
+ */
+public record IdempotencyKey(Caller caller, String value) {
+  /**
+   * Returns the key as it is stored beside the user's id: the namespace stands in front of the
+   * first colon. A namespace contains no colon, so two scopes never share a spelling.
+   */
+  public String stored() {
+    return caller.namespace().isEmpty() && value.indexOf(':') < 0
+        ? value
+        : caller.namespace() + ":" + value;
+  }
+
+  /** Says nothing of the key: raw keys stay out of logs. */
+  @Override
+  public String toString() {
+    return "IdempotencyKey[withheld]";
+  }
+}

@@ -1,0 +1,29 @@
+package io.github.grpcidempotency.key;
+
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** Checks a raw key and gives its canonical spelling. Implementations are pure and thread-safe. */
+@FunctionalInterface
+public interface KeyFormat {
+  /** Returns the canonical spelling of a well-formed raw key, or empty for a malformed one. */
+  Optional<String> canonicalize(String raw);
+
+  /** Accepts a UUID in its 36-character text form (RFC 9562) and spells it in lower case. */
+  static KeyFormat uuid() {
+    Pattern uuid = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
+    return raw ->
+        uuid.matcher(raw).matches() ? Optional.of(raw.toLowerCase(Locale.ROOT)) : Optional.empty();
+  }
+
+  /** Accepts opaque keys of the IETF draft's kind: {@code [A-Za-z0-9._~-]{1,255}}, case kept. */
+  static KeyFormat opaque() {
+    return matching(Pattern.compile("[A-Za-z0-9._~-]{1,255}"));
+  }
+
+  /** Accepts what the whole of a pattern matches, unchanged. */
+  static KeyFormat matching(Pattern pattern) {
+    return raw -> pattern.matcher(raw).matches() ? Optional.of(raw) : Optional.empty();
+  }
+}

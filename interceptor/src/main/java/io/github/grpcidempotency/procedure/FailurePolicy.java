@@ -1,0 +1,47 @@
+package io.github.grpcidempotency.procedure;
+
+import com.google.common.collect.Sets;
+import com.google.rpc.Code;
+import java.util.Set;
+
+/**
+ * Which errors of a handler are more than "nothing happened, try again".
+ *
+ * @param terminal codes that are recorded and replayed, details included: trying again is pointless
+ * @param unknown codes after which the effect may or may not have happened: the key stays reserved
+ *     until its lease ends
+ */
+public record FailurePolicy(Set<Code> terminal, Set<Code> unknown) {
+  private static final FailurePolicy RELEASE_ALL = new FailurePolicy(Set.of(), Set.of());
+
+  /**
+   * Checks the sets.
+   *
+   * @throws IllegalArgumentException if a code is in both, or {@code OK} in either
+   */
+  public FailurePolicy {
+    terminal = Set.copyOf(terminal);
+    unknown = Set.copyOf(unknown);
+    if (!Sets.intersection(terminal, unknown).isEmpty()) {
+      throw new IllegalArgumentException("a code is either terminal or unknown, not both");
+    }
+    if (terminal.contains(Code.OK) || unknown.contains(Code.OK)) {
+      throw new IllegalArgumentException("OK is not a failure");
+    }
+  }
+
+  /** Returns the default: every error frees the key, so that the client can retry with it. */
+  public static FailurePolicy releaseAll() {
+    return RELEASE_ALL;
+  }
+
+  /** Returns this policy with other terminal codes. */
+  public FailurePolicy withTerminal(Code... codes) {
+    return new FailurePolicy(Set.of(codes), unknown);
+  }
+
+  /** Returns this policy with other unknown codes. */
+  public FailurePolicy withUnknown(Code... codes) {
+    return new FailurePolicy(terminal, Set.of(codes));
+  }
+}

@@ -1,0 +1,38 @@
+package io.github.grpcidempotency.runtime;
+
+import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.decision.Settlement;
+import io.github.grpcidempotency.store.StoreException;
+import java.util.UUID;
+
+/**
+ * Hears of what happens, for metrics and logs. No event carries a key, a request or a response.
+ *
+ * <p>Called on the threads that serve calls, and on the lease keeper's: return quickly. What a
+ * listener throws is logged and otherwise ignored.
+ */
+public interface IdempotencyListener {
+  /** A claim won: the handler is about to run. */
+  default void claimed(String procedure, UUID operationId) {}
+
+  /** A recorded outcome is about to be sent again. */
+  default void replayed(String procedure, UUID operationId) {}
+
+  /** A call was refused. */
+  default void refused(String procedure, Refusal.Reason reason) {}
+
+  /** A reservation was settled. */
+  default void settled(String procedure, UUID operationId, Settlement settlement) {}
+
+  /** The store was out of reach and the procedure fails open: the handler runs unguarded. */
+  default void ranUnguarded(String procedure, StoreException cause) {}
+
+  /** An owner found that it owns its key no more; it changed nothing. */
+  default void leaseLost(UUID operationId) {}
+
+  /** An answer could not be recorded; it will be tried again until the store answers. */
+  default void recordingDeferred(UUID operationId, StoreException cause) {}
+
+  /** A deferred answer is recorded now. */
+  default void recordedLate(UUID operationId) {}
+}

@@ -1,0 +1,23 @@
+package io.github.grpcidempotency.store;
+
+import com.google.protobuf.ByteString;
+import java.util.Optional;
+import java.util.UUID;
+
+/** The answer that every retry gets. */
+public sealed interface RecordedOutcome {
+  /**
+   * A response.
+   *
+   * @param bytes the serialized response message
+   * @param resourceId the created resource; empty if there is none, or it was deleted since
+   */
+  record Response(ByteString bytes, Optional<UUID> resourceId) implements RecordedOutcome {}
+
+  /**
+   * A terminal error.
+   *
+   * @param bytes the serialized error; only the interceptor knows its form
+   */
+  record Failure(ByteString bytes) implements RecordedOutcome {}
+}

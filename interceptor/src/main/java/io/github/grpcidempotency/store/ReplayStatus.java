@@ -1,0 +1,39 @@
+package io.github.grpcidempotency.store;
+
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.StatusResolver;
+import java.util.Optional;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The status of a replay, for stores that ask the procedure's resolver in a step of its own. */
+public final class ReplayStatus {
+  private static final Logger logger = LoggerFactory.getLogger(ReplayStatus.class);
+
+  private ReplayStatus() {}
+
+  /**
+   * Asks a procedure's resolver. Never throws: what is not known is {@code processing}, and what
+   * has no asynchronous work is {@code completed}.
+   */
+  public static IdempotencyStatus of(Procedure procedure, Optional<UUID> resourceId) {
+    Optional<StatusResolver> resolver = procedure.statusResolver();
+    if (resolver.isEmpty()) {
+      return IdempotencyStatus.COMPLETED;
+    }
+    if (resourceId.isEmpty()) {
+      return IdempotencyStatus.PROCESSING;
+    }
+    try {
+      return resolver.get().resolve(resourceId.get());
+    } catch (RuntimeException failed) {
+      logger.warn(
+          "the status of {} could not be resolved; it is given as processing",
+          procedure.name(),
+          failed);
+      return IdempotencyStatus.PROCESSING;
+    }
+  }
+}

@@ -1,0 +1,149 @@
+package io.github.grpcidempotency.postgres;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.ReplayStatus;
+import io.github.grpcidempotency.store.StoreException;
+import java.util.Optional;
+import java.util.UUID;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.Query;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One claim of a reservation:
+ *
+ * <ol>
+ *   <li>Insert the reservation, or see what stands there: one flush, and usually the only one.
+ *   <li>What stands there has expired: replace it, or see who was faster.
+ *   <li>What stands there is the same request, abandoned by its owner: take it over.
+ *   <li>What stood there is gone: start again.
+ * </ol>
+ *
+ * <p>The reservation's id is ours from the start, so a flush whose answer was lost is sent again: a
+ * row with this id is ours.
+ */
+final class Claiming {
+  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
+  private static final int MOST_ROUNDS = 10;
+
+  private final PostgresIdempotencyStore store;
+  private final ClaimRequest request;
+  private final ProcedureSql sql;
+  private final UUID id = UuidCreator.getTimeOrderedEpoch();
+  private boolean holderSeen;
+
+  Claiming(PostgresIdempotencyStore store, ClaimRequest request) {
+    this.store = store;
+    this.request = request;
+    this.sql = store.sql(request.procedure());
+  }
+
+  ClaimResult run() {
+    try {
+      return claim();
+    } catch (JdbiException failure) {
+      throw new StoreException("could not claim the key", failure, holderSeen);
+    }
+  }
+
+  private ClaimResult claim() {
+    Optional<StandingRow> standing = reserve(sql.claim());
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+      Optional<ClaimResult> result = standing.flatMap(this::settleOn);
+      if (result.isPresent()) {
+        return result.get();
+      }
+      boolean expired = standing.map(StandingRow::expired).orElse(false);
+      standing = reserve(expired ? sql.reclaim() : sql.claim());
+    }
+    throw new StoreException("the key changed hands too often", null, true);
+  }
+
+  /** Returns what a standing row makes of this claim; empty if it has to be looked at again. */
+  private Optional<ClaimResult> settleOn(StandingRow row) {
+    if (row.id().equals(id)) {
+      return Optional.of(won(row, row.attempt()));
+    }
+    holderSeen = true;
+    if (row.expired()) {
+      return Optional.empty();
+    }
+    if (row.ended()) {
+      return Optional.of(recorded(row));
+    }
+    if (row.isAbandoned() && row.isSameRequestAs(request)) {
+      return takeOver(row).map(attempt -> won(row, attempt));
+    }
+    return Optional.of(new ClaimResult.InFlight(row.inFlight()));
+  }
+
+  private Optional<StandingRow> reserve(String statement) {
+    try {
+      return flush(statement);
+    } catch (JdbiException failure) {
+      if (Failures.isCutOff(failure)) {
+        return flush(statement);
+      }
+      if (Failures.isFromDatabase(failure) && !statement.equals(sql.claimWithoutStatus())) {
+        Optional<StandingRow> standing = flush(sql.claimWithoutStatus());
+        logger.warn(
+            "the outbox query of {} failed; its status is given as processing",
+            request.procedure().name(),
+            failure);
+        return standing;
+      }
+      throw failure;
+    }
+  }
+
+  private Optional<StandingRow> flush(String statement) {
+    try (Handle handle = store.jdbi().open()) {
+      return Flush.run(handle, statement, this::bind, StandingRow::read);
+    }
+  }
+
+  private Optional<Integer> takeOver(StandingRow row) {
+    try (Handle handle = store.jdbi().open()) {
+      return Flush.run(
+          handle,
+          store.reservationSql().takeOver(),
+          query -> bind(query).bind("id", row.id()).bind("attempt", row.attempt()),
+          taken -> taken.getInt("attempt"));
+    }
+  }
+
+  private Query bind(Query query) {
+    return query
+        .bind("user", request.key().caller().userId().toString())
+        .bind("key", request.key().stored())
+        .bind("id", id)
+        .bind("procedure", request.procedure().name())
+        .bind("hash", request.fingerprint().hash().toByteArray())
+        .bind("hash_version", request.fingerprint().version())
+        .bind("lease_millis", store.lease().toMillis())
+        .bind("retention_millis", request.procedure().retention().toMillis());
+  }
+
+  private ClaimResult won(StandingRow row, int attempt) {
+    return new ClaimResult.Won(new Reservation(store, request, row.id(), attempt, row.expires()));
+  }
+
+  private ClaimResult recorded(StandingRow row) {
+    return new ClaimResult.Recorded(
+        row.recorded(), row.id(), row.expires(), row.outcome(), status(row));
+  }
+
+  private IdempotencyStatus status(StandingRow row) {
+    Optional<StatusResolver> resolver = request.procedure().statusResolver();
+    if (resolver.isPresent() && resolver.get() instanceof OutboxStatusResolver outbox) {
+      return outbox.statusOf(row.outboxStatus());
+    }
+    return ReplayStatus.of(request.procedure(), row.resourceId());
+  }
+}

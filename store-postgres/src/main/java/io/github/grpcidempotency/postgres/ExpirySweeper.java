@@ -1,0 +1,140 @@
+package io.github.grpcidempotency.postgres;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes expired records of all users, in small batches that leave each other's rows alone: every
+ * server may run one. Correctness does not need it, since an expired record counts as absent; it
+ * keeps the table small.
+ *
+ * <p>Thread-safe. One daemon thread, started by {@link #start}; close it with the server.
+ */
+public final class ExpirySweeper implements AutoCloseable {
+  private static final Logger logger = LoggerFactory.getLogger(ExpirySweeper.class);
+
+  private final Jdbi jdbi;
+  private final String sweepSql;
+  private final Duration interval;
+  private final int batchSize;
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(
+          task -> {
+            Thread thread = new Thread(task, "idempotency-sweeper");
+            thread.setDaemon(true);
+            return thread;
+          });
+
+  private ExpirySweeper(Builder builder) {
+    this.jdbi = Jdbi.create(builder.dataSource);
+    this.sweepSql = SqlFile.load("sweep", Map.of("schema", builder.schema));
+    this.interval = builder.interval;
+    this.batchSize = builder.batchSize;
+  }
+
+  /** Starts the settings of a sweeper that uses the application's role. */
+  public static Builder builder(DataSource dataSource) {
+    return new Builder(dataSource);
+  }
+
+  /** Starts to sweep, a full interval from now and then every interval. */
+  public ExpirySweeper start() {
+    ScheduledFuture<?> unused =
+        timer.scheduleWithFixedDelay(
+            this::sweepQuietly, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
+    return this;
+  }
+
+  /**
+   * Sweeps now, batch by batch, until nothing expired is left that no other sweep works on. Blocks.
+   *
+   * @return how many records were deleted
+   * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
+   */
+  public long sweep() {
+    long swept = 0;
+    int batch;
+    do {
+      batch = sweepBatch();
+      swept += batch;
+    } while (batch == batchSize && !Thread.currentThread().isInterrupted());
+    return swept;
+  }
+
+  /** Stops sweeping; a batch at work is finished. */
+  @Override
+  public void close() {
+    timer.shutdownNow();
+  }
+
+  private int sweepBatch() {
+    return jdbi.withHandle(
+        handle -> handle.createQuery(sweepSql).bind("batch", batchSize).mapTo(Integer.class).one());
+  }
+
+  private void sweepQuietly() {
+    try {
+      long swept = sweep();
+      logger.debug("swept {} expired idempotency records", swept);
+    } catch (RuntimeException failure) {
+      logger.warn("could not sweep expired idempotency records; trying again later", failure);
+    }
+  }
+
+  /** Settings of a sweeper. Not thread-safe. */
+  public static final class Builder {
+    private final DataSource dataSource;
+    private String schema = IdempotencySchema.DEFAULT_NAME;
+    private Duration interval = Duration.ofHours(1);
+    private int batchSize = 1_000;
+
+    private Builder(DataSource dataSource) {
+      this.dataSource = dataSource;
+    }
+
+    /** Sets the schema of the table; {@code idempotency} by default. */
+    public Builder schema(String name) {
+      this.schema = IdempotencySchema.checkName(name);
+      return this;
+    }
+
+    /**
+     * Sets the pause between two sweeps; an hour by default.
+     *
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder interval(Duration interval) {
+      if (interval.isZero() || interval.isNegative()) {
+        throw new IllegalArgumentException("the sweep interval must be positive, not " + interval);
+      }
+      this.interval = interval;
+      return this;
+    }
+
+    /**
+     * Sets how many records one statement deletes; 1,000 by default.
+     *
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder batchSize(int records) {
+      if (records <= 0) {
+        throw new IllegalArgumentException("a batch has at least one record, not " + records);
+      }
+      this.batchSize = records;
+      return this;
+    }
+
+    /** Returns the sweeper, not started yet. */
+    public ExpirySweeper build() {
+      return new ExpirySweeper(this);
+    }
+  }
+}

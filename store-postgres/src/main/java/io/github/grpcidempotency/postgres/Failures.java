@@ -1,0 +1,36 @@
+package io.github.grpcidempotency.postgres;
+
+import java.sql.SQLException;
+import org.jdbi.v3.core.JdbiException;
+
+/** What a database failure means, by its SQLSTATE. */
+final class Failures {
+  private static final String FOREIGN_KEY_VIOLATION = "23503";
+
+  private Failures() {}
+
+  /** Whether the connection broke while it was used, rather than the statement being wrong. */
+  static boolean isCutOff(JdbiException failure) {
+    String state = sqlState(failure);
+    return state.startsWith("08") || state.startsWith("57P");
+  }
+
+  /** Whether the database itself answered with an error. */
+  static boolean isFromDatabase(JdbiException failure) {
+    return !sqlState(failure).isEmpty() && !isCutOff(failure);
+  }
+
+  /** Whether a row refers to a resource that does not exist. */
+  static boolean isForeignKeyViolation(JdbiException failure) {
+    return sqlState(failure).equals(FOREIGN_KEY_VIOLATION);
+  }
+
+  private static String sqlState(JdbiException failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLException sqlException && sqlException.getSQLState() != null) {
+        return sqlException.getSQLState();
+      }
+    }
+    return "";
+  }
+}

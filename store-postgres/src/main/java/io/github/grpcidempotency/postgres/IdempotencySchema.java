@@ -1,0 +1,61 @@
+package io.github.grpcidempotency.postgres;
+
+import java.util.Map;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+import org.flywaydb.core.Flyway;
+
+/**
+ * The library's own schema: its table and functions, migrated by Flyway from their own location
+ * into their own history table, so that they never meet the host's migrations.
+ *
+ * <p>Migrate as the role that is to own the table, which must not be the application's. The host's
+ * own migration then calls {@code idempotency.add_resource_type(name, table, column)} once per
+ * {@link io.github.grpcidempotency.procedure.ResourceType} and {@code
+ * idempotency.grant_to(application_role)}.
+ */
+public final class IdempotencySchema {
+  /** The schema's name, unless one is given. */
+  public static final String DEFAULT_NAME = "idempotency";
+
+  private static final String LOCATION = "classpath:io/github/grpcidempotency/postgres/migration";
+  private static final Pattern NAME = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
+
+  private IdempotencySchema() {}
+
+  /**
+   * Brings the schema up to date, in {@link #DEFAULT_NAME}. Does nothing if it is. Blocks.
+   *
+   * @param owner connects as the role that owns, or is to own, the table
+   * @throws org.flywaydb.core.api.FlywayException if a migration fails; nothing of it remains
+   */
+  public static void migrate(DataSource owner) {
+    migrate(owner, DEFAULT_NAME);
+  }
+
+  /**
+   * Brings the schema up to date.
+   *
+   * @param owner connects as the role that owns, or is to own, the table
+   * @param schema the schema's name
+   * @throws IllegalArgumentException if the name is not a plain lower case identifier
+   * @throws org.flywaydb.core.api.FlywayException if a migration fails; nothing of it remains
+   */
+  public static void migrate(DataSource owner, String schema) {
+    Flyway.configure(IdempotencySchema.class.getClassLoader())
+        .dataSource(owner)
+        .schemas(checkName(schema))
+        .locations(LOCATION)
+        .placeholders(Map.of("schema", schema))
+        .load()
+        .migrate();
+  }
+
+  static String checkName(String schema) {
+    if (!NAME.matcher(schema).matches()) {
+      throw new IllegalArgumentException(
+          "a schema name is a plain lower case identifier, not \"" + schema + "\"");
+    }
+    return schema;
+  }
+}

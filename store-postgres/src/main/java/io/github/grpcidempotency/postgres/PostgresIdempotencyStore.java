@@ -1,0 +1,143 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
+
+/**
+ * Records operations in the service's own PostgreSQL (15 or later), in the table that {@link
+ * IdempotencySchema} migrates. Give it a pool of autocommit connections of the application's role:
+ * one that row-level security binds.
+ *
+ * <p>A claim is one round trip; so is a completion; so is a replay with its outbox status, which
+ * writes nothing. Thread-safe.
+ */
+public final class PostgresIdempotencyStore implements IdempotencyStore {
+  private final Jdbi jdbi;
+  private final String schema;
+  private final Duration lease;
+  private final String renewSql;
+  private final ReservationSql reservationSql;
+  private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
+
+  private PostgresIdempotencyStore(Builder builder) {
+    this.jdbi = Jdbi.create(builder.dataSource);
+    this.schema = builder.schema;
+    this.lease = builder.lease;
+    this.renewSql = SqlFile.load("renew", Map.of("schema", schema));
+    this.reservationSql = ReservationSql.of(schema);
+  }
+
+  /** Starts a store on a pool of the application's role. */
+  public static Builder builder(DataSource dataSource) {
+    return new Builder(dataSource);
+  }
+
+  @Override
+  public void verify(Collection<Procedure> procedures) {
+    inStore("check the schema", handle -> new StartupCheck(handle, schema).run(procedures));
+  }
+
+  @Override
+  public ClaimResult claim(ClaimRequest request) {
+    return new Claiming(this, request).run();
+  }
+
+  @Override
+  public Set<UUID> renew(Collection<Claim> claims) {
+    List<Claim> all = List.copyOf(claims);
+    return inStore(
+        "renew leases",
+        handle ->
+            handle
+                .createQuery(renewSql)
+                .bindArray("ids", UUID.class, all.stream().map(Claim::operationId).toList())
+                .bindArray(
+                    "attempts",
+                    Integer.class,
+                    all.stream().map(claim -> ((Reservation) claim).attempt()).toList())
+                .bind("lease_millis", lease.toMillis())
+                .mapTo(UUID.class)
+                .set());
+  }
+
+  @Override
+  public Duration lease() {
+    return lease;
+  }
+
+  ProcedureSql sql(Procedure procedure) {
+    return procedureSql.computeIfAbsent(
+        procedure.name(), name -> ProcedureSql.of(procedure, schema));
+  }
+
+  ReservationSql reservationSql() {
+    return reservationSql;
+  }
+
+  Jdbi jdbi() {
+    return jdbi;
+  }
+
+  /**
+   * Does one thing on one connection; every failure of the database is a {@link StoreException}.
+   */
+  <T> T inStore(String what, Function<Handle, T> work) {
+    try (Handle handle = jdbi.open()) {
+      return work.apply(handle);
+    } catch (JdbiException failure) {
+      throw new StoreException("could not " + what, failure);
+    }
+  }
+
+  /** Settings of the store. Not thread-safe. */
+  public static final class Builder {
+    private final DataSource dataSource;
+    private String schema = IdempotencySchema.DEFAULT_NAME;
+    private Duration lease = Duration.ofSeconds(30);
+
+    private Builder(DataSource dataSource) {
+      this.dataSource = dataSource;
+    }
+
+    /** Sets the schema of the table; {@code idempotency} by default. */
+    public Builder schema(String name) {
+      this.schema = IdempotencySchema.checkName(name);
+      return this;
+    }
+
+    /**
+     * Sets how long a crashed server's call blocks its key; 30 seconds by default. A running
+     * handler's lease is renewed three times as often, so it need not cover a slow one.
+     *
+     * @throws IllegalArgumentException if it is shorter than 100 milliseconds
+     */
+    public Builder lease(Duration lease) {
+      if (lease.compareTo(Duration.ofMillis(100)) < 0) {
+        throw new IllegalArgumentException("a lease lasts at least 100 ms, not " + lease);
+      }
+      this.lease = lease;
+      return this;
+    }
+
+    /** Returns the store. It connects when it is first used. */
+    public PostgresIdempotencyStore build() {
+      return new PostgresIdempotencyStore(this);
+    }
+  }
+}

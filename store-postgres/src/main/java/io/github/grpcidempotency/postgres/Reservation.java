@@ -1,0 +1,126 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import java.sql.Types;
+import java.time.Instant;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.Query;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A claim that stands in the table as a committed reservation: a lease, fenced by its attempt. */
+final class Reservation implements Claim {
+  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
+
+  private final PostgresIdempotencyStore store;
+  private final ClaimRequest request;
+  private final UUID id;
+  private final int attempt;
+  private final Instant expires;
+
+  Reservation(
+      PostgresIdempotencyStore store, ClaimRequest request, UUID id, int attempt, Instant expires) {
+    this.store = store;
+    this.request = request;
+    this.id = id;
+    this.attempt = attempt;
+    this.expires = expires;
+  }
+
+  @Override
+  public ClaimRequest request() {
+    return request;
+  }
+
+  @Override
+  public UUID operationId() {
+    return id;
+  }
+
+  int attempt() {
+    return attempt;
+  }
+
+  @Override
+  public Instant expires() {
+    return expires;
+  }
+
+  @Override
+  public Settled complete(RecordedOutcome outcome) {
+    return store.inStore("record the answer", handle -> complete(handle, outcome));
+  }
+
+  @Override
+  public Settled release() {
+    return touch("release the key", store.reservationSql().release());
+  }
+
+  @Override
+  public Settled hold() {
+    return touch("mark the outcome as unknown", store.reservationSql().hold());
+  }
+
+  private Settled complete(Handle handle, RecordedOutcome outcome) {
+    ProcedureSql sql = store.sql(request.procedure());
+    boolean updated;
+    try {
+      updated = update(handle, sql.complete(), outcome);
+    } catch (JdbiException failure) {
+      if (!Failures.isForeignKeyViolation(failure)) {
+        throw failure;
+      }
+      logger.warn("operation {} created a resource that does not exist (any more)", id);
+      updated = update(handle, sql.completeWithoutResource(), outcome);
+    }
+    return updated || wasCompletedBefore(handle) ? Settled.DONE : Settled.LOST;
+  }
+
+  private boolean update(Handle handle, String statement, RecordedOutcome outcome) {
+    return run(handle, statement, query -> bind(query, outcome));
+  }
+
+  /** An earlier attempt to record may have come through although its answer was lost. */
+  private boolean wasCompletedBefore(Handle handle) {
+    return run(handle, store.reservationSql().completed(), query -> query);
+  }
+
+  private Settled touch(String what, String statement) {
+    return store.inStore(what, handle -> run(handle, statement, query -> query))
+        ? Settled.DONE
+        : Settled.LOST;
+  }
+
+  private boolean run(Handle handle, String statement, UnaryOperator<Query> bindings) {
+    return Flush.run(
+            handle,
+            statement,
+            query ->
+                bindings
+                    .apply(query)
+                    .bind("user", request.key().caller().userId().toString())
+                    .bind("id", id)
+                    .bind("attempt", attempt),
+            row -> row.getObject("id", UUID.class))
+        .isPresent();
+  }
+
+  private static Query bind(Query query, RecordedOutcome outcome) {
+    if (outcome instanceof RecordedOutcome.Response response) {
+      return query
+          .bind("response", response.bytes().toByteArray())
+          .bindNull("status", Types.BINARY)
+          .bindByType("resource_id", response.resourceId().orElse(null), UUID.class);
+    }
+    RecordedOutcome.Failure failure = (RecordedOutcome.Failure) outcome;
+    return query
+        .bindNull("response", Types.BINARY)
+        .bind("status", failure.bytes().toByteArray())
+        .bindByType("resource_id", null, UUID.class);
+  }
+}

@@ -1,0 +1,15 @@
+package io.github.grpcidempotency.postgres;
+
+import java.util.Map;
+
+/** The statements on a reservation that are the same for all procedures. */
+record ReservationSql(String takeOver, String completed, String release, String hold) {
+  static ReservationSql of(String schema) {
+    Map<String, String> values = Map.of("schema", schema);
+    return new ReservationSql(
+        SqlFile.load("take_over", values),
+        SqlFile.load("completed", values),
+        SqlFile.load("release", values),
+        SqlFile.load("hold", values));
+  }
+}

@@ -1,0 +1,79 @@
+package io.github.grpcidempotency.postgres;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
+import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The row that stands under a key, as {@code look.sql} shows it; ages are the database's. */
+record StandingRow(
+    UUID id,
+    String procedure,
+    Fingerprint fingerprint,
+    int attempt,
+    Instant expires,
+    Optional<ByteString> response,
+    Optional<ByteString> error,
+    boolean ended,
+    boolean expired,
+    Duration leaseLeft,
+    Optional<UUID> resourceId,
+    Optional<String> outboxStatus) {
+
+  static StandingRow read(ResultSet row) throws SQLException {
+    return new StandingRow(
+        row.getObject("id", UUID.class),
+        row.getString("procedure"),
+        new Fingerprint(
+            row.getInt("hash_version"),
+            UnsafeByteOperations.unsafeWrap(row.getBytes("request_hash"))),
+        row.getInt("attempt"),
+        row.getObject("expires", OffsetDateTime.class).toInstant(),
+        bytes(row.getBytes("response_bytes")),
+        bytes(row.getBytes("status_bytes")),
+        row.getBoolean("ended"),
+        row.getBoolean("expired"),
+        Duration.ofMillis(Math.max(0, row.getLong("lease_left_millis"))),
+        Optional.ofNullable(row.getObject("resource_id", UUID.class)),
+        Optional.ofNullable(row.getString("outbox_status")));
+  }
+
+  boolean isSameRequestAs(ClaimRequest request) {
+    return procedure.equals(request.procedure().name())
+        && fingerprint.matches(request.fingerprint());
+  }
+
+  boolean isAbandoned() {
+    return !ended && leaseLeft.isZero();
+  }
+
+  Standing.InFlight inFlight() {
+    return new Standing.InFlight(
+        Optional.of(fingerprint), Optional.of(procedure), leaseLeft, error.isPresent());
+  }
+
+  Standing.Recorded recorded() {
+    return new Standing.Recorded(fingerprint, procedure);
+  }
+
+  RecordedOutcome outcome() {
+    if (response.isPresent()) {
+      return new RecordedOutcome.Response(response.get(), resourceId);
+    }
+    return new RecordedOutcome.Failure(error.orElse(ByteString.EMPTY));
+  }
+
+  private static Optional<ByteString> bytes(byte @Nullable [] value) {
+    return Optional.ofNullable(value).map(UnsafeByteOperations::unsafeWrap);
+  }
+}

@@ -1,0 +1,102 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceType;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.JdbiException;
+
+/** Looks for all that would make the store fail, or leak, later; reports every problem at once. */
+final class StartupCheck {
+  private final Handle handle;
+  private final String schema;
+  private final List<String> problems = new ArrayList<>();
+
+  StartupCheck(Handle handle, String schema) {
+    this.handle = handle;
+    this.schema = schema;
+  }
+
+  /**
+   * Runs every check.
+   *
+   * @throws IllegalStateException listing what is wrong
+   */
+  boolean run(Collection<Procedure> procedures) {
+    checkAutocommit();
+    checkSchema();
+    if (problems.isEmpty()) {
+      procedures.forEach(this::check);
+    }
+    if (!problems.isEmpty()) {
+      throw new IllegalStateException(
+          "the idempotency store cannot be used:\n  " + String.join("\n  ", problems));
+    }
+    return true;
+  }
+
+  private void checkAutocommit() {
+    try {
+      Connection connection = handle.getConnection();
+      if (!connection.getAutoCommit()) {
+        problems.add("the pool's connections must be in autocommit mode");
+      }
+    } catch (SQLException failure) {
+      problems.add("the connection's autocommit mode cannot be read: " + failure.getMessage());
+    }
+  }
+
+  private void checkSchema() {
+    problems.addAll(
+        handle
+            .createQuery(SqlFile.load("check_schema", Map.of("schema", schema)))
+            .bind("schema", schema)
+            .mapTo(String.class)
+            .list());
+  }
+
+  private void check(Procedure procedure) {
+    boolean columnExists =
+        procedure.resourceType().map(type -> checkColumn(procedure, type)).orElse(true);
+    if (columnExists) {
+      tryLook(procedure);
+    }
+  }
+
+  private boolean checkColumn(Procedure procedure, ResourceType type) {
+    boolean exists =
+        handle
+            .createQuery(SqlFile.load("check_column", Map.of("schema", schema)))
+            .bind("schema", schema)
+            .bind("column", type.column())
+            .mapTo(Boolean.class)
+            .one();
+    if (!exists) {
+      problems.add(
+          "%s: the table has no column %s with a foreign key; call %s.add_resource_type('%s', …)"
+              .formatted(procedure.name(), type.column(), schema, type.name()));
+    }
+    return exists;
+  }
+
+  /** The outbox query is part of the look: a wrong one shows here rather than in a replay. */
+  private void tryLook(Procedure procedure) {
+    try {
+      handle
+          .createQuery(ProcedureSql.look(procedure, schema))
+          .bind("key", "")
+          .bind("user", new UUID(0, 0).toString())
+          .mapToMap()
+          .list();
+    } catch (JdbiException failure) {
+      Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+      problems.add(procedure.name() + ": its outbox query fails: " + cause.getMessage());
+    }
+  }
+}

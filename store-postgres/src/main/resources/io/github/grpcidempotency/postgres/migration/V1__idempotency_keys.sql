@@ -1,0 +1,49 @@
+-- The record of every keyed call. One row is a reservation while the call runs (a lease with a
+-- fencing token) and its recorded answer afterwards. ${schema} is the library's own schema; to run
+-- this file by hand, replace it, and run it as the role that is to own the table.
+
+CREATE SCHEMA IF NOT EXISTS ${schema};
+
+CREATE TABLE ${schema}.idempotency_keys (
+  id              uuid        NOT NULL,              -- UUIDv7: claims arrive in index order
+  idempotency_key text        NOT NULL COLLATE "C",  -- the namespace, if any, before a colon
+  user_id         uuid        NOT NULL,
+  procedure       text        NOT NULL,              -- full gRPC method name
+  request_hash    bytea       NOT NULL,
+  hash_version    smallint    NOT NULL,
+  response_bytes  bytea,                             -- the recorded response
+  status_bytes    bytea,                             -- a recorded error; unknown outcome if not completed
+  attempt         integer     NOT NULL DEFAULT 1,    -- the fencing token
+  lease_expires   timestamptz,
+  created         timestamptz NOT NULL DEFAULT now(),
+  completed       timestamptz,
+  expires         timestamptz NOT NULL,
+  CONSTRAINT idempotency_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT idempotency_keys_key UNIQUE (idempotency_key, user_id),
+  CONSTRAINT idempotency_keys_outcome CHECK (
+    CASE
+      WHEN completed IS NULL THEN response_bytes IS NULL AND lease_expires IS NOT NULL
+      ELSE num_nonnulls(response_bytes, status_bytes) = 1
+    END)
+);
+
+CREATE INDEX idempotency_keys_expires ON ${schema}.idempotency_keys (expires);
+
+-- The user on whose behalf the current transaction works; null if none is set. (After a commit a
+-- transaction-local setting reads '', not null.)
+CREATE FUNCTION ${schema}.current_user_id() RETURNS uuid
+  LANGUAGE sql STABLE PARALLEL SAFE
+  RETURN NULLIF(current_setting('app.current_user_id', true), '')::uuid;
+
+ALTER TABLE ${schema}.idempotency_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE ${schema}.idempotency_keys FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY own_rows ON ${schema}.idempotency_keys
+  FOR ALL
+  USING (user_id = ${schema}.current_user_id());
+
+-- Renewal and sweep work for all users at once. They are functions that run as the table's owner,
+-- and this is all that the owner may touch: reservations and expired rows.
+CREATE POLICY maintenance ON ${schema}.idempotency_keys
+  FOR ALL TO CURRENT_USER
+  USING (completed IS NULL OR expires <= now());

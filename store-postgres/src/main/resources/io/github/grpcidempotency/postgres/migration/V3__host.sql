@@ -1,0 +1,57 @@
+-- What the host's own migration calls: once per resource type, and once for its application role.
+
+-- Lets records refer to a resource type: adds the column <resource_type>_id with its foreign key
+-- and index, and keeps the rule that a record refers to one resource at most. The caller must own
+-- the table of keys and have the REFERENCES privilege on the referenced table.
+CREATE FUNCTION ${schema}.add_resource_type(
+    resource_type text, referenced_table regclass, referenced_column name DEFAULT 'id')
+  RETURNS void
+  LANGUAGE plpgsql
+AS $$
+DECLARE
+  key_column text := resource_type || '_id';
+  all_columns text;
+BEGIN
+  IF resource_type !~ '^[a-z][a-z0-9_]{0,59}$' THEN
+    RAISE EXCEPTION 'a resource type is lower case snake case of at most 60 characters, not "%"',
+      resource_type;
+  END IF;
+
+  EXECUTE format(
+    'ALTER TABLE ${schema}.idempotency_keys ADD COLUMN %I uuid REFERENCES %s (%I) ON DELETE SET NULL',
+    key_column, referenced_table, referenced_column);
+  EXECUTE format(
+    'CREATE INDEX ON ${schema}.idempotency_keys (%I) WHERE %I IS NOT NULL', key_column, key_column);
+
+  SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum)
+    INTO all_columns
+    FROM pg_constraint AS c
+    JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
+   WHERE c.conrelid = '${schema}.idempotency_keys'::regclass
+     AND c.contype = 'f';
+  ALTER TABLE ${schema}.idempotency_keys DROP CONSTRAINT IF EXISTS idempotency_keys_one_resource;
+  EXECUTE format(
+    'ALTER TABLE ${schema}.idempotency_keys'
+    ' ADD CONSTRAINT idempotency_keys_one_resource CHECK (num_nonnulls(%s) <= 1)',
+    all_columns);
+END;
+$$;
+
+-- Gives the application's role what the store needs, and no more.
+CREATE FUNCTION ${schema}.grant_to(application_role name)
+  RETURNS void
+  LANGUAGE plpgsql
+AS $$
+BEGIN
+  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', application_role);
+  EXECUTE format(
+    'GRANT SELECT, INSERT, UPDATE, DELETE ON ${schema}.idempotency_keys TO %I', application_role);
+  EXECUTE format(
+    'GRANT EXECUTE ON FUNCTION ${schema}.renew_leases(uuid[], integer[], interval),'
+    ' ${schema}.sweep_expired(integer) TO %I',
+    application_role);
+END;
+$$;
+
+REVOKE ALL ON FUNCTION ${schema}.add_resource_type(text, regclass, name) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.grant_to(name) FROM PUBLIC;

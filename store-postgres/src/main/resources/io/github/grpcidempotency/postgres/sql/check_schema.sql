@@ -1,0 +1,37 @@
+-- One line per problem; none if all is well.
+WITH keys AS (
+  SELECT c.oid, c.relowner, c.relrowsecurity, c.relforcerowsecurity
+    FROM pg_class AS c
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+   WHERE n.nspname = :schema
+     AND c.relname = 'idempotency_keys'
+), me AS (
+  SELECT r.rolname, r.rolsuper, r.rolbypassrls FROM pg_roles AS r WHERE r.rolname = current_user
+)
+SELECT 'the table ' || :schema || '.idempotency_keys does not exist; migrate it with IdempotencySchema'
+ WHERE NOT EXISTS (SELECT FROM keys)
+UNION ALL
+SELECT 'row-level security of ' || :schema || '.idempotency_keys is not enabled and forced'
+  FROM keys
+ WHERE NOT (relrowsecurity AND relforcerowsecurity)
+UNION ALL
+SELECT 'the role ' || rolname || ' is a superuser, which row-level security does not bind'
+  FROM me
+ WHERE rolsuper
+UNION ALL
+SELECT 'the role ' || rolname || ' has BYPASSRLS, so row-level security does not bind it'
+  FROM me
+ WHERE rolbypassrls AND NOT rolsuper
+UNION ALL
+SELECT 'the role ' || rolname || ' owns ' || :schema || '.idempotency_keys, or may act as its owner'
+  FROM me, keys
+ WHERE pg_has_role(current_user, relowner, 'MEMBER') AND NOT rolsuper
+UNION ALL
+SELECT 'the role ' || rolname || ' may not use ' || :schema || '.idempotency_keys; call '
+       || :schema || '.grant_to(''' || rolname || ''')'
+  FROM me, keys
+ WHERE NOT (has_schema_privilege(:schema, 'USAGE')
+            AND has_table_privilege(keys.oid, 'SELECT')
+            AND has_table_privilege(keys.oid, 'INSERT')
+            AND has_table_privilege(keys.oid, 'UPDATE')
+            AND has_table_privilege(keys.oid, 'DELETE'))

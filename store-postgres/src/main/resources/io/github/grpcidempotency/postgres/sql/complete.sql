@@ -1,0 +1,12 @@
+SELECT set_config('app.current_user_id', :user, true);
+
+UPDATE ${schema}.idempotency_keys AS k
+   SET response_bytes = :response,
+       status_bytes = :status,
+       ${resource}
+       completed = now()
+ WHERE k.id = :id
+   AND k.user_id = CAST(:user AS uuid)
+   AND k.attempt = :attempt
+   AND k.completed IS NULL
+RETURNING k.id

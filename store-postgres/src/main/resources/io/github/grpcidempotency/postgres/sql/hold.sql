@@ -1,0 +1,9 @@
+SELECT set_config('app.current_user_id', :user, true);
+
+UPDATE ${schema}.idempotency_keys AS k
+   SET status_bytes = ''
+ WHERE k.id = :id
+   AND k.user_id = CAST(:user AS uuid)
+   AND k.attempt = :attempt
+   AND k.completed IS NULL
+RETURNING k.id

@@ -1,0 +1,17 @@
+SELECT set_config('app.current_user_id', :user, true);
+
+DELETE FROM ${schema}.idempotency_keys AS k
+ WHERE k.idempotency_key = :key
+   AND k.user_id = CAST(:user AS uuid)
+   AND k.expires <= now()
+   AND (k.completed IS NOT NULL OR k.lease_expires <= now());
+
+INSERT INTO ${schema}.idempotency_keys
+  (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires, expires)
+VALUES
+  (:id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
+   now() + :lease_millis * interval '1 millisecond',
+   now() + :retention_millis * interval '1 millisecond')
+ON CONFLICT (idempotency_key, user_id) DO NOTHING;
+
+${look}

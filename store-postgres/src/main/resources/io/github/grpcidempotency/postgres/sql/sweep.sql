@@ -1,0 +1,1 @@
+SELECT ${schema}.sweep_expired(:batch)

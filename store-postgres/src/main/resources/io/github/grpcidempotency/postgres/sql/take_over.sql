@@ -1,0 +1,15 @@
+SELECT set_config('app.current_user_id', :user, true);
+
+UPDATE ${schema}.idempotency_keys AS k
+   SET attempt = k.attempt + 1,
+       status_bytes = NULL,
+       lease_expires = now() + :lease_millis * interval '1 millisecond'
+ WHERE k.id = :id
+   AND k.user_id = CAST(:user AS uuid)
+   AND k.attempt = :attempt
+   AND k.procedure = :procedure
+   AND k.hash_version = :hash_version
+   AND k.request_hash = :hash
+   AND k.completed IS NULL
+   AND k.lease_expires <= now()
+RETURNING k.attempt
