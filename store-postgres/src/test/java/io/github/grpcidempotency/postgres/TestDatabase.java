@@ -1,0 +1,143 @@
+package io.github.grpcidempotency.postgres;
+
+import com.google.common.base.Suppliers;
+import com.google.common.io.Resources;
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * A migrated database of its own for one test class, with the three roles of a real one: the owner
+ * of the tables, the application that row-level security binds, and a superuser to look behind it.
+ *
+ * <pre>{@code
+ * @RegisterExtension static final TestDatabase database = TestDatabase.create();
+ * }</pre>
+ *
+ * <p>Beside the library's schema stand {@code app.things}, under row-level security and known to
+ * the library as the resource type {@code thing}, and {@code app.outbox}; see {@code things.sql}.
+ */
+final class TestDatabase implements AfterAllCallback, AutoCloseable {
+  private static final String OWNER = "things_owner";
+  private static final String APP = "things_app";
+  private static final String SUPERUSER = "postgres";
+
+  private static final Supplier<EmbeddedPostgres> SHARED_SERVER =
+      Suppliers.memoize(TestDatabase::startServer);
+  private static final AtomicInteger databases = new AtomicInteger();
+
+  private static final String CREATE_ROLES =
+      """
+      DO $$
+      BEGIN
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'things_app') THEN
+          CREATE ROLE things_owner LOGIN NOSUPERUSER NOBYPASSRLS;
+          CREATE ROLE things_app LOGIN NOSUPERUSER NOBYPASSRLS;
+        END IF;
+      END
+      $$
+      """;
+
+  private final EmbeddedPostgres server;
+  private final String name;
+  private final List<HikariDataSource> pools = new ArrayList<>();
+  private final HikariDataSource app;
+
+  private TestDatabase(EmbeddedPostgres server) {
+    this.server = server;
+    this.name = "test_" + databases.incrementAndGet();
+    Jdbi postgres = Jdbi.create(server.getPostgresDatabase());
+    postgres.useHandle(
+        handle -> {
+          handle.execute(CREATE_ROLES);
+          handle.execute("CREATE DATABASE %s OWNER %s".formatted(name, OWNER));
+        });
+    IdempotencySchema.migrate(owner());
+    Jdbi.create(owner())
+        .useHandle(handle -> handle.createScript(hostMigration()).executeAsSeparateStatements());
+    this.app = newAppPool();
+  }
+
+  /**
+   * Creates a database on the server that all tests of this JVM share; it starts with the first.
+   */
+  static TestDatabase create() {
+    return in(SHARED_SERVER.get());
+  }
+
+  /** Creates a database on a server of the test's own, for those that stop it. */
+  static TestDatabase in(EmbeddedPostgres server) {
+    return new TestDatabase(server);
+  }
+
+  /** Returns the application's pool, as a service has one. */
+  HikariDataSource app() {
+    return app;
+  }
+
+  /** Returns another pool of the application: another server of the same service. */
+  HikariDataSource newAppPool() {
+    HikariConfig config = new HikariConfig();
+    config.setDataSource(server.getDatabase(APP, name));
+    config.setMaximumPoolSize(10);
+    config.setMinimumIdle(0);
+    config.setConnectionTimeout(Duration.ofSeconds(10).toMillis());
+    HikariDataSource pool = new HikariDataSource(config);
+    pools.add(pool);
+    return pool;
+  }
+
+  /** Connects as the owner of all tables, whom forced row-level security binds as well. */
+  DataSource owner() {
+    return server.getDatabase(OWNER, name);
+  }
+
+  /** Connects past row-level security, to look at what is really there. */
+  Jdbi superuser() {
+    return Jdbi.create(server.getDatabase(SUPERUSER, name));
+  }
+
+  /** Returns where another process finds this database, as the application. */
+  String appUrl() {
+    return server.getJdbcUrl(APP, name);
+  }
+
+  @Override
+  public void afterAll(ExtensionContext context) {
+    close();
+  }
+
+  @Override
+  public void close() {
+    pools.forEach(HikariDataSource::close);
+  }
+
+  private static String hostMigration() {
+    try {
+      return Resources.toString(
+          Resources.getResource(TestDatabase.class, "things.sql"), StandardCharsets.UTF_8);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+  }
+
+  private static EmbeddedPostgres startServer() {
+    try {
+      return EmbeddedPostgres.builder().start();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+-- The host's own migration: one kind of resource, an outbox, and what the library has to be told.
+CREATE SCHEMA app;
+
+CREATE TABLE app.things (
+  id      uuid PRIMARY KEY,
+  user_id uuid NOT NULL DEFAULT idempotency.current_user_id(),
+  name    text NOT NULL
+);
+
+ALTER TABLE app.things ENABLE ROW LEVEL SECURITY;
+ALTER TABLE app.things FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY own_things ON app.things
+  FOR ALL
+  USING (user_id = idempotency.current_user_id());
+
+CREATE TABLE app.outbox (
+  id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  thing_id uuid NOT NULL REFERENCES app.things (id) ON DELETE CASCADE,
+  status   text NOT NULL
+);
+
+CREATE INDEX ON app.outbox (thing_id, id DESC);
+
+GRANT USAGE ON SCHEMA app TO things_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON app.things, app.outbox TO things_app;
+
+SELECT idempotency.add_resource_type('thing', 'app.things', 'id');
+SELECT idempotency.grant_to('things_app');
