@@ -1,6 +1,6 @@
 -- What users create. Every row belongs to one user; row-level security shows a user its own rows only.
 -- The organization is a plain filter of the queries: one user may work for several.
-CREATE SCHEMA tenant;
+-- Flyway has created the schema tenant, in which it keeps its history.
 
 CREATE FUNCTION tenant.current_user_id() RETURNS uuid
   LANGUAGE sql STABLE PARALLEL SAFE

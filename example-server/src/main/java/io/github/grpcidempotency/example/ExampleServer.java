@@ -1,0 +1,78 @@
+package io.github.grpcidempotency.example;
+
+import io.github.grpcidempotency.example.cli.DatabaseOptions;
+import io.github.grpcidempotency.example.cli.Program;
+import io.github.grpcidempotency.example.database.HostDatabase;
+import io.github.grpcidempotency.example.server.Parts;
+import io.github.grpcidempotency.example.server.PortCheck;
+import io.github.grpcidempotency.example.server.RunningServer;
+import io.github.grpcidempotency.example.server.Settings;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Serves the organisation API until it is told to stop. */
+@Command(
+    name = "example-server",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description =
+        "Serves organization.v1 with idempotent creates, on a PostgreSQL that it brings along or on yours. Calls say \"authorization: Bearer <user uuid>\", optionally \"organization\", and \"idempotency-key: <uuid>\".",
+    footer = {
+      "",
+      "A resource whose name starts with \"fail-\" never gets its authorization, and ends as failed; with \"flaky-\" it gets it at the second attempt. Durations are such as 500ms, 30s, 5m, 24h, 2d or PT1H30M."
+    })
+public final class ExampleServer implements Callable<Integer> {
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      defaultValue = "50051",
+      description = "where to listen, 0 for any free port (default: ${DEFAULT-VALUE})")
+  private int port;
+
+  @Mixin private DatabaseOptions database = new DatabaseOptions();
+
+  @Option(
+      names = "--lease",
+      paramLabel = "DURATION",
+      defaultValue = "30s",
+      description = "how long a crashed server's call blocks its key (default: ${DEFAULT-VALUE})")
+  private Duration lease = Duration.ofSeconds(30);
+
+  @Option(
+      names = "--ttl",
+      paramLabel = "DURATION",
+      description =
+          "how long retries are answered, for all procedures (default: what each says itself, 24h or 48h)")
+  private Optional<Duration> ttl = Optional.empty();
+
+  @Option(
+      names = "--outbox-delay",
+      paramLabel = "DURATION",
+      defaultValue = "2s",
+      description =
+          "how long the work behind a create rests, so that it can be seen processing (default: ${DEFAULT-VALUE})")
+  private Duration outboxDelay = Duration.ofSeconds(2);
+
+  /** Runs the server. */
+  public static void main(String... arguments) {
+    System.exit(Program.run(new ExampleServer(), arguments));
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    PortCheck.requireFree(port);
+    try (Parts parts = Parts.closedOnShutdown()) {
+      HostDatabase opened = parts.start(database::open);
+      RunningServer server =
+          parts.start(
+              () -> RunningServer.start(new Settings(port, lease, ttl, outboxDelay), opened));
+      System.out.println("listening on port " + server.port());
+      server.awaitTermination();
+      return 0;
+    }
+  }
+}

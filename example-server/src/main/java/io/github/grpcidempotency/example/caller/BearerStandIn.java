@@ -1,0 +1,79 @@
+package io.github.grpcidempotency.example.caller;
+
+import io.github.grpcidempotency.key.Caller;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * <b>A stand-in for authentication, not authentication:</b> it believes whoever says {@code
+ * authorization: Bearer <user uuid>}. A real service verifies a token here. What the library needs
+ * is the same with either: the caller in the gRPC {@link Context} before its interceptor runs.
+ *
+ * <p>An optional {@code organization} becomes the caller's namespace. Health and reflection are
+ * open to everybody.
+ */
+public final class BearerStandIn implements ServerInterceptor {
+  private static final Metadata.Key<String> AUTHORIZATION =
+      Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
+  private static final Metadata.Key<String> ORGANIZATION =
+      Metadata.Key.of("organization", Metadata.ASCII_STRING_MARSHALLER);
+  private static final String SCHEME = "Bearer ";
+  private static final Set<String> OPEN_SERVICES =
+      Set.of(
+          "grpc.health.v1.Health",
+          "grpc.reflection.v1.ServerReflection",
+          "grpc.reflection.v1alpha.ServerReflection");
+
+  @Override
+  public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
+      ServerCall<ReqT, RespT> call, Metadata headers, ServerCallHandler<ReqT, RespT> next) {
+    if (OPEN_SERVICES.contains(String.valueOf(call.getMethodDescriptor().getServiceName()))) {
+      return next.startCall(call, headers);
+    }
+    Optional<UUID> user = user(headers);
+    if (user.isEmpty()) {
+      return refuse(
+          call, Status.UNAUTHENTICATED.withDescription("say authorization: Bearer <user uuid>"));
+    }
+    Caller caller;
+    try {
+      caller = Caller.of(user.get()).in(organization(headers));
+    } catch (IllegalArgumentException e) {
+      return refuse(call, Status.INVALID_ARGUMENT.withDescription(e.getMessage()));
+    }
+    Context context = Context.current().withValue(CurrentCaller.KEY, caller);
+    return Contexts.interceptCall(context, call, headers, next);
+  }
+
+  private static String organization(Metadata headers) {
+    return Optional.ofNullable(headers.get(ORGANIZATION)).orElse("");
+  }
+
+  private static Optional<UUID> user(Metadata headers) {
+    return Optional.ofNullable(headers.get(AUTHORIZATION))
+        .filter(value -> value.startsWith(SCHEME))
+        .flatMap(value -> parse(value.substring(SCHEME.length()).strip()));
+  }
+
+  private static Optional<UUID> parse(String user) {
+    try {
+      return Optional.of(UUID.fromString(user));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  private static <ReqT, RespT> ServerCall.Listener<ReqT> refuse(
+      ServerCall<ReqT, RespT> call, Status status) {
+    call.close(status, new Metadata());
+    return new ServerCall.Listener<>() {};
+  }
+}

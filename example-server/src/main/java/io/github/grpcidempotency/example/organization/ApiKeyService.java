@@ -1,0 +1,56 @@
+package io.github.grpcidempotency.example.organization;
+
+import static io.github.grpcidempotency.example.tenant.Resources.API_KEY;
+
+import io.github.grpcidempotency.example.organization.v1.APIKey;
+import io.github.grpcidempotency.example.organization.v1.APIKeyServiceGrpc.APIKeyServiceImplBase;
+import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyResponse;
+import io.github.grpcidempotency.example.organization.v1.ListAPIKeysRequest;
+import io.github.grpcidempotency.example.organization.v1.ListAPIKeysResponse;
+import io.github.grpcidempotency.example.tenant.ApiKeys;
+import io.github.grpcidempotency.example.tenant.Tenant;
+import io.grpc.stub.StreamObserver;
+import java.util.UUID;
+
+/** API keys of a project. Knows nothing of idempotency. */
+public final class ApiKeyService extends APIKeyServiceImplBase {
+  private final Tenant tenant;
+
+  public ApiKeyService(Tenant tenant) {
+    this.tenant = tenant;
+  }
+
+  @Override
+  public void createAPIKey(
+      CreateAPIKeyRequest request, StreamObserver<CreateAPIKeyResponse> observer) {
+    Reply.to(observer, () -> CreateAPIKeyResponse.newBuilder().setApiKey(create(request)).build());
+  }
+
+  private APIKey create(CreateAPIKeyRequest request) {
+    RequestCheck check = new RequestCheck();
+    UUID projectId = check.id("project_id", request.getProjectId());
+    String name = check.text("name", request.getName());
+    check.orThrow();
+    NewResource apiKey = NewResource.of(API_KEY, name);
+    return tenant
+        .create(
+            apiKey.ownedByCaller(), handle -> ApiKeys.insert(handle, apiKey.id(), projectId, name))
+        .orElseThrow(() -> Reply.notFound("project", projectId));
+  }
+
+  @Override
+  public void listAPIKeys(
+      ListAPIKeysRequest request, StreamObserver<ListAPIKeysResponse> observer) {
+    Reply.to(observer, () -> list(request));
+  }
+
+  private ListAPIKeysResponse list(ListAPIKeysRequest request) {
+    RequestCheck check = new RequestCheck();
+    UUID projectId = check.id("project_id", request.getProjectId());
+    check.orThrow();
+    return ListAPIKeysResponse.newBuilder()
+        .addAllApiKeys(tenant.read(handle -> ApiKeys.list(handle, projectId)))
+        .build();
+  }
+}

@@ -1,0 +1,50 @@
+package io.github.grpcidempotency.example.organization;
+
+import static io.github.grpcidempotency.example.tenant.Resources.INVITE;
+
+import io.github.grpcidempotency.example.organization.v1.Invite;
+import io.github.grpcidempotency.example.organization.v1.InviteMemberRequest;
+import io.github.grpcidempotency.example.organization.v1.InviteMemberResponse;
+import io.github.grpcidempotency.example.organization.v1.InviteServiceGrpc.InviteServiceImplBase;
+import io.github.grpcidempotency.example.organization.v1.ListInvitesRequest;
+import io.github.grpcidempotency.example.organization.v1.ListInvitesResponse;
+import io.github.grpcidempotency.example.tenant.Invites;
+import io.github.grpcidempotency.example.tenant.Tenant;
+import io.grpc.stub.StreamObserver;
+import java.util.Optional;
+
+/** Invitations into an organization. Knows nothing of idempotency. */
+public final class InviteService extends InviteServiceImplBase {
+  private final Tenant tenant;
+
+  public InviteService(Tenant tenant) {
+    this.tenant = tenant;
+  }
+
+  @Override
+  public void inviteMember(
+      InviteMemberRequest request, StreamObserver<InviteMemberResponse> observer) {
+    Reply.to(observer, () -> InviteMemberResponse.newBuilder().setInvite(create(request)).build());
+  }
+
+  private Invite create(InviteMemberRequest request) {
+    RequestCheck check = new RequestCheck();
+    String email = check.email("email", request.getEmail());
+    String role = check.text("role", request.getRole());
+    check.orThrow();
+    NewResource invite = NewResource.of(INVITE, email);
+    return tenant
+        .create(
+            invite.ownedByCaller(),
+            handle -> Optional.of(Invites.insert(handle, invite.id(), email, role)))
+        .orElseThrow();
+  }
+
+  @Override
+  public void listInvites(
+      ListInvitesRequest request, StreamObserver<ListInvitesResponse> observer) {
+    Reply.to(
+        observer,
+        () -> ListInvitesResponse.newBuilder().addAllInvites(tenant.read(Invites::list)).build());
+  }
+}

@@ -1,0 +1,129 @@
+package io.github.grpcidempotency.example.server;
+
+import io.github.grpcidempotency.example.caller.BearerStandIn;
+import io.github.grpcidempotency.example.caller.CurrentCaller;
+import io.github.grpcidempotency.example.database.HostDatabase;
+import io.github.grpcidempotency.example.database.StartupFailure;
+import io.github.grpcidempotency.example.organization.ApiKeyService;
+import io.github.grpcidempotency.example.organization.ClusterService;
+import io.github.grpcidempotency.example.organization.InviteService;
+import io.github.grpcidempotency.example.organization.NamespaceService;
+import io.github.grpcidempotency.example.organization.OrganizationProcedures;
+import io.github.grpcidempotency.example.organization.ProjectService;
+import io.github.grpcidempotency.example.outbox.Outbox;
+import io.github.grpcidempotency.example.outbox.OutboxWorker;
+import io.github.grpcidempotency.example.outbox.RetryPolicy;
+import io.github.grpcidempotency.example.tenant.Tenant;
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.postgres.ExpirySweeper;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
+import io.grpc.Grpc;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.Server;
+import io.grpc.ServerInterceptor;
+import io.grpc.protobuf.services.HealthStatusManager;
+import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
+
+/** All that serves the organisation API on one migrated database. */
+public final class RunningServer implements AutoCloseable {
+  private static final long DRAIN_SECONDS = 5;
+
+  private final Server server;
+  private final HealthStatusManager health;
+  private final Parts parts;
+
+  private RunningServer(Server server, HealthStatusManager health, Parts parts) {
+    this.server = server;
+    this.health = health;
+    this.parts = parts;
+  }
+
+  /**
+   * Starts the server.
+   *
+   * @param database is not closed with the server
+   * @throws StartupFailure if the port is in use, or the library finds the database unfit
+   */
+  public static RunningServer start(Settings settings, HostDatabase database) {
+    Parts parts = new Parts();
+    try {
+      Pools pools = parts.start(() -> Pools.open(database));
+      DataSource app = pools.app();
+      parts.start(
+          () -> OutboxWorker.start(Jdbi.create(pools.worker()), RetryPolicy.threeAttempts()));
+      parts.start(() -> ExpirySweeper.builder(app).build().start());
+      IdempotencyInterceptor idempotency = parts.start(() -> idempotency(settings, app));
+      Tenant tenant = new Tenant(Jdbi.create(app), new Outbox(settings.outboxDelay()));
+      HealthStatusManager health = new HealthStatusManager();
+      return new RunningServer(serve(settings, tenant, idempotency, health), health, parts);
+    } catch (RuntimeException e) {
+      parts.close();
+      throw e;
+    }
+  }
+
+  private static IdempotencyInterceptor idempotency(Settings settings, DataSource pool) {
+    try {
+      return IdempotencyInterceptor.builder(
+              OrganizationProcedures.of(settings.ttl()), CurrentCaller::find)
+          .store(PostgresIdempotencyStore.builder(pool).lease(settings.lease()).build())
+          .build();
+    } catch (IllegalStateException | StoreException e) {
+      throw StartupFailure.because("The server cannot start", e);
+    }
+  }
+
+  /** The interceptor added last runs first: it finds the caller. */
+  private static Server serve(
+      Settings settings, Tenant tenant, ServerInterceptor idempotency, HealthStatusManager health) {
+    try {
+      return Grpc.newServerBuilderForPort(settings.port(), InsecureServerCredentials.create())
+          .addServices(
+              List.of(
+                  new ProjectService(tenant).bindService(),
+                  new ClusterService(tenant).bindService(),
+                  new NamespaceService(tenant).bindService(),
+                  new ApiKeyService(tenant).bindService(),
+                  new InviteService(tenant).bindService()))
+          .addService(health.getHealthService())
+          .addService(ProtoReflectionServiceV1.newInstance())
+          .intercept(idempotency)
+          .intercept(new BearerStandIn())
+          .build()
+          .start();
+    } catch (IOException e) {
+      throw StartupFailure.because("The server cannot listen on port " + settings.port(), e);
+    }
+  }
+
+  public int port() {
+    return server.getPort();
+  }
+
+  /** Blocks until the server has stopped. */
+  public void awaitTermination() throws InterruptedException {
+    server.awaitTermination();
+  }
+
+  /** Lets running calls finish for some seconds, then stops everything. */
+  @Override
+  public void close() {
+    health.enterTerminalState();
+    server.shutdown();
+    try {
+      if (!server.awaitTermination(DRAIN_SECONDS, TimeUnit.SECONDS)) {
+        server.shutdownNow().awaitTermination(DRAIN_SECONDS, TimeUnit.SECONDS);
+      }
+    } catch (InterruptedException e) {
+      server.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+    parts.close();
+  }
+}

@@ -1,0 +1,54 @@
+package io.github.grpcidempotency.example.tenant;
+
+import io.github.grpcidempotency.example.organization.v1.APIKey;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jdbi.v3.core.statement.StatementContext;
+
+/** {@code tenant.api_keys}. */
+public final class ApiKeys {
+  private static final String INSERT =
+      """
+      INSERT INTO tenant.api_keys (id, user_id, organization, project_id, name)
+      SELECT :id, user_id, organization, id, :name
+      FROM tenant.projects
+      WHERE id = :parentId AND organization = :organization
+      RETURNING *
+      """;
+
+  private static final String LIST =
+      """
+      SELECT * FROM tenant.api_keys
+      WHERE project_id = :id AND organization = :organization
+      ORDER BY id DESC
+      LIMIT 1000
+      """;
+
+  private ApiKeys() {}
+
+  /** Returns empty if the caller sees no such project. */
+  public static Optional<APIKey> insert(CallerHandle tenant, UUID id, UUID projectId, String name) {
+    return tenant
+        .query(INSERT, id)
+        .bind("parentId", projectId)
+        .bind("name", name)
+        .map(ApiKeys::apiKey)
+        .findOne();
+  }
+
+  public static List<APIKey> list(CallerHandle tenant, UUID projectId) {
+    return tenant.query(LIST, projectId).map(ApiKeys::apiKey).list();
+  }
+
+  private static APIKey apiKey(ResultSet row, StatementContext context) throws SQLException {
+    return APIKey.newBuilder()
+        .setId(row.getString("id"))
+        .setProjectId(row.getString("project_id"))
+        .setName(row.getString("name"))
+        .setCreateTime(Column.created(row))
+        .build();
+  }
+}
