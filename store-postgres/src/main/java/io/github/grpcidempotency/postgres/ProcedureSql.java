@@ -38,7 +38,7 @@ record ProcedureSql(
                 "resource",
                 procedure
                     .resourceType()
-                    .map(type -> type.column() + " = :resource_id,")
+                    .map(type -> type.column() + " = CAST(:resource_id AS uuid),")
                     .orElse(""))),
         SqlFile.load("complete", Map.of("schema", schema, "resource", "")));
   }
