@@ -1,0 +1,599 @@
+package io.github.grpcidempotency.testing;
+
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
+import static io.github.grpcidempotency.store.Claim.Settled.DONE;
+import static io.github.grpcidempotency.store.Claim.Settled.LOST;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What every {@link IdempotencyStore} keeps. Extend it, say how a store is made and how its time
+ * passes, and the inherited tests do the rest.
+ */
+public abstract class IdempotencyStoreContract {
+  /** Outlasts any test. */
+  private static final Duration LONG_LEASE = Duration.ofMinutes(5);
+
+  /** Ends soon; nothing is expected of it but that. */
+  private static final Duration SHORT_LEASE = Duration.ofMillis(150);
+
+  private static final Duration SHORT_RETENTION = Duration.ofMillis(150);
+
+  private static final int RACERS = 16;
+
+  private static final Procedure CREATE_THING = createThing().build();
+  private static final Procedure CREATE_OTHER =
+      Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).build();
+
+  private static final Fingerprint REQUEST = fingerprint("first");
+  private static final Fingerprint OTHER_REQUEST = fingerprint("other");
+
+  private static final RecordedOutcome ANSWER = answer("an answer");
+  private static final RecordedOutcome OTHER_ANSWER = answer("another answer");
+
+  private final Caller user = Caller.of(UUID.randomUUID());
+  private final String rawKey = UUID.randomUUID().toString();
+
+  /** Makes the store under test. Called once in every test. */
+  protected abstract IdempotencyStore newStore(Duration lease);
+
+  /** Lets so much of the store's time pass. */
+  protected abstract void letPass(Duration time);
+
+  /** Creates a resource of type {@code thing} that a record of this user may refer to. */
+  protected UUID newThing(UUID userId) {
+    return UUID.randomUUID();
+  }
+
+  @Test
+  void everyProcedureOfTheContractIsAccepted() {
+    newStore(LONG_LEASE).verify(List.of(CREATE_THING, CREATE_OTHER));
+  }
+
+  @Test
+  void aStoreTellsItsLease() {
+    assertThat(newStore(LONG_LEASE).lease()).isEqualTo(LONG_LEASE);
+  }
+
+  // Claiming
+
+  @Test
+  void aFreeKeyIsWon() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    ClaimRequest request = request();
+
+    Claim claim = win(store, request);
+
+    assertThat(claim.request()).isEqualTo(request);
+  }
+
+  @Test
+  void aKeyInFlightIsNotWonAgainAndTellsOfItsOwner() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request());
+
+    Standing.InFlight standing = inFlight(store.claim(request()));
+
+    assertThat(standing.fingerprint()).contains(REQUEST);
+    assertThat(standing.procedure()).contains(CREATE_THING.name());
+    assertThat(standing.outcomeUnknown()).isFalse();
+    assertThat(standing.leaseLeft()).isPositive().isLessThanOrEqualTo(LONG_LEASE);
+  }
+
+  @Test
+  void anotherRequestIsToldWhatIsInFlight() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request());
+
+    Standing.InFlight standing = inFlight(store.claim(request(OTHER_REQUEST)));
+
+    assertThat(standing.fingerprint()).contains(REQUEST);
+  }
+
+  @Test
+  void anotherProcedureIsToldWhatIsInFlight() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request());
+
+    Standing.InFlight standing = inFlight(store.claim(request(CREATE_OTHER)));
+
+    assertThat(standing.procedure()).contains(CREATE_THING.name());
+  }
+
+  @Test
+  void anotherHashVersionIsAnotherRequest() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    win(store, request());
+    letPass(SHORT_LEASE);
+
+    Fingerprint sameHash = new Fingerprint(REQUEST.version() + 1, REQUEST.hash());
+
+    assertThat(inFlight(store.claim(request(sameHash))).fingerprint()).contains(REQUEST);
+  }
+
+  @Test
+  void twoUsersMayHaveTheSameKey() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim first = win(store, request());
+
+    Claim second = win(store, requestOf(Caller.of(UUID.randomUUID())));
+
+    assertThat(second.operationId()).isNotEqualTo(first.operationId());
+    assertThat(second.complete(OTHER_ANSWER)).isEqualTo(DONE);
+    inFlight(store.claim(request()));
+  }
+
+  @Test
+  void theSameKeyInAnotherNamespaceIsAnotherOperation() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request()).complete(ANSWER);
+    win(store, requestOf(user.in("here"))).complete(ANSWER);
+
+    Claim there = win(store, requestOf(user.in("there")));
+
+    assertThat(there.complete(OTHER_ANSWER)).isEqualTo(DONE);
+    assertThat(recorded(store.claim(requestOf(user.in("here")))).outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void ofManyClaimsAtOnceExactlyOneWins() throws Exception {
+    IdempotencyStore store = newStore(LONG_LEASE);
+
+    List<ClaimResult> results = atOnce(() -> store.claim(request()));
+
+    assertThat(results).filteredOn(ClaimResult.Won.class::isInstance).hasSize(1);
+    assertThat(results).filteredOn(ClaimResult.InFlight.class::isInstance).hasSize(RACERS - 1);
+  }
+
+  // Completing
+
+  @Test
+  void aCompletedKeyTellsItsOutcome() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+
+    assertThat(claim.complete(ANSWER)).isEqualTo(DONE);
+
+    ClaimResult.Recorded recorded = recorded(store.claim(request()));
+    assertThat(recorded.standing()).isEqualTo(new Standing.Recorded(REQUEST, CREATE_THING.name()));
+    assertThat(recorded.operationId()).isEqualTo(claim.operationId());
+    assertThat(recorded.expires()).isEqualTo(claim.expires());
+    assertThat(recorded.outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void anotherRequestIsToldWhatIsRecorded() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request()).complete(ANSWER);
+
+    assertThat(recorded(store.claim(request(OTHER_REQUEST))).standing())
+        .isEqualTo(new Standing.Recorded(REQUEST, CREATE_THING.name()));
+  }
+
+  @Test
+  void anotherProcedureIsToldWhatIsRecorded() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request()).complete(ANSWER);
+
+    assertThat(recorded(store.claim(request(CREATE_OTHER))).standing())
+        .isEqualTo(new Standing.Recorded(REQUEST, CREATE_THING.name()));
+  }
+
+  @Test
+  void responsesKeepEveryByte() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    byte[] bytes = new byte[100_000];
+    new Random(1).nextBytes(bytes);
+    RecordedOutcome response =
+        new RecordedOutcome.Response(ByteString.copyFrom(bytes), Optional.empty());
+
+    win(store, request()).complete(response);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(response);
+  }
+
+  @Test
+  void anEmptyResponseIsAResponse() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    RecordedOutcome empty = new RecordedOutcome.Response(ByteString.EMPTY, Optional.empty());
+
+    win(store, request()).complete(empty);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(empty);
+  }
+
+  @Test
+  void theCreatedResourceIsRemembered() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    RecordedOutcome response = answerWith(newThing(user.userId()));
+
+    win(store, request()).complete(response);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(response);
+  }
+
+  @Test
+  void aTerminalErrorIsAnOutcome() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    RecordedOutcome error = new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"));
+
+    win(store, request()).complete(error);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(error);
+  }
+
+  @Test
+  void completingAgainIsDoneAndChangesNothing() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+    claim.complete(ANSWER);
+
+    assertThat(claim.complete(OTHER_ANSWER)).isEqualTo(DONE);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void whatIsCompletedCannotBeReleasedOrHeldOrRenewed() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+    claim.complete(ANSWER);
+
+    assertThat(claim.release()).isEqualTo(LOST);
+    assertThat(claim.hold()).isEqualTo(LOST);
+    assertThat(store.renew(List.of(claim))).isEmpty();
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void anOwnerWhoseLeaseEndedMayStillCompleteIfNobodyTookOver() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    Claim claim = win(store, request());
+    letPass(SHORT_LEASE);
+
+    assertThat(claim.complete(ANSWER)).isEqualTo(DONE);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
+  }
+
+  // Releasing and holding
+
+  @Test
+  void aReleasedKeyIsFreeAtOnce() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+
+    assertThat(claim.release()).isEqualTo(DONE);
+
+    Claim next = win(store, request(OTHER_REQUEST));
+    assertThat(next.operationId()).isNotEqualTo(claim.operationId());
+  }
+
+  @Test
+  void whatWasReleasedIsOwnedNoMore() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim released = win(store, request());
+    released.release();
+
+    assertOwnsNothing(store, released);
+
+    win(store, request());
+  }
+
+  @Test
+  void aReleasedClaimCannotTouchItsSuccessor() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim released = win(store, request());
+    released.release();
+    Claim successor = win(store, request());
+
+    assertOwnsNothing(store, released);
+
+    assertThat(successor.complete(ANSWER)).isEqualTo(DONE);
+  }
+
+  @Test
+  void aHeldKeyIsUnknownUntilItsLeaseEnds() {
+    Duration lease = Duration.ofSeconds(1);
+    IdempotencyStore store = newStore(lease);
+    Claim claim = win(store, request());
+
+    assertThat(claim.hold()).isEqualTo(DONE);
+
+    assertThat(inFlight(store.claim(request())).outcomeUnknown()).isTrue();
+    letPass(lease);
+    win(store, request());
+    assertThat(inFlight(store.claim(request())).outcomeUnknown()).isFalse();
+  }
+
+  // Leases
+
+  @Test
+  void anEndedLeaseIsTakenOverByTheSameRequest() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    Claim crashed = win(store, request());
+    letPass(SHORT_LEASE);
+
+    Claim successor = win(store, request());
+
+    assertThat(successor.operationId()).isEqualTo(crashed.operationId());
+    assertThat(successor.expires()).isEqualTo(crashed.expires());
+    assertThat(successor.complete(ANSWER)).isEqualTo(DONE);
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void anEndedLeaseIsNotTakenOverByAnotherRequest() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    win(store, request());
+    letPass(SHORT_LEASE);
+
+    Standing.InFlight standing = inFlight(store.claim(request(OTHER_REQUEST)));
+
+    assertThat(standing.fingerprint()).contains(REQUEST);
+    assertThat(standing.leaseLeft()).isZero();
+  }
+
+  @Test
+  void anEndedLeaseIsNotTakenOverByAnotherProcedure() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    win(store, request());
+    letPass(SHORT_LEASE);
+
+    assertThat(inFlight(store.claim(request(CREATE_OTHER))).procedure())
+        .contains(CREATE_THING.name());
+  }
+
+  @Test
+  void ofManyWhoWouldTakeOverExactlyOneDoes() throws Exception {
+    // One lease for the crashed owner and the winner alike: it has to outlast the race.
+    Duration lease = Duration.ofSeconds(2);
+    IdempotencyStore store = newStore(lease);
+    win(store, request());
+    letPass(lease);
+
+    List<ClaimResult> results = atOnce(() -> store.claim(request()));
+
+    assertThat(results).filteredOn(ClaimResult.Won.class::isInstance).hasSize(1);
+    assertThat(results).filteredOn(ClaimResult.InFlight.class::isInstance).hasSize(RACERS - 1);
+  }
+
+  @Test
+  void aStaleOwnerCannotTouchItsSuccessor() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    Claim stale = win(store, request());
+    letPass(SHORT_LEASE);
+    Claim successor = win(store, request());
+
+    assertOwnsNothing(store, stale);
+
+    assertThat(successor.complete(ANSWER)).isEqualTo(DONE);
+    assertOwnsNothing(store, stale);
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void aRenewedLeaseStartsAnew() {
+    Duration lease = Duration.ofSeconds(2);
+    Duration half = lease.dividedBy(2);
+    IdempotencyStore store = newStore(lease);
+    Claim claim = win(store, request());
+    letPass(half);
+
+    assertThat(store.renew(List.of(claim))).containsExactly(claim.operationId());
+
+    assertThat(inFlight(store.claim(request())).leaseLeft()).isGreaterThan(half);
+  }
+
+  @Test
+  void leasesOfSeveralUsersAreRenewedTogether() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim mine = win(store, request());
+    Claim theirs = win(store, requestOf(Caller.of(UUID.randomUUID())));
+    Claim gone = win(store, requestOf(Caller.of(UUID.randomUUID())));
+    gone.release();
+
+    assertThat(store.renew(List.of(mine, theirs, gone)))
+        .containsExactlyInAnyOrder(mine.operationId(), theirs.operationId());
+  }
+
+  @Test
+  void noLeasesAreRenewedToo() {
+    assertThat(newStore(LONG_LEASE).renew(List.of())).isEmpty();
+  }
+
+  // Expiry
+
+  @Test
+  void anExpiredRecordIsAsGoodAsNone() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Procedure shortLived = createThing().retention(SHORT_RETENTION).build();
+    Claim old = win(store, request(shortLived));
+    old.complete(ANSWER);
+    letPass(SHORT_RETENTION);
+
+    Claim fresh = win(store, request(CREATE_OTHER));
+
+    assertThat(fresh.operationId()).isNotEqualTo(old.operationId());
+    assertOwnsNothing(store, old);
+    assertThat(fresh.complete(OTHER_ANSWER)).isEqualTo(DONE);
+  }
+
+  @Test
+  void ofManyWhoFindAnExpiredRecordExactlyOneWins() throws Exception {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request(createThing().retention(SHORT_RETENTION).build())).complete(ANSWER);
+    letPass(SHORT_RETENTION);
+
+    List<ClaimResult> results = atOnce(() -> store.claim(request()));
+
+    assertThat(results).filteredOn(ClaimResult.Won.class::isInstance).hasSize(1);
+    assertThat(results).filteredOn(ClaimResult.InFlight.class::isInstance).hasSize(RACERS - 1);
+  }
+
+  @Test
+  void aCallThatRunsLongerThanItsRetentionKeepsItsKey() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Procedure shortLived = createThing().retention(SHORT_RETENTION).build();
+    win(store, request(shortLived));
+    letPass(SHORT_RETENTION);
+
+    inFlight(store.claim(request(shortLived)));
+  }
+
+  // Status
+
+  @Test
+  void withoutAsynchronousWorkTheStatusIsCompleted() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request()).complete(ANSWER);
+
+    assertThat(recorded(store.claim(request())).status()).isEqualTo(COMPLETED);
+  }
+
+  @Test
+  void theStatusIsWhatTheResolverSaysOfTheResource() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    UUID thing = newThing(user.userId());
+    StatusResolver failedThing = id -> id.equals(thing) ? FAILED : COMPLETED;
+
+    assertThat(replayStatus(store, failedThing, answerWith(thing))).isEqualTo(FAILED);
+  }
+
+  @Test
+  void theStatusIsProcessingWhereTheResolverFails() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    StatusResolver broken =
+        id -> {
+          throw new IllegalStateException("the status cannot be found out");
+        };
+
+    assertThat(replayStatus(store, broken, answerWith(newThing(user.userId()))))
+        .isEqualTo(PROCESSING);
+  }
+
+  @Test
+  void theStatusIsProcessingWhereTheResourceIsNotKnown() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+
+    assertThat(replayStatus(store, id -> COMPLETED, ANSWER)).isEqualTo(PROCESSING);
+  }
+
+  private IdempotencyStatus replayStatus(
+      IdempotencyStore store, StatusResolver resolver, RecordedOutcome outcome) {
+    Procedure procedure = createThing().status(resolver).build();
+    win(store, request(procedure)).complete(outcome);
+    return recorded(store.claim(request(procedure))).status();
+  }
+
+  private static ProcedureBuilder<Thing> createThing() {
+    return Procedure.annotated(ThingServiceGrpc.getCreateThingMethod());
+  }
+
+  private ClaimRequest request() {
+    return request(CREATE_THING);
+  }
+
+  private ClaimRequest request(Procedure procedure) {
+    return new ClaimRequest(new IdempotencyKey(user, rawKey), procedure, REQUEST);
+  }
+
+  private ClaimRequest request(Fingerprint fingerprint) {
+    return new ClaimRequest(new IdempotencyKey(user, rawKey), CREATE_THING, fingerprint);
+  }
+
+  private ClaimRequest requestOf(Caller caller) {
+    return new ClaimRequest(new IdempotencyKey(caller, rawKey), CREATE_THING, REQUEST);
+  }
+
+  private static Fingerprint fingerprint(String name) {
+    return Fingerprinter.fingerprint(CreateThingRequest.newBuilder().setName(name).build());
+  }
+
+  private static RecordedOutcome answer(String text) {
+    return new RecordedOutcome.Response(ByteString.copyFromUtf8(text), Optional.empty());
+  }
+
+  private static RecordedOutcome answerWith(UUID thing) {
+    return new RecordedOutcome.Response(ByteString.copyFromUtf8("a thing"), Optional.of(thing));
+  }
+
+  private static Claim win(IdempotencyStore store, ClaimRequest request) {
+    ClaimResult result = store.claim(request);
+    assertThat(result).isInstanceOf(ClaimResult.Won.class);
+    return ((ClaimResult.Won) result).claim();
+  }
+
+  private static Standing.InFlight inFlight(ClaimResult result) {
+    assertThat(result).isInstanceOf(ClaimResult.InFlight.class);
+    return ((ClaimResult.InFlight) result).standing();
+  }
+
+  private static ClaimResult.Recorded recorded(ClaimResult result) {
+    assertThat(result).isInstanceOf(ClaimResult.Recorded.class);
+    return (ClaimResult.Recorded) result;
+  }
+
+  private static void assertOwnsNothing(IdempotencyStore store, Claim claim) {
+    assertThat(store.renew(List.of(claim))).as("renewed").isEmpty();
+    assertThat(claim.hold()).as("held").isEqualTo(LOST);
+    assertThat(claim.complete(OTHER_ANSWER)).as("completed").isEqualTo(LOST);
+    assertThat(claim.release()).as("released").isEqualTo(LOST);
+  }
+
+  private static <T> List<T> atOnce(Callable<T> work) throws Exception {
+    CyclicBarrier start = new CyclicBarrier(RACERS);
+    ExecutorService racers = Executors.newFixedThreadPool(RACERS);
+    try {
+      List<Future<T>> running = new ArrayList<>();
+      for (int racer = 0; racer < RACERS; racer++) {
+        running.add(
+            racers.submit(
+                () -> {
+                  start.await();
+                  return work.call();
+                }));
+      }
+      List<T> results = new ArrayList<>();
+      for (Future<T> result : running) {
+        results.add(result.get());
+      }
+      return results;
+    } finally {
+      racers.shutdownNow();
+    }
+  }
+}
