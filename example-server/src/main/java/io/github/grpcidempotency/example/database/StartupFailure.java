@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.example.database;
 
 import java.io.Serial;
+import java.nio.file.FileSystemException;
 import java.sql.SQLException;
 
 /** Why the server cannot start, in one sentence for a human. */
@@ -27,6 +28,9 @@ public final class StartupFailure extends RuntimeException {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
       if (cause instanceof SQLException) {
         return String.valueOf(cause.getMessage());
+      }
+      if (cause instanceof FileSystemException) { // its message is but the path
+        return cause.getClass().getSimpleName() + ", " + cause.getMessage();
       }
       if (cause.getMessage() != null) {
         message = cause.getMessage();

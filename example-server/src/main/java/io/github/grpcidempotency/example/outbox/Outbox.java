@@ -14,7 +14,8 @@ public final class Outbox {
         install_id, namespace_id, api_key_id, invite_id
       )
       VALUES (
-        :userId, :name, :tuple.subject, :tuple.relation, :tuple.object, now() + :delay,
+        :userId, :name, :tuple.subject, :tuple.relation, :tuple.object,
+        now() + :delayMillis * interval '1 millisecond',
         CASE :type WHEN 'project' THEN :id END,
         CASE :type WHEN 'project_member' THEN :id END,
         CASE :type WHEN 'cluster' THEN :id END,
@@ -46,7 +47,7 @@ public final class Outbox {
         .bind("id", entry.resourceId())
         .bind("name", entry.name())
         .bindMethods("tuple", entry.tuple())
-        .bind("delay", delay)
+        .bind("delayMillis", delay.toMillis())
         .execute();
   }
 }

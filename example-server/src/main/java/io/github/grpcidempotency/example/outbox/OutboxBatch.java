@@ -33,7 +33,8 @@ final class OutboxBatch {
   private static final String RETRY =
       """
       UPDATE authz.outbox
-      SET status = 'retrying', attempts = :attempt, last_error = :error, next_attempt = now() + :pause
+      SET status = 'retrying', attempts = :attempt, last_error = :error,
+        next_attempt = now() + :pauseMillis * interval '1 millisecond'
       WHERE id = :id
       """;
 
@@ -86,7 +87,6 @@ final class OutboxBatch {
       complete(entry);
     } catch (TupleRefused | JdbiException e) {
       handle.rollbackToSavepoint("entry");
-      handle.releaseSavepoint("entry");
       fail(entry, String.valueOf(e.getMessage()));
     }
   }
@@ -111,7 +111,7 @@ final class OutboxBatch {
         .bind("id", entry.id())
         .bind("attempt", entry.attempt())
         .bind("error", error)
-        .bind("pause", pause)
+        .bind("pauseMillis", pause.toMillis())
         .execute();
   }
 }

@@ -15,6 +15,7 @@ import org.slf4j.LoggerFactory;
 public final class OutboxWorker implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(OutboxWorker.class);
   private static final Duration POLL = Duration.ofMillis(50);
+  private static final Duration PAUSE_AFTER_FAILURE = Duration.ofSeconds(1);
   private static final Duration STOP_WITHIN = Duration.ofSeconds(5);
 
   private final Jdbi jdbi;
@@ -37,22 +38,26 @@ public final class OutboxWorker implements AutoCloseable {
 
   private void drainUntilClosed() {
     try {
-      while (!closed.await(POLL.toMillis(), TimeUnit.MILLISECONDS)) {
-        drain();
+      Duration pause = POLL;
+      while (!closed.await(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+        pause = drain() ? POLL : PAUSE_AFTER_FAILURE;
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void drain() {
+  /** Returns whether the database let it. */
+  private boolean drain() {
     try {
       boolean more = true;
       while (more && closed.getCount() > 0) {
         more = jdbi.inTransaction(handle -> new OutboxBatch(handle, retryPolicy).drain());
       }
+      return true;
     } catch (RuntimeException e) {
       log.warn("The outbox could not be drained and will be tried again: {}", e.getMessage());
+      return false;
     }
   }
 

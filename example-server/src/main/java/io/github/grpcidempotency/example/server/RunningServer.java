@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.statement.StatementExceptions;
 
 /** All that serves the organisation API on one migrated database. */
 public final class RunningServer implements AutoCloseable {
@@ -55,11 +56,10 @@ public final class RunningServer implements AutoCloseable {
     try {
       Pools pools = parts.start(() -> Pools.open(database));
       DataSource app = pools.app();
-      parts.start(
-          () -> OutboxWorker.start(Jdbi.create(pools.worker()), RetryPolicy.threeAttempts()));
+      parts.start(() -> OutboxWorker.start(jdbi(pools.worker()), RetryPolicy.threeAttempts()));
       parts.start(() -> ExpirySweeper.builder(app).build().start());
       IdempotencyInterceptor idempotency = parts.start(() -> idempotency(settings, app));
-      Tenant tenant = new Tenant(Jdbi.create(app), new Outbox(settings.outboxDelay()));
+      Tenant tenant = new Tenant(jdbi(app), new Outbox(settings.outboxDelay()));
       HealthStatusManager health = new HealthStatusManager();
       return new RunningServer(serve(settings, tenant, idempotency, health), health, parts);
     } catch (RuntimeException e) {
@@ -68,13 +68,21 @@ public final class RunningServer implements AutoCloseable {
     }
   }
 
+  /** What a failed statement says of itself goes into logs, so it names no values. */
+  private static Jdbi jdbi(DataSource pool) {
+    return Jdbi.create(pool)
+        .configure(
+            StatementExceptions.class,
+            config -> config.setMessageRendering(StatementExceptions.MessageRendering.NONE));
+  }
+
   private static IdempotencyInterceptor idempotency(Settings settings, DataSource pool) {
     try {
       return IdempotencyInterceptor.builder(
               OrganizationProcedures.of(settings.ttl()), CurrentCaller::find)
           .store(PostgresIdempotencyStore.builder(pool).lease(settings.lease()).build())
           .build();
-    } catch (IllegalStateException | StoreException e) {
+    } catch (IllegalArgumentException | IllegalStateException | StoreException e) {
       throw StartupFailure.because("The server cannot start", e);
     }
   }

@@ -1,0 +1,78 @@
+package io.github.grpcidempotency.example;
+
+import io.github.grpcidempotency.example.cli.Program;
+import io.github.grpcidempotency.example.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.demo.DemoStory;
+import io.github.grpcidempotency.example.server.Parts;
+import io.github.grpcidempotency.example.server.PortCheck;
+import io.github.grpcidempotency.example.server.RunningServer;
+import io.github.grpcidempotency.example.server.Settings;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Starts the example server, and plays a client against it that loses a response. */
+@Command(
+    name = "demo",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description =
+        "Starts the example server on its embedded PostgreSQL and calls it over a socket: prints each step and what came back, and counts the rows in the database as proof. Exits with 0 only if all held.")
+public final class Demo implements Callable<Integer> {
+  private static final int WELL_KNOWN_PORT = 50051;
+  private static final Duration LEASE = Duration.ofSeconds(30);
+  private static final Duration OUTBOX_DELAY = Duration.ofSeconds(1);
+
+  @Option(names = "--serve", description = "keep the server up afterwards, until Ctrl-C")
+  private boolean serve;
+
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      description = "where to listen (default: any free port; with --serve, 50051)")
+  private Optional<Integer> port = Optional.empty();
+
+  @Option(
+      names = "--data-dir",
+      paramLabel = "DIR",
+      description =
+          "where to keep the data, from one start to the next (default: a temporary directory)")
+  private Optional<Path> dataDirectory = Optional.empty();
+
+  /** Runs the demo. */
+  public static void main(String... arguments) {
+    System.exit(Program.run(new Demo(), arguments));
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    int listenOn = port.orElse(serve ? WELL_KNOWN_PORT : 0);
+    PortCheck.requireFree(listenOn);
+    try (Parts parts = Parts.closedOnShutdown()) {
+      System.out.println("Starting PostgreSQL and the example server ...");
+      EmbeddedDatabase database = parts.start(this::migratedDatabase);
+      RunningServer server = parts.start(() -> RunningServer.start(settings(listenOn), database));
+      System.out.println("listening on port " + server.port());
+      boolean held = DemoStory.play(server.port(), database.superuser(), System.out);
+      if (held && serve) {
+        System.out.printf("%nThe server stays up on port %d until Ctrl-C.%n", server.port());
+        server.awaitTermination();
+      }
+      return held ? 0 : 1;
+    }
+  }
+
+  private EmbeddedDatabase migratedDatabase() {
+    EmbeddedDatabase database =
+        dataDirectory.map(EmbeddedDatabase::start).orElseGet(EmbeddedDatabase::startTemporary);
+    database.migrate();
+    return database;
+  }
+
+  private static Settings settings(int port) {
+    return new Settings(port, LEASE, Optional.empty(), OUTBOX_DELAY);
+  }
+}

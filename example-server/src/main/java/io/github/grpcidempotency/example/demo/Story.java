@@ -1,0 +1,49 @@
+package io.github.grpcidempotency.example.demo;
+
+import java.io.PrintStream;
+
+/** Tells what happens, in plain words, and keeps in mind whether it is what should happen. */
+final class Story {
+  private final PrintStream out;
+  private int chapters;
+  private int held;
+  private int broken;
+
+  Story(PrintStream out) {
+    this.out = out;
+  }
+
+  void chapter(String title) {
+    chapters++;
+    out.printf("%n%d. %s%n", chapters, title);
+  }
+
+  void sent(String call) {
+    out.println("   -> " + call);
+  }
+
+  void cameBack(Object answer) {
+    out.println("   <- " + answer);
+  }
+
+  /** Counts something in the database, and expects so many. */
+  void counted(int expected, int actual, String what) {
+    expect("the database holds %d %s".formatted(actual, what), actual == expected);
+  }
+
+  void expect(String claim, boolean holds) {
+    out.printf("   %s %s%n", holds ? "[ok]    " : "[BROKEN]", claim);
+    if (holds) {
+      held++;
+    } else {
+      broken++;
+    }
+  }
+
+  /** Sums up, and returns whether all held. */
+  boolean end() {
+    out.printf(
+        "%n%s: %d of %d held.%n", broken == 0 ? "All is well" : "BROKEN", held, held + broken);
+    return broken == 0;
+  }
+}
