@@ -1,7 +1,6 @@
 /**
- * Who calls with which key, and what was asked: the values that name one operation. A raw key comes
- * from a {@link io.github.grpcidempotency.key.KeySource}, is checked by a {@link
- * io.github.grpcidempotency.key.KeyFormat}, and is scoped by the {@link
+ * Who calls with which key, and what was asked: the values that name one operation. A raw key is
+ * checked by a {@link io.github.grpcidempotency.key.KeyFormat} and scoped by the {@link
  * io.github.grpcidempotency.key.Caller}; the {@link io.github.grpcidempotency.key.Fingerprint}
  * tells two requests under one key apart.
  */
