@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The {@code (idempotency.v1.procedure)} option of one method, as the compiled schema carries it.
@@ -41,8 +42,7 @@ record MethodOption(
       ProcedureBuilder<ResponseT> builder) {
     if (!declared.getResourceType().isEmpty()) {
       List<FieldDescriptor> path = resourceIdPath();
-      builder.resource(
-          ResourceType.of(declared.getResourceType()), response -> read(response, path));
+      builder.resource(resourceType(), response -> read(response, path));
     }
     if (declared.hasRetention()) {
       Duration retention = declared.getRetention();
@@ -74,13 +74,23 @@ record MethodOption(
     return List.copyOf(path);
   }
 
+  private ResourceType resourceType() {
+    try {
+      return ResourceType.of(declared.getResourceType());
+    } catch (IllegalArgumentException malformed) {
+      throw wrong(malformed.getMessage());
+    }
+  }
+
   private IllegalArgumentException noSuchField() {
+    return wrong(
+        "resource_id_field \"%s\" is not a singular string field of %s"
+            .formatted(declared.getResourceIdField(), schema.getOutputType().getFullName()));
+  }
+
+  private IllegalArgumentException wrong(@Nullable String problem) {
     return new IllegalArgumentException(
-        "%s: resource_id_field \"%s\" is not a singular string field of %s"
-            .formatted(
-                schema.getFullName(),
-                declared.getResourceIdField(),
-                schema.getOutputType().getFullName()));
+        "%s/%s: %s".formatted(schema.getService().getFullName(), schema.getName(), problem));
   }
 
   private static UUID read(Message response, List<FieldDescriptor> path) {

@@ -51,6 +51,7 @@ public final class Procedures {
   public static final class Builder {
     private final Map<String, Procedure> annotated = new LinkedHashMap<>();
     private final List<Procedure> described = new ArrayList<>();
+    private final List<String> wrongOptions = new ArrayList<>();
 
     private Builder() {}
 
@@ -62,20 +63,28 @@ public final class Procedures {
 
     /**
      * Adds every method of a service that carries the {@code (idempotency.v1.procedure)} option.
+     * What is wrong with an option is told by {@link #build}.
      *
      * @param statuses who tells the status of a resource type, empty where there is no asynchronous
      *     work
-     * @throws IllegalArgumentException if an option names a field that its response does not have
      */
     public Builder addAnnotated(
         ServiceDescriptor service, Function<ResourceType, Optional<StatusResolver>> statuses) {
       for (MethodDescriptor<?, ?> method : service.getMethods()) {
         if (MethodOption.find(method).isPresent()) {
-          Procedure procedure = fromSchema(method, statuses);
-          annotated.put(procedure.name(), procedure);
+          addAnnotated(method, statuses);
         }
       }
       return this;
+    }
+
+    private void addAnnotated(
+        MethodDescriptor<?, ?> method, Function<ResourceType, Optional<StatusResolver>> statuses) {
+      try {
+        annotated.put(method.getFullMethodName(), fromSchema(method, statuses));
+      } catch (IllegalArgumentException wrong) {
+        wrongOptions.add(wrong.getMessage());
+      }
     }
 
     @SuppressWarnings("unchecked") // only protobuf methods carry the option
@@ -93,7 +102,7 @@ public final class Procedures {
      * @throws IllegalArgumentException if anything is wrong with them; the message lists all of it
      */
     public Procedures build() {
-      List<String> problems = new ArrayList<>();
+      List<String> problems = new ArrayList<>(wrongOptions);
       Map<String, Procedure> byName = new LinkedHashMap<>();
       for (Procedure procedure : described) {
         if (byName.put(procedure.name(), procedure) != null) {
