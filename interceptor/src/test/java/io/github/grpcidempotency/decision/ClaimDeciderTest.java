@@ -1,0 +1,150 @@
+package io.github.grpcidempotency.decision;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ClaimDeciderTest {
+  private static final String PROCEDURE = "things.Things/Create";
+  private static final Fingerprint REQUEST = new Fingerprint(1, ByteString.copyFromUtf8("a hash"));
+  private static final Duration LEASE_LEFT = Duration.ofSeconds(20);
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          FAIL_OPEN,   EXECUTE
+          FAIL_CLOSED, EXECUTE
+          """)
+  void aFreeKeyIsExecuted(OutagePolicy policy, Verdict verdict) {
+    assertThat(decide(new Standing.Free(), policy)).isEqualTo(verdict.decision());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          # holder known, policy,      verdict
+          false,          FAIL_OPEN,   EXECUTE_UNGUARDED
+          false,          FAIL_CLOSED, STORE_UNAVAILABLE
+          true,           FAIL_OPEN,   IN_PROGRESS
+          true,           FAIL_CLOSED, IN_PROGRESS
+          """)
+  void anOutageIsForThePolicyUnlessAHolderIsKnown(
+      boolean holderKnown, OutagePolicy policy, Verdict verdict) {
+    assertThat(decide(new Standing.Unanswered(holderKnown), policy)).isEqualTo(verdict.decision());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          # procedure, request, verdict
+          SAME,        SAME,    REPLAY
+          SAME,        OTHER,   REUSED_REQUEST
+          OTHER,       SAME,    REUSED_PROCEDURE
+          OTHER,       OTHER,   REUSED_PROCEDURE
+          """)
+  void aRecordIsReplayedToItsOwnCallOnly(Seen procedure, Seen request, Verdict verdict) {
+    Standing recorded =
+        new Standing.Recorded(
+            request.fingerprint().orElseThrow(), procedure.procedure().orElseThrow());
+
+    for (OutagePolicy policy : OutagePolicy.values()) {
+      assertThat(decide(recorded, policy)).isEqualTo(verdict.decision());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          # procedure, request, outcome unknown, verdict
+          SAME,        SAME,    false,           IN_PROGRESS
+          SAME,        OTHER,   false,           REUSED_REQUEST
+          SAME,        HIDDEN,  false,           IN_PROGRESS
+          OTHER,       SAME,    false,           REUSED_PROCEDURE
+          OTHER,       OTHER,   false,           REUSED_PROCEDURE
+          OTHER,       HIDDEN,  false,           REUSED_PROCEDURE
+          HIDDEN,      SAME,    false,           IN_PROGRESS
+          HIDDEN,      OTHER,   false,           REUSED_REQUEST
+          HIDDEN,      HIDDEN,  false,           IN_PROGRESS
+          SAME,        SAME,    true,            OUTCOME_UNKNOWN
+          SAME,        OTHER,   true,            REUSED_REQUEST
+          SAME,        HIDDEN,  true,            OUTCOME_UNKNOWN
+          OTHER,       SAME,    true,            REUSED_PROCEDURE
+          OTHER,       OTHER,   true,            REUSED_PROCEDURE
+          OTHER,       HIDDEN,  true,            REUSED_PROCEDURE
+          HIDDEN,      SAME,    true,            OUTCOME_UNKNOWN
+          HIDDEN,      OTHER,   true,            REUSED_REQUEST
+          HIDDEN,      HIDDEN,  true,            OUTCOME_UNKNOWN
+          """)
+  void aCallInFlightIsNeverRunTwice(
+      Seen procedure, Seen request, boolean outcomeUnknown, Verdict verdict) {
+    Standing inFlight =
+        new Standing.InFlight(
+            request.fingerprint(), procedure.procedure(), LEASE_LEFT, outcomeUnknown);
+
+    for (OutagePolicy policy : OutagePolicy.values()) {
+      assertThat(decide(inFlight, policy)).isEqualTo(verdict.decision());
+    }
+  }
+
+  private static Decision decide(Standing standing, OutagePolicy policy) {
+    return ClaimDecider.decide(standing, PROCEDURE, REQUEST, policy);
+  }
+
+  /** What a store shows of the call that stands under the key. */
+  enum Seen {
+    SAME,
+    OTHER,
+    HIDDEN;
+
+    Optional<String> procedure() {
+      return switch (this) {
+        case SAME -> Optional.of(PROCEDURE);
+        case OTHER -> Optional.of("things.Things/Delete");
+        case HIDDEN -> Optional.empty();
+      };
+    }
+
+    Optional<Fingerprint> fingerprint() {
+      return switch (this) {
+        case SAME -> Optional.of(REQUEST);
+        case OTHER -> Optional.of(new Fingerprint(1, ByteString.copyFromUtf8("a different one")));
+        case HIDDEN -> Optional.empty();
+      };
+    }
+  }
+
+  /** Every decision that there is. */
+  enum Verdict {
+    EXECUTE,
+    EXECUTE_UNGUARDED,
+    REPLAY,
+    REUSED_PROCEDURE,
+    REUSED_REQUEST,
+    IN_PROGRESS,
+    OUTCOME_UNKNOWN,
+    STORE_UNAVAILABLE;
+
+    Decision decision() {
+      return switch (this) {
+        case EXECUTE -> new Decision.Execute();
+        case EXECUTE_UNGUARDED -> new Decision.ExecuteUnguarded();
+        case REPLAY -> new Decision.Replay();
+        case REUSED_PROCEDURE -> new Decision.Refuse(Refusal.reused("procedure"));
+        case REUSED_REQUEST -> new Decision.Refuse(Refusal.reused("request"));
+        case IN_PROGRESS -> new Decision.Refuse(Refusal.inProgress(LEASE_LEFT));
+        case OUTCOME_UNKNOWN -> new Decision.Refuse(Refusal.outcomeUnknown(LEASE_LEFT));
+        case STORE_UNAVAILABLE -> new Decision.Refuse(Refusal.storeUnavailable());
+      };
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package io.github.grpcidempotency.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.common.io.BaseEncoding;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnknownFieldSet;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class FingerprinterTest {
+  /** Stored hashes are compared with new ones: if these change, so must the version. */
+  @Test
+  void theFingerprintOfVersion1NeverChanges() {
+    assertFingerprint(
+        CreateThingRequest.getDefaultInstance(),
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    assertFingerprint(
+        CreateThingRequest.newBuilder().setName("a").build(),
+        "23dca2a7429612378554b0bb5b85012dec00a17cc2c673f17d2b76a50b839cd5");
+    assertFingerprint(
+        CreateThingRequest.newBuilder()
+            .setName("a")
+            .putLabels("b", "2")
+            .putLabels("a", "1")
+            .build(),
+        "fe0e6b92c242974375efb71b7d2436abbb5aafa6c80c32dad12efae8e90f0a2c");
+  }
+
+  @Test
+  void theOrderOfAMapDoesNotMatter() {
+    List<String> labels = new ArrayList<>();
+    for (int label = 0; label < 100; label++) {
+      labels.add("label" + label);
+    }
+    CreateThingRequest ordered = withLabels(labels);
+    Collections.reverse(labels);
+    CreateThingRequest reversed = withLabels(labels);
+
+    assertThat(Fingerprinter.fingerprint(reversed)).isEqualTo(Fingerprinter.fingerprint(ordered));
+  }
+
+  @Test
+  void whatAnOlderServerDoesNotKnowOfARequestStillCounts() {
+    CreateThingRequest known = CreateThingRequest.newBuilder().setName("a").build();
+    CreateThingRequest newer =
+        known.toBuilder()
+            .setUnknownFields(
+                UnknownFieldSet.newBuilder()
+                    .addField(99, UnknownFieldSet.Field.newBuilder().addVarint(1).build())
+                    .build())
+            .build();
+
+    assertThat(Fingerprinter.fingerprint(newer).matches(Fingerprinter.fingerprint(known)))
+        .isFalse();
+  }
+
+  @Test
+  void hashesOfDifferentVersionsDoNotMatch() {
+    ByteString hash = ByteString.copyFromUtf8("hash");
+
+    assertThat(new Fingerprint(1, hash).matches(new Fingerprint(1, hash))).isTrue();
+    assertThat(new Fingerprint(1, hash).matches(new Fingerprint(2, hash))).isFalse();
+  }
+
+  @Test
+  void hashesThatDifferAnywhereDoNotMatch() {
+    Fingerprint fingerprint = new Fingerprint(1, ByteString.copyFromUtf8("hash"));
+
+    for (String other : List.of("Hash", "hasH", "has", "hash+", "")) {
+      assertThat(fingerprint.matches(new Fingerprint(1, ByteString.copyFromUtf8(other))))
+          .as(other)
+          .isFalse();
+    }
+  }
+
+  private static CreateThingRequest withLabels(List<String> labels) {
+    CreateThingRequest.Builder request = CreateThingRequest.newBuilder();
+    labels.forEach(label -> request.putLabels(label, "value of " + label));
+    return request.build();
+  }
+
+  private static void assertFingerprint(CreateThingRequest request, String sha256) {
+    assertThat(Fingerprinter.fingerprint(request))
+        .isEqualTo(
+            new Fingerprint(
+                1, ByteString.copyFrom(BaseEncoding.base16().lowerCase().decode(sha256))));
+  }
+}
