@@ -4,6 +4,7 @@ import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import io.github.grpcidempotency.example.database.HostDatabase;
 import io.github.grpcidempotency.example.database.Login;
 import io.github.grpcidempotency.example.database.OwnDatabase;
+import io.github.grpcidempotency.example.database.Roles;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
@@ -28,9 +29,9 @@ public final class DatabaseOptions {
   @Option(
       names = "--app-user",
       paramLabel = "ROLE",
-      defaultValue = "example_app",
-      description = "with --jdbc-url: the role that serves calls (default: ${DEFAULT-VALUE})")
-  private String appUser = "example_app";
+      description =
+          "with --jdbc-url: the role that serves calls (default: the user in the URL, or else example_app)")
+  private Optional<String> appUser = Optional.empty();
 
   @Option(
       names = "--app-password",
@@ -42,9 +43,9 @@ public final class DatabaseOptions {
   @Option(
       names = "--worker-user",
       paramLabel = "ROLE",
-      defaultValue = "example_worker",
+      defaultValue = Roles.WORKER,
       description = "with --jdbc-url: the role that drains the outbox (default: ${DEFAULT-VALUE})")
-  private String workerUser = "example_worker";
+  private String workerUser = Roles.WORKER;
 
   @Option(
       names = "--worker-password",
@@ -56,10 +57,10 @@ public final class DatabaseOptions {
   @Option(
       names = "--owner-user",
       paramLabel = "ROLE",
-      defaultValue = "example_owner",
+      defaultValue = Roles.OWNER,
       description =
           "with --jdbc-url: the role that runs the migrations (default: ${DEFAULT-VALUE})")
-  private String ownerUser = "example_owner";
+  private String ownerUser = Roles.OWNER;
 
   @Option(
       names = "--owner-password",
@@ -91,9 +92,16 @@ public final class DatabaseOptions {
   private HostDatabase own(String url) {
     return OwnDatabase.connect(
         url,
-        new Login(appUser, appPassword),
+        appLogin(url),
         new Login(workerUser, workerPassword),
         new Login(ownerUser, ownerPassword));
+  }
+
+  private Login appLogin(String url) {
+    return appUser
+        .map(user -> new Login(user, appPassword))
+        .or(() -> OwnDatabase.loginIn(url))
+        .orElseGet(() -> new Login(Roles.APP, appPassword));
   }
 
   private HostDatabase embedded() {

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.example.database;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -21,6 +22,17 @@ public final class OwnDatabase implements HostDatabase {
     this.app = app;
     this.worker = worker;
     this.owner = owner;
+  }
+
+  /**
+   * Returns the login that a JDBC URL itself names, if it does.
+   *
+   * @throws StartupFailure if it is not the JDBC URL of a PostgreSQL
+   */
+  public static Optional<Login> loginIn(String url) {
+    PGSimpleDataSource dataSource = parse(url);
+    return Optional.ofNullable(dataSource.getUser())
+        .map(user -> new Login(user, Optional.ofNullable(dataSource.getPassword()).orElse("")));
   }
 
   /**
@@ -82,19 +94,24 @@ public final class OwnDatabase implements HostDatabase {
   }
 
   private PGSimpleDataSource dataSource(Login login) {
-    PGSimpleDataSource dataSource = new PGSimpleDataSource();
-    try {
-      dataSource.setUrl(url);
-    } catch (IllegalArgumentException e) {
-      throw new StartupFailure(
-          "\"%s\" is not the JDBC URL of a PostgreSQL, such as jdbc:postgresql://localhost:5432/example."
-              .formatted(url));
-    }
+    PGSimpleDataSource dataSource = parse(url);
     dataSource.setUser(login.user());
     if (!login.password().isEmpty()) {
       dataSource.setPassword(login.password());
     }
     return dataSource;
+  }
+
+  private static PGSimpleDataSource parse(String url) {
+    PGSimpleDataSource dataSource = new PGSimpleDataSource();
+    try {
+      dataSource.setUrl(url);
+      return dataSource;
+    } catch (IllegalArgumentException e) {
+      throw new StartupFailure(
+          "\"%s\" is not the JDBC URL of a PostgreSQL, such as jdbc:postgresql://localhost:5432/example."
+              .formatted(url));
+    }
   }
 
   private static String address(PGSimpleDataSource dataSource) {

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.example.server;
 import io.github.grpcidempotency.example.caller.BearerStandIn;
 import io.github.grpcidempotency.example.caller.CurrentCaller;
 import io.github.grpcidempotency.example.database.HostDatabase;
+import io.github.grpcidempotency.example.database.RightsCheck;
 import io.github.grpcidempotency.example.database.StartupFailure;
 import io.github.grpcidempotency.example.organization.ApiKeyService;
 import io.github.grpcidempotency.example.organization.ClusterService;
@@ -56,9 +57,10 @@ public final class RunningServer implements AutoCloseable {
     try {
       Pools pools = parts.start(() -> Pools.open(database));
       DataSource app = pools.app();
+      IdempotencyInterceptor idempotency = parts.start(() -> idempotency(settings, app));
+      RightsCheck.run(app, pools.worker());
       parts.start(() -> OutboxWorker.start(jdbi(pools.worker()), RetryPolicy.threeAttempts()));
       parts.start(() -> ExpirySweeper.builder(app).build().start());
-      IdempotencyInterceptor idempotency = parts.start(() -> idempotency(settings, app));
       Tenant tenant = new Tenant(jdbi(app), new Outbox(settings.outboxDelay()));
       HealthStatusManager health = new HealthStatusManager();
       return new RunningServer(serve(settings, tenant, idempotency, health), health, parts);
