@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.decision;
 
 import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -15,32 +17,40 @@ import java.util.Optional;
  *   <li>The key stands for another procedure or another request, ended or not: refuse as reused.
  *   <li>The first call has ended: replay.
  *   <li>The first call's effect is uncertain: refuse as unknown until its lease ends.
- *   <li>The first call is running: refuse as in progress.
+ *   <li>The first call is running: wait for it if the procedure lets duplicates wait and the call
+ *       has time left; otherwise refuse as in progress.
  * </ol>
  */
 public final class ClaimDecider {
   private ClaimDecider() {}
 
-  /** Returns the decision for a call of {@code procedure} with {@code fingerprint}. */
+  /**
+   * Returns the decision for a call.
+   *
+   * @param standing what its claim met
+   * @param procedure what is called
+   * @param fingerprint what is asked
+   * @param timeLeft how long the call may still wait: until its deadline, less what it has waited
+   */
   public static Decision decide(
-      Standing standing, String procedure, Fingerprint fingerprint, OutagePolicy outagePolicy) {
+      Standing standing, Procedure procedure, Fingerprint fingerprint, Duration timeLeft) {
     if (standing instanceof Standing.Free) {
       return new Decision.Execute();
     }
     if (standing instanceof Standing.Unanswered unanswered) {
-      return onOutage(unanswered, outagePolicy);
+      return onOutage(unanswered, procedure.outagePolicy());
     }
     if (standing instanceof Standing.Recorded recorded) {
       return mismatch(
               Optional.of(recorded.procedure()),
               Optional.of(recorded.fingerprint()),
-              procedure,
+              procedure.name(),
               fingerprint)
           .orElseGet(Decision.Replay::new);
     }
     Standing.InFlight inFlight = (Standing.InFlight) standing;
-    return mismatch(inFlight.procedure(), inFlight.fingerprint(), procedure, fingerprint)
-        .orElseGet(() -> onDuplicate(inFlight));
+    return mismatch(inFlight.procedure(), inFlight.fingerprint(), procedure.name(), fingerprint)
+        .orElseGet(() -> onDuplicate(inFlight, procedure.inFlightPolicy(), timeLeft));
   }
 
   private static Decision onOutage(Standing.Unanswered unanswered, OutagePolicy outagePolicy) {
@@ -53,11 +63,16 @@ public final class ClaimDecider {
     };
   }
 
-  private static Decision onDuplicate(Standing.InFlight inFlight) {
-    return new Decision.Refuse(
-        inFlight.outcomeUnknown()
-            ? Refusal.outcomeUnknown(inFlight.leaseLeft())
-            : Refusal.inProgress(inFlight.leaseLeft()));
+  private static Decision onDuplicate(
+      Standing.InFlight inFlight, InFlightPolicy policy, Duration timeLeft) {
+    if (inFlight.outcomeUnknown()) {
+      return new Decision.Refuse(Refusal.outcomeUnknown(inFlight.leaseLeft()));
+    }
+    if (policy.attaches() && !timeLeft.isNegative() && !timeLeft.isZero()) {
+      return new Decision.Attach(
+          policy.limit().compareTo(timeLeft) < 0 ? policy.limit() : timeLeft);
+    }
+    return new Decision.Refuse(Refusal.inProgress(inFlight.leaseLeft()));
   }
 
   private static Optional<Decision> mismatch(

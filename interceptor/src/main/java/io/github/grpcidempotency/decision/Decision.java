@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.decision;
 
+import java.time.Duration;
+
 /** What becomes of a call. */
 public sealed interface Decision {
   /** The claim is ours: run the handler and settle. */
@@ -10,6 +12,13 @@ public sealed interface Decision {
 
   /** Answer with the recorded outcome. */
   record Replay() implements Decision {}
+
+  /**
+   * Wait for the running call, then decide again.
+   *
+   * @param limit how long at most, counted from when the duplicate came
+   */
+  record Attach(Duration limit) implements Decision {}
 
   /**
    * Answer with an error.

@@ -11,6 +11,7 @@ public sealed interface Outcome {
    * With an error, whether closed with or thrown.
    *
    * @param code the error's code, never {@code OK}
+   * @param terminal whether the handler itself marked the error as terminal
    */
-  record Failed(Code code) implements Outcome {}
+  record Failed(Code code, boolean terminal) implements Outcome {}
 }

@@ -11,7 +11,7 @@ public final class OutcomeDecider {
     if (!(outcome instanceof Outcome.Failed failed)) {
       return Settlement.COMPLETE;
     }
-    if (policy.terminal().contains(failed.code())) {
+    if (failed.terminal() || policy.terminal().contains(failed.code())) {
       return Settlement.COMPLETE_WITH_ERROR;
     }
     return policy.unknown().contains(failed.code()) ? Settlement.HOLD : Settlement.RELEASE;

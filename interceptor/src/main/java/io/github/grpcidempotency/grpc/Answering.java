@@ -28,11 +28,21 @@ final class Answering {
       UUID operationId,
       Instant expires,
       IdempotencyStatus status) {
-    Metadata trailers = answer.trailers();
-    stamp(trailers, operationId, expires, status);
+    stamp(answer.trailers(), operationId, expires, status);
+    sendUnstamped(call, answer);
+  }
+
+  /** Sends the answer of a call without a key. */
+  static <ResponseT> void sendUnstamped(
+      ServerCall<?, ResponseT> call, RecordingCall.Answer<ResponseT> answer) {
     call.sendHeaders(answer.headers());
     answer.message().ifPresent(call::sendMessage);
-    call.close(Status.OK, trailers);
+    call.close(answer.status(), answer.trailers());
+  }
+
+  /** Tells that the transaction could not be committed: nothing has happened. */
+  static void rolledBack(ServerCall<?, ?> call) {
+    call.close(Status.INTERNAL.withDescription("the transaction was rolled back"), new Metadata());
   }
 
   /** Sends a recorded answer again. */

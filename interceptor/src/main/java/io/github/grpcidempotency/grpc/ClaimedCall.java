@@ -82,31 +82,54 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
   private void settleResponse(RecordingCall.Answer<ResponseT> answer, ResponseT message) {
     RecordedOutcome outcome = new RecordedOutcome.Response(serialize(message), resourceId(message));
     try {
-      if (settle(Settlement.COMPLETE, () -> claim.complete(outcome)) == Settled.DONE) {
-        IdempotencyStatus first =
-            procedure.statusResolver().isPresent()
-                ? IdempotencyStatus.PROCESSING
-                : IdempotencyStatus.COMPLETED;
-        Answering.send(call, answer, claim.operationId(), claim.expires(), first);
-      } else {
-        refuse();
+      switch (settle(Settlement.COMPLETE, () -> claim.complete(outcome))) {
+        case DONE ->
+            Answering.send(call, answer, claim.operationId(), claim.expires(), firstStatus());
+        case LOST -> refuse();
+        case ROLLED_BACK -> Answering.rolledBack(call);
       }
-    } catch (StoreException unrecorded) {
-      engine.lateRecorder().record(claim, outcome, unrecorded);
+    } catch (StoreException unknown) {
+      onUnknown(outcome, unknown);
       refuse();
+    } catch (IllegalStateException misuse) {
+      engine.leases().drop(claim);
+      logger.error("{}: {}", procedure.name(), misuse.getMessage(), misuse);
+      call.close(Status.INTERNAL.withDescription(misuse.getMessage()), new Metadata());
     }
+  }
+
+  /** The effect of a reservation has happened, so its record must follow; a commit decides both. */
+  private void onUnknown(RecordedOutcome outcome, StoreException unknown) {
+    if (claim.transaction().isPresent()) {
+      engine.leases().drop(claim);
+      logger.warn(
+          "it is not known whether operation {} was committed; a retry will tell",
+          claim.operationId(),
+          unknown);
+    } else {
+      engine.lateRecorder().record(claim, outcome, unknown);
+    }
+  }
+
+  private IdempotencyStatus firstStatus() {
+    return procedure.statusResolver().isPresent()
+        ? IdempotencyStatus.PROCESSING
+        : IdempotencyStatus.COMPLETED;
   }
 
   private void settleFailure(Status status, Metadata trailers) {
     Settlement settlement =
         OutcomeDecider.decide(
-            new Outcome.Failed(Code.forNumber(status.getCode().value())),
+            new Outcome.Failed(
+                Code.forNumber(status.getCode().value()),
+                IdempotencyMetadata.removeTerminalMark(trailers)),
             procedure.failurePolicy());
     try {
       switch (settlement) {
         case COMPLETE -> throw new AssertionError("a failure is not completed as a response");
         case COMPLETE_WITH_ERROR -> {
-          RecordedOutcome outcome = new TerminalError(status, trailers).toRecord();
+          RecordedOutcome outcome =
+              TerminalError.record(status, trailers, procedure.failurePolicy());
           settle(settlement, () -> claim.complete(outcome));
         }
         case RELEASE -> settle(settlement, claim::release);
@@ -131,6 +154,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
         logger.warn("operation {} was taken over before it was settled", claim.operationId());
         engine.tell(events -> events.leaseLost(claim.operationId()));
       }
+      case ROLLED_BACK -> logger.warn("operation {} was rolled back", claim.operationId());
     }
     return settled;
   }

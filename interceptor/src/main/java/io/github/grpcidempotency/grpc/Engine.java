@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.grpc;
 
 import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.runtime.IdempotencyListener;
+import io.github.grpcidempotency.runtime.InFlightWaiter;
 import io.github.grpcidempotency.runtime.LateRecorder;
 import io.github.grpcidempotency.runtime.LeaseKeeper;
 import io.github.grpcidempotency.runtime.SafeListener;
@@ -9,8 +11,10 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /** What all calls of one interceptor share. */
@@ -20,13 +24,17 @@ final class Engine implements AutoCloseable {
   private final SafeListener listener;
   private final LeaseKeeper leases;
   private final LateRecorder lateRecorder;
+  private final InFlightWaiter waiter;
+  private final Executor executor;
 
-  Engine(IdempotencyStore store, IdempotencyListener listener, String keyName) {
+  Engine(IdempotencyStore store, IdempotencyListener listener, String keyName, Executor executor) {
     this.store = store;
     this.keyName = keyName;
     this.listener = new SafeListener(listener);
     this.leases = new LeaseKeeper(store, this.listener);
     this.lateRecorder = new LateRecorder(leases, this.listener);
+    this.waiter = new InFlightWaiter(this::claim, leases, store);
+    this.executor = executor;
   }
 
   /**
@@ -43,6 +51,24 @@ final class Engine implements AutoCloseable {
     } catch (StoreException outage) {
       return new ClaimResult.Unanswered(outage);
     }
+  }
+
+  /**
+   * Opens a transaction for a call without a key.
+   *
+   * @throws StoreException if the store cannot be reached
+   */
+  StoreTransaction begin(Optional<Caller> caller) {
+    return store.begin(caller);
+  }
+
+  /** Returns where calls are resumed that had to wait. */
+  Executor executor() {
+    return executor;
+  }
+
+  InFlightWaiter waiter() {
+    return waiter;
   }
 
   /** Returns how long a claim lasts unless it is renewed. */
@@ -69,6 +95,7 @@ final class Engine implements AutoCloseable {
 
   @Override
   public void close() {
+    waiter.close();
     lateRecorder.close();
     leases.close();
   }

@@ -4,6 +4,7 @@ import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.runtime.IdempotencyListener;
@@ -14,6 +15,7 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import java.util.Iterator;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 
 /**
  * Makes create RPCs safe to retry: the handler runs once for an {@code idempotency-key}, and every
@@ -36,7 +38,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     this.procedures = builder.procedures;
     this.callers = builder.callers;
     this.keyHeader = IdempotencyMetadata.ascii(builder.keyHeader);
-    this.engine = builder.store.map(store -> new Engine(store, builder.listener, keyHeader.name()));
+    this.engine =
+        builder.store.map(
+            store -> new Engine(store, builder.listener, keyHeader.name(), builder.executor));
   }
 
   /**
@@ -55,25 +59,36 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     Optional<Procedure> procedure = procedures.find(call.getMethodDescriptor().getFullMethodName());
-    if (procedure.isEmpty() || engine.isEmpty() || !headers.containsKey(keyHeader)) {
+    if (procedure.isEmpty() || engine.isEmpty()) {
+      return next.startCall(call, headers);
+    }
+    boolean transactional = procedure.get().execution() == Execution.TRANSACTIONAL;
+    boolean keyed = headers.containsKey(keyHeader);
+    if (!keyed && !transactional) {
       return next.startCall(call, headers);
     }
     Optional<Caller> caller = callers.resolve();
-    if (caller.isEmpty()) {
-      return next.startCall(call, headers);
+    if (keyed && caller.isPresent()) {
+      return interceptKeyed(engine.get(), procedure.get(), caller.get(), call, headers, next);
     }
-    Optional<String> key = onlyKey(headers).flatMap(procedure.get().keyFormat()::canonicalize);
-    if (key.isEmpty()) {
-      return refuse(call, procedure.get());
+    return transactional
+        ? new TransactionCall<>(engine.get(), procedure.get(), caller, call, headers, next).start()
+        : next.startCall(call, headers);
+  }
+
+  private <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptKeyed(
+      Engine present,
+      Procedure procedure,
+      Caller caller,
+      ServerCall<RequestT, ResponseT> call,
+      Metadata headers,
+      ServerCallHandler<RequestT, ResponseT> next) {
+    Optional<String> raw = onlyKey(headers).flatMap(procedure.keyFormat()::canonicalize);
+    if (raw.isEmpty()) {
+      return refuse(present, call, procedure);
     }
-    return new IdempotentCall<>(
-            engine.get(),
-            procedure.get(),
-            new IdempotencyKey(caller.get(), key.get()),
-            call,
-            headers,
-            next)
-        .start();
+    IdempotencyKey key = new IdempotencyKey(caller, raw.get());
+    return new IdempotentCall<>(present, procedure, key, call, headers, next).start();
   }
 
   /** Stops renewing leases and recording late answers. Call it when the server has terminated. */
@@ -91,10 +106,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   }
 
   private <RequestT> ServerCall.Listener<RequestT> refuse(
-      ServerCall<RequestT, ?> call, Procedure procedure) {
+      Engine present, ServerCall<RequestT, ?> call, Procedure procedure) {
     Refusal refusal = Refusal.invalidKey();
-    engine.ifPresent(
-        present -> present.tell(events -> events.refused(procedure.name(), refusal.reason())));
+    present.tell(events -> events.refused(procedure.name(), refusal.reason()));
     Answering.refuse(call, refusal, keyHeader.name());
     return new ServerCall.Listener<>() {};
   }
@@ -106,6 +120,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private Optional<IdempotencyStore> store = Optional.empty();
     private String keyHeader = IdempotencyMetadata.KEY.name();
     private IdempotencyListener listener = new IdempotencyListener() {};
+    private Executor executor = ResumeThreads.shared();
 
     private Builder(Procedures procedures, CallerResolver callers) {
       this.procedures = procedures;
@@ -127,6 +142,15 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     /** Sets who hears of what happens; nobody by default. */
     public Builder listener(IdempotencyListener listener) {
       this.listener = listener;
+      return this;
+    }
+
+    /**
+     * Sets where calls go on that had to wait for another; their handlers may run there. Give the
+     * executor of the server; by default it is a pool of daemon threads that grows as needed.
+     */
+    public Builder executor(Executor executor) {
+      this.executor = executor;
       return this;
     }
 

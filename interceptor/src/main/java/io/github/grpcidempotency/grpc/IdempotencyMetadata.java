@@ -25,7 +25,22 @@ public final class IdempotencyMetadata {
    */
   static final Metadata.Key<String> PUSHBACK = ascii("grpc-retry-pushback-ms");
 
+  private static final Metadata.Key<String> TERMINAL = ascii("idempotency-terminal");
+
   private IdempotencyMetadata() {}
+
+  /**
+   * Marks an error as terminal: it is recorded, and every retry gets the same one. For a handler
+   * that closes with {@code status.asRuntimeException(trailers)}. The mark does not reach the
+   * client.
+   */
+  public static void markTerminal(Metadata trailers) {
+    trailers.put(TERMINAL, "true");
+  }
+
+  static boolean removeTerminalMark(Metadata trailers) {
+    return trailers.removeAll(TERMINAL) != null;
+  }
 
   static Metadata.Key<String> ascii(String name) {
     return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);

@@ -4,19 +4,22 @@ import com.google.protobuf.MessageLite;
 import io.github.grpcidempotency.decision.ClaimDecider;
 import io.github.grpcidempotency.decision.Decision;
 import io.github.grpcidempotency.decision.Refusal;
-import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.runtime.InFlightWaiter;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.grpc.Context;
+import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
+import io.grpc.Status;
+import java.time.Duration;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,29 +27,20 @@ import org.slf4j.LoggerFactory;
  * One keyed call's journey:
  *
  * <ol>
- *   <li>Buffer the request until the client has half-closed. A protocol violation (no message, or
- *       two) is left to gRPC itself to answer.
- *   <li>Take the request's fingerprint and claim the key.
- *   <li>Decide, and then execute the handler and settle ({@link ClaimedCall}), or replay, or
- *       refuse.
+ *   <li>The request is buffered until the client has half-closed ({@link BufferedCall}).
+ *   <li>Take its fingerprint and claim the key.
+ *   <li>Decide, and then execute the handler and settle ({@link ClaimedCall}), or replay, or wait
+ *       for the call that holds the key and decide again, or refuse.
  * </ol>
- *
- * <p>gRPC calls a listener's methods one at a time; fields need no further care.
  */
-final class IdempotentCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT> {
+final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT> {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
 
   private final Engine engine;
   private final Procedure procedure;
   private final IdempotencyKey key;
-  private final ServerCall<RequestT, ResponseT> call;
-  private final Metadata headers;
-  private final ServerCallHandler<RequestT, ResponseT> next;
-  private final Context context = Context.current();
-
-  private @Nullable RequestT request;
-  private ServerCall.@Nullable Listener<RequestT> handler;
-  private boolean ready;
+  private Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
+  private Optional<Deadline> endOfWait = Optional.empty();
 
   IdempotentCall(
       Engine engine,
@@ -55,64 +49,33 @@ final class IdempotentCall<RequestT, ResponseT> extends ServerCall.Listener<Requ
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
+    super(call, headers, next);
     this.engine = engine;
     this.procedure = procedure;
     this.key = key;
-    this.call = call;
-    this.headers = headers;
-    this.next = next;
-  }
-
-  /** Asks for the request: for two messages, to catch an illegal second one. */
-  ServerCall.Listener<RequestT> start() {
-    call.request(2);
-    return this;
   }
 
   @Override
-  public void onMessage(RequestT message) {
-    if (request == null) {
-      request = message;
-    } else {
-      leaveToGrpc().onMessage(message);
-    }
+  void serve(RequestT message) {
+    ClaimRequest wish =
+        new ClaimRequest(key, procedure, Fingerprinter.fingerprint((MessageLite) message));
+    act(wish, engine.claim(wish), message);
   }
 
   @Override
-  public void onHalfClose() {
-    if (request != null && handler == null) {
-      serve(request);
-    } else {
-      leaveToGrpc().onHalfClose();
-    }
+  void cancelledEarly() {
+    waiter.ifPresent(InFlightWaiter.Waiter::cancel);
   }
 
-  @Override
-  public void onReady() {
-    ready = true;
-    handler().ifPresent(ServerCall.Listener::onReady);
-  }
-
-  @Override
-  public void onCancel() {
-    handler().ifPresent(ServerCall.Listener::onCancel);
-  }
-
-  @Override
-  public void onComplete() {
-    handler().ifPresent(ServerCall.Listener::onComplete);
-  }
-
-  private void serve(RequestT message) {
-    Fingerprint fingerprint = Fingerprinter.fingerprint((MessageLite) message);
-    ClaimResult result = engine.claim(new ClaimRequest(key, procedure, fingerprint));
+  private void act(ClaimRequest wish, ClaimResult result, RequestT message) {
     Decision decision =
-        ClaimDecider.decide(
-            result.standing(), procedure.name(), fingerprint, procedure.outagePolicy());
+        ClaimDecider.decide(result.standing(), procedure, wish.fingerprint(), timeLeft());
     if (decision instanceof Decision.Execute) {
       execute(((ClaimResult.Won) result).claim(), message);
     } else if (decision instanceof Decision.Replay) {
       replay((ClaimResult.Recorded) result);
+    } else if (decision instanceof Decision.Attach attach) {
+      attach(wish, (ClaimResult.InFlight) result, attach.limit(), message);
     } else if (decision instanceof Decision.Refuse refuse) {
       refuse(refuse.refusal());
     } else if (decision instanceof Decision.ExecuteUnguarded) {
@@ -121,9 +84,9 @@ final class IdempotentCall<RequestT, ResponseT> extends ServerCall.Listener<Requ
   }
 
   private void execute(Claim claim, RequestT message) {
-    ClaimedCall<RequestT, ResponseT> claimed = new ClaimedCall<>(engine, claim, call);
+    ClaimedCall<RequestT, ResponseT> claimed = new ClaimedCall<>(engine, claim, call());
     try {
-      run(claimed.start(), message);
+      run(CurrentCall.of(context(), claim), claimed.start(), message);
     } catch (Throwable thrown) {
       claimed.handlerThrew();
       throw thrown;
@@ -132,12 +95,44 @@ final class IdempotentCall<RequestT, ResponseT> extends ServerCall.Listener<Requ
 
   private void replay(ClaimResult.Recorded recorded) {
     engine.tell(events -> events.replayed(procedure.name(), recorded.operationId()));
-    Answering.replay(call, recorded);
+    Answering.replay(call(), recorded);
+  }
+
+  private void attach(
+      ClaimRequest wish, ClaimResult.InFlight met, Duration limit, RequestT message) {
+    if (endOfWait.isEmpty()) {
+      endOfWait = Optional.of(Deadline.after(limit.toMillis(), TimeUnit.MILLISECONDS));
+      engine.tell(events -> events.attached(procedure.name()));
+    }
+    Executor events = moveTo(engine.executor());
+    waiter =
+        Optional.of(
+            engine
+                .waiter()
+                .await(
+                    wish,
+                    met,
+                    limit,
+                    result -> events.execute(() -> resume(wish, result, message))));
+  }
+
+  /** Outside gRPC's own executor nobody answers for an exception, so it is answered here. */
+  private void resume(ClaimRequest wish, ClaimResult result, RequestT message) {
+    waiter = Optional.empty();
+    try {
+      act(wish, result, message);
+    } catch (Throwable thrown) {
+      logger.error("{}: the handler failed", procedure.name(), thrown);
+      call()
+          .close(
+              Status.UNKNOWN.withDescription("Application error processing RPC").withCause(thrown),
+              new Metadata());
+    }
   }
 
   private void refuse(Refusal refusal) {
     engine.tell(events -> events.refused(procedure.name(), refusal.reason()));
-    Answering.refuse(call, refusal, engine.keyName());
+    Answering.refuse(call(), refusal, engine.keyName());
   }
 
   private void executeUnguarded(ClaimResult.Unanswered unanswered, RequestT message) {
@@ -146,36 +141,18 @@ final class IdempotentCall<RequestT, ResponseT> extends ServerCall.Listener<Requ
         procedure.name(),
         unanswered.cause());
     engine.tell(events -> events.ranUnguarded(procedure.name(), unanswered.cause()));
-    run(new Requestless<>(call), message);
+    run(context(), new Requestless<>(call()), message);
   }
 
-  /** Starts the handler without a claim, for a call that breaks the unary protocol. */
-  private ServerCall.Listener<RequestT> leaveToGrpc() {
-    if (handler == null) {
-      handler = next.startCall(new Requestless<>(call), headers);
-      if (request != null) {
-        handler.onMessage(request);
-      }
-    }
-    return handler;
+  private Duration timeLeft() {
+    Duration ofCall = left(Optional.ofNullable(context().getDeadline()));
+    Duration ofWait = left(endOfWait);
+    return ofCall.compareTo(ofWait) < 0 ? ofCall : ofWait;
   }
 
-  private void run(ServerCall<RequestT, ResponseT> target, RequestT message) {
-    Context before = context.attach();
-    try {
-      ServerCall.Listener<RequestT> started = next.startCall(target, headers);
-      handler = started;
-      if (ready) {
-        started.onReady();
-      }
-      started.onMessage(message);
-      started.onHalfClose();
-    } finally {
-      context.detach(before);
-    }
-  }
-
-  private Optional<ServerCall.Listener<RequestT>> handler() {
-    return Optional.ofNullable(handler);
+  private static Duration left(Optional<Deadline> deadline) {
+    return deadline
+        .map(end -> Duration.ofMillis(end.timeRemaining(TimeUnit.MILLISECONDS)))
+        .orElse(Duration.ofDays(1));
   }
 }

@@ -2,25 +2,26 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.proto.v1.RecordedError;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import java.nio.charset.StandardCharsets;
+import java.util.stream.Stream;
 
-/** A terminal error between the wire and its record. */
+/** A terminal error between the wire and its record, byte for byte. */
 record TerminalError(Status status, Metadata trailers) {
-  private static final Metadata.Key<byte[]> DETAILS =
-      Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
+  private static final String DETAILS = "grpc-status-details-bin";
 
-  RecordedOutcome.Failure toRecord() {
+  static RecordedOutcome.Failure record(Status status, Metadata trailers, FailurePolicy policy) {
     RecordedError.Builder error = RecordedError.newBuilder().setCode(status.getCode().value());
     if (status.getDescription() != null) {
       error.setMessage(status.getDescription());
     }
-    byte[] details = trailers.get(DETAILS);
-    if (details != null) {
-      error.addTrailersBuilder().setName(DETAILS.name()).setValue(ByteString.copyFrom(details));
-    }
+    Stream.concat(Stream.of(DETAILS), policy.trailers().stream().sorted())
+        .distinct()
+        .forEach(name -> addTrailers(error, trailers, name));
     return new RecordedOutcome.Failure(error.build().toByteString());
   }
 
@@ -29,11 +30,45 @@ record TerminalError(Status status, Metadata trailers) {
     Status status = Status.fromCodeValue(error.getCode());
     Metadata trailers = new Metadata();
     for (RecordedError.Trailer trailer : error.getTrailersList()) {
-      trailers.put(DETAILS, trailer.getValue().toByteArray());
+      if (isBinary(trailer.getName())) {
+        trailers.put(binary(trailer.getName()), trailer.getValue().toByteArray());
+      } else {
+        trailers.put(
+            IdempotencyMetadata.ascii(trailer.getName()),
+            trailer.getValue().toString(StandardCharsets.US_ASCII));
+      }
     }
     return new TerminalError(
         error.getMessage().isEmpty() ? status : status.withDescription(error.getMessage()),
         trailers);
+  }
+
+  private static void addTrailers(RecordedError.Builder error, Metadata trailers, String name) {
+    if (isBinary(name)) {
+      Iterable<byte[]> values = trailers.getAll(binary(name));
+      if (values != null) {
+        values.forEach(value -> addTrailer(error, name, ByteString.copyFrom(value)));
+      }
+    } else {
+      Iterable<String> values = trailers.getAll(IdempotencyMetadata.ascii(name));
+      if (values != null) {
+        values.forEach(
+            value ->
+                addTrailer(error, name, ByteString.copyFrom(value, StandardCharsets.US_ASCII)));
+      }
+    }
+  }
+
+  private static void addTrailer(RecordedError.Builder error, String name, ByteString value) {
+    error.addTrailersBuilder().setName(name).setValue(value);
+  }
+
+  private static boolean isBinary(String name) {
+    return name.endsWith(Metadata.BINARY_HEADER_SUFFIX);
+  }
+
+  private static Metadata.Key<byte[]> binary(String name) {
+    return Metadata.Key.of(name, Metadata.BINARY_BYTE_MARSHALLER);
   }
 
   private static RecordedError parse(RecordedOutcome.Failure recorded) {

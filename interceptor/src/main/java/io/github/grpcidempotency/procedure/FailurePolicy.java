@@ -10,9 +10,11 @@ import java.util.Set;
  * @param terminal codes that are recorded and replayed, details included: trying again is pointless
  * @param unknown codes after which the effect may or may not have happened: the key stays reserved
  *     until its lease ends
+ * @param trailers the names of trailers that are recorded with a terminal error, beside {@code
+ *     grpc-status-details-bin}
  */
-public record FailurePolicy(Set<Code> terminal, Set<Code> unknown) {
-  private static final FailurePolicy RELEASE_ALL = new FailurePolicy(Set.of(), Set.of());
+public record FailurePolicy(Set<Code> terminal, Set<Code> unknown, Set<String> trailers) {
+  private static final FailurePolicy RELEASE_ALL = new FailurePolicy(Set.of(), Set.of(), Set.of());
 
   /**
    * Checks the sets.
@@ -22,6 +24,7 @@ public record FailurePolicy(Set<Code> terminal, Set<Code> unknown) {
   public FailurePolicy {
     terminal = Set.copyOf(terminal);
     unknown = Set.copyOf(unknown);
+    trailers = Set.copyOf(trailers);
     if (!Sets.intersection(terminal, unknown).isEmpty()) {
       throw new IllegalArgumentException("a code is either terminal or unknown, not both");
     }
@@ -37,11 +40,16 @@ public record FailurePolicy(Set<Code> terminal, Set<Code> unknown) {
 
   /** Returns this policy with other terminal codes. */
   public FailurePolicy withTerminal(Code... codes) {
-    return new FailurePolicy(Set.of(codes), unknown);
+    return new FailurePolicy(Set.of(codes), unknown, trailers);
   }
 
   /** Returns this policy with other unknown codes. */
   public FailurePolicy withUnknown(Code... codes) {
-    return new FailurePolicy(terminal, Set.of(codes));
+    return new FailurePolicy(terminal, Set.of(codes), trailers);
+  }
+
+  /** Returns this policy with other trailers recorded beside the error's details. */
+  public FailurePolicy withTrailers(String... names) {
+    return new FailurePolicy(terminal, unknown, Set.of(names));
   }
 }

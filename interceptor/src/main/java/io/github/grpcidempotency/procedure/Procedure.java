@@ -55,9 +55,24 @@ public interface Procedure {
     return ProcedureBuilder.DEFAULT_RETENTION;
   }
 
-  /** Returns what a keyed call gets while the store cannot be reached. */
+  /**
+   * Returns what a keyed call gets while the store cannot be reached. A transactional procedure
+   * needs its database and always fails closed.
+   */
   default OutagePolicy outagePolicy() {
-    return OutagePolicy.FAIL_OPEN;
+    return execution() == Execution.TRANSACTIONAL
+        ? OutagePolicy.FAIL_CLOSED
+        : OutagePolicy.FAIL_OPEN;
+  }
+
+  /** Returns how the handler's effect and its record are brought together. */
+  default Execution execution() {
+    return Execution.RESERVED;
+  }
+
+  /** Returns what a duplicate gets while the first call is running; by default it is refused. */
+  default InFlightPolicy inFlightPolicy() {
+    return InFlightPolicy.refuse();
   }
 
   /** Returns which of the handler's errors are recorded or held; by default every one releases. */

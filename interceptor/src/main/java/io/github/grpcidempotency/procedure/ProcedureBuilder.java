@@ -23,7 +23,9 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private Function<Message, Optional<UUID>> resourceId = response -> Optional.empty();
   private Optional<StatusResolver> statusResolver = Optional.empty();
   private Duration retention = DEFAULT_RETENTION;
-  private OutagePolicy outagePolicy = OutagePolicy.FAIL_OPEN;
+  private Optional<OutagePolicy> outagePolicy = Optional.empty();
+  private Execution execution = Execution.RESERVED;
+  private InFlightPolicy inFlightPolicy = InFlightPolicy.refuse();
   private FailurePolicy failurePolicy = FailurePolicy.releaseAll();
 
   ProcedureBuilder(MethodDescriptor<? extends Message, ResponseT> method) {
@@ -56,9 +58,24 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Says what a keyed call gets while the store cannot be reached; by default it is served. */
+  /**
+   * Says what a keyed call gets while the store cannot be reached. By default it is served, unless
+   * the procedure is transactional.
+   */
   public ProcedureBuilder<ResponseT> outage(OutagePolicy policy) {
-    this.outagePolicy = policy;
+    this.outagePolicy = Optional.of(policy);
+    return this;
+  }
+
+  /** Says how the handler's effect and its record are brought together; reserved by default. */
+  public ProcedureBuilder<ResponseT> execution(Execution execution) {
+    this.execution = execution;
+    return this;
+  }
+
+  /** Says what a duplicate gets while the first call is running; by default it is refused. */
+  public ProcedureBuilder<ResponseT> inFlight(InFlightPolicy policy) {
+    this.inFlightPolicy = policy;
     return this;
   }
 
@@ -77,7 +94,12 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         resourceId,
         statusResolver,
         retention,
-        outagePolicy,
+        outagePolicy.orElse(
+            execution == Execution.TRANSACTIONAL
+                ? OutagePolicy.FAIL_CLOSED
+                : OutagePolicy.FAIL_OPEN),
+        execution,
+        inFlightPolicy,
         failurePolicy);
   }
 
@@ -94,6 +116,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
       Optional<StatusResolver> statusResolver,
       Duration retention,
       OutagePolicy outagePolicy,
+      Execution execution,
+      InFlightPolicy inFlightPolicy,
       FailurePolicy failurePolicy)
       implements Procedure {
     @Override

@@ -26,6 +26,14 @@ final class ProcedureCheck {
     if (procedure.statusResolver().isPresent() && procedure.resourceType().isEmpty()) {
       problems.add("it has a status resolver but no resource to ask it about");
     }
+    if (procedure.execution() == Execution.TRANSACTIONAL) {
+      if (procedure.outagePolicy() == OutagePolicy.FAIL_OPEN) {
+        problems.add("it is transactional, so it cannot run without its database: fail closed");
+      }
+      if (!procedure.failurePolicy().unknown().isEmpty()) {
+        problems.add("it is transactional, so a failure leaves nothing: no outcome is unknown");
+      }
+    }
     return problems.stream().map(problem -> procedure.name() + ": " + problem).toList();
   }
 }

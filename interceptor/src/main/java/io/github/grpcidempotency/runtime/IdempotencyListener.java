@@ -18,6 +18,9 @@ public interface IdempotencyListener {
   /** A recorded outcome is about to be sent again. */
   default void replayed(String procedure, UUID operationId) {}
 
+  /** A duplicate began to wait for the call that holds its key. */
+  default void attached(String procedure) {}
+
   /** A call was refused. */
   default void refused(String procedure, Refusal.Reason reason) {}
 

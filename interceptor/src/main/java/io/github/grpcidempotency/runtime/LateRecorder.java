@@ -83,7 +83,7 @@ public final class LateRecorder implements AutoCloseable {
           logger.info("recorded the answer of operation {} at last", claim.operationId());
           listener.tell(events -> events.recordedLate(claim.operationId()));
         }
-        case LOST -> {
+        case LOST, ROLLED_BACK -> {
           logger.warn(
               "operation {} was taken over before its answer was recorded", claim.operationId());
           listener.tell(events -> events.leaseLost(claim.operationId()));

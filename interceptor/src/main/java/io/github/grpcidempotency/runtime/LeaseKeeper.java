@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * slow handler so keeps its key, and a crashed process frees its keys within a lease.
  *
  * <p>A call is held weakly: one whose handler has dropped it can never be closed, so once it is
- * collected its lease is left to end.
+ * collected its outcome is marked as unknown and its lease left to end.
  *
  * <p>Thread-safe. One daemon thread, started with the first call.
  */
@@ -37,6 +38,8 @@ public final class LeaseKeeper implements AutoCloseable {
   private final SafeListener listener;
   private final ScheduledExecutorService timer;
   private final Map<IdempotencyKey, Held> held = new ConcurrentHashMap<>();
+
+  private volatile Consumer<IdempotencyKey> dropped = key -> {};
 
   private record Held(Claim claim, WeakReference<Object> call) {}
 
@@ -63,8 +66,16 @@ public final class LeaseKeeper implements AutoCloseable {
 
   /** Lets a claim's lease end. */
   public void drop(Claim claim) {
-    held.computeIfPresent(
-        claim.request().key(), (key, entry) -> entry.claim() == claim ? null : entry);
+    IdempotencyKey key = claim.request().key();
+    Held entry = held.get(key);
+    if (entry != null && entry.claim() == claim && held.remove(key, entry)) {
+      dropped.accept(key);
+    }
+  }
+
+  /** Sets who is told of keys that this process holds no more; it must not block. */
+  void onDrop(Consumer<IdempotencyKey> listener) {
+    dropped = listener;
   }
 
   /** Returns the call of this process that holds a key, as far as this process knows. */
@@ -80,7 +91,7 @@ public final class LeaseKeeper implements AutoCloseable {
 
   private void renew() {
     try {
-      held.values().removeIf(entry -> entry.call().refersTo(null));
+      dropForgotten();
       List<Claim> claims = new ArrayList<>();
       held.values().forEach(entry -> claims.add(entry.claim()));
       if (!claims.isEmpty()) {
@@ -90,6 +101,17 @@ public final class LeaseKeeper implements AutoCloseable {
       logger.warn("could not renew {} idempotency leases; trying again", held.size(), unreachable);
     } catch (RuntimeException unexpected) {
       logger.error("could not renew idempotency leases", unexpected);
+    }
+  }
+
+  private void dropForgotten() {
+    for (Held entry : held.values()) {
+      if (entry.call().refersTo(null)) {
+        Claim claim = entry.claim();
+        logger.warn("operation {} was dropped by its handler unanswered", claim.operationId());
+        drop(claim);
+        Claim.Settled unused = claim.hold();
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.store;
 
 import java.time.Instant;
+import java.util.Optional;
 import java.util.UUID;
 
 /**
@@ -14,10 +15,10 @@ public interface Claim {
   enum Settled {
     /** The record says so. */
     DONE,
-    /**
-     * The lease had ended and another owner has the key, or the record is gone. Nothing changed.
-     */
-    LOST
+    /** Another owner has the key, or the record is gone. Nothing changed. */
+    LOST,
+    /** The claim's own transaction could not be committed. Nothing of it remains. */
+    ROLLED_BACK
   }
 
   /** Returns what was claimed. */
@@ -30,10 +31,20 @@ public interface Claim {
   Instant expires();
 
   /**
+   * Returns the transaction that the handler writes through; empty unless the procedure is {@link
+   * io.github.grpcidempotency.procedure.Execution#TRANSACTIONAL}. Settling ends it, and then the
+   * answer cannot be recorded again after a failure: the effect was committed with its record or
+   * not at all.
+   */
+  Optional<StoreTransaction> transaction();
+
+  /**
    * Records the answer. Repeating it after a failure is safe: a record that this claim has already
    * completed says {@link Settled#DONE} again and is not changed.
    *
    * @throws StoreException if it is not known whether the answer was recorded
+   * @throws IllegalStateException if the handler has misused the claim's transaction; the message
+   *     is for its author
    */
   Settled complete(RecordedOutcome outcome);
 
@@ -45,7 +56,8 @@ public interface Claim {
   Settled release();
 
   /**
-   * Marks the outcome as unknown: the reservation stays until its lease ends.
+   * Marks the outcome as unknown: the reservation stays until its lease ends. A transaction is
+   * rolled back, and its outcome known.
    *
    * @throws StoreException if it is not known whether the mark was made
    */

@@ -1,10 +1,14 @@
 package io.github.grpcidempotency.store;
 
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 /**
  * Storage for the algorithm, shared by all servers of a service. Only the store's clock counts:
@@ -26,17 +30,38 @@ public interface IdempotencyStore {
    * Reserves a key, or tells what stands there. An expired record is as good as none. A reservation
    * whose lease has ended is taken over if procedure and fingerprint are the same.
    *
+   * <p>For a transactional procedure the claim that wins has a transaction open, and what is in
+   * flight elsewhere tells neither its request nor its procedure.
+   *
    * @throws StoreException if the store cannot be reached; it says whether a holder was seen
    */
   ClaimResult claim(ClaimRequest request);
 
   /**
    * Renews the leases of claims of this store in one statement, each for {@link #lease} from now.
+   * Claims with a transaction have no lease and stay owned.
    *
    * @return the operation ids of the claims that are still owned
    * @throws StoreException if the store cannot be reached
    */
   Set<UUID> renew(Collection<Claim> claims);
+
+  /**
+   * Opens a transaction for a call of a transactional procedure that carries no key.
+   *
+   * @param caller on whose behalf it works, if that is known
+   * @throws StoreException if the store cannot be reached
+   * @throws UnsupportedOperationException if the store has no transactions
+   */
+  StoreTransaction begin(Optional<Caller> caller);
+
+  /**
+   * Returns a look-out for the end of operations. Telling of an end that was none is allowed, and
+   * so is telling late, by about a second.
+   *
+   * @param ended is told, on a thread of the store's; it does not block
+   */
+  EndWatch watch(Consumer<IdempotencyKey> ended);
 
   /** Returns how long a claim lasts unless it is renewed. */
   Duration lease();

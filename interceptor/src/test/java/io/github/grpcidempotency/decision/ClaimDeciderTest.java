@@ -4,14 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ClaimDeciderTest {
-  private static final String PROCEDURE = "things.Things/Create";
+  private static final String PROCEDURE =
+      ThingServiceGrpc.getCreateThingMethod().getFullMethodName();
   private static final Fingerprint REQUEST = new Fingerprint(1, ByteString.copyFromUtf8("a hash"));
   private static final Duration LEASE_LEFT = Duration.ofSeconds(20);
 
@@ -96,8 +100,43 @@ class ClaimDeciderTest {
     }
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          # limit, time left, waits
+          0,       60,        0
+          5,       60,        5
+          5,       3,         3
+          5,       0,         0
+          5,       -1,        0
+          """)
+  void aDuplicateWaitsForTheLimitOrTheDeadlineWhicheverIsSooner(
+      int limit, int timeLeft, int waits) {
+    Procedure procedure =
+        Procedure.of(ThingServiceGrpc.getCreateThingMethod())
+            .inFlight(InFlightPolicy.attach(Duration.ofSeconds(limit)))
+            .build();
+
+    assertThat(
+            ClaimDecider.decide(running(false), procedure, REQUEST, Duration.ofSeconds(timeLeft)))
+        .isEqualTo(
+            waits == 0
+                ? new Decision.Refuse(Refusal.inProgress(LEASE_LEFT))
+                : new Decision.Attach(Duration.ofSeconds(waits)));
+    assertThat(ClaimDecider.decide(running(true), procedure, REQUEST, Duration.ofSeconds(timeLeft)))
+        .isEqualTo(new Decision.Refuse(Refusal.outcomeUnknown(LEASE_LEFT)));
+  }
+
+  private static Standing running(boolean outcomeUnknown) {
+    return new Standing.InFlight(
+        Optional.of(REQUEST), Optional.of(PROCEDURE), LEASE_LEFT, outcomeUnknown);
+  }
+
   private static Decision decide(Standing standing, OutagePolicy policy) {
-    return ClaimDecider.decide(standing, PROCEDURE, REQUEST, policy);
+    Procedure procedure =
+        Procedure.of(ThingServiceGrpc.getCreateThingMethod()).outage(policy).build();
+    return ClaimDecider.decide(standing, procedure, REQUEST, Duration.ofMinutes(1));
   }
 
   /** What a store shows of the call that stands under the key. */

@@ -29,7 +29,7 @@ class OutcomeDeciderTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"OK", "UNRECOGNIZED"})
   void byDefaultEveryErrorFreesTheKey(Code code) {
-    assertThat(OutcomeDecider.decide(new Outcome.Failed(code), FailurePolicy.releaseAll()))
+    assertThat(OutcomeDecider.decide(new Outcome.Failed(code, false), FailurePolicy.releaseAll()))
         .isEqualTo(Settlement.RELEASE);
   }
 
@@ -55,6 +55,17 @@ class OutcomeDeciderTest {
           DATA_LOSS,           RELEASE
           """)
   void anErrorIsSettledAsThePolicySays(Code code, Settlement settlement) {
-    assertThat(OutcomeDecider.decide(new Outcome.Failed(code), POLICY)).isEqualTo(settlement);
+    assertThat(OutcomeDecider.decide(new Outcome.Failed(code, false), POLICY))
+        .isEqualTo(settlement);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Code.class,
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"OK", "UNRECOGNIZED"})
+  void anErrorThatTheHandlerMarkedIsTerminalWhateverThePolicySays(Code code) {
+    assertThat(OutcomeDecider.decide(new Outcome.Failed(code, true), POLICY))
+        .isEqualTo(Settlement.COMPLETE_WITH_ERROR);
   }
 }

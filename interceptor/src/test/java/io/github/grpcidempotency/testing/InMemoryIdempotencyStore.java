@@ -1,14 +1,17 @@
 package io.github.grpcidempotency.testing;
 
 import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.EndWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.ReplayStatus;
+import io.github.grpcidempotency.store.StoreTransaction;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -20,6 +23,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -100,6 +104,16 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
   }
 
   @Override
+  public StoreTransaction begin(Optional<Caller> caller) {
+    throw new UnsupportedOperationException("a store in memory has no transactions");
+  }
+
+  @Override
+  public EndWatch watch(Consumer<IdempotencyKey> ended) {
+    return new InMemoryEndWatch(this::isInFlight, ended);
+  }
+
+  @Override
   public Duration lease() {
     return lease;
   }
@@ -151,6 +165,11 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
     return owned.get();
   }
 
+  private boolean isInFlight(IdempotencyKey key) {
+    Row row = rows.get(key);
+    return row != null && row.outcome.isEmpty() && !row.isAbandoned(now());
+  }
+
   private Instant now() {
     return Instant.now().plus(ahead.get());
   }
@@ -183,6 +202,11 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
     @Override
     public Instant expires() {
       return expires;
+    }
+
+    @Override
+    public Optional<StoreTransaction> transaction() {
+      return Optional.empty();
     }
 
     @Override

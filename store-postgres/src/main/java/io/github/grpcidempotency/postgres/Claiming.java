@@ -1,11 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.ReplayStatus;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
 import java.util.UUID;
@@ -62,7 +59,9 @@ final class Claiming {
       boolean expired = standing.map(StandingRow::expired).orElse(false);
       standing = reserve(expired ? sql.reclaim() : sql.claim());
     }
-    throw new StoreException("the key changed hands too often", null, true);
+    return standing
+        .<ClaimResult>map(row -> new ClaimResult.InFlight(row.inFlight()))
+        .orElseThrow(() -> new StoreException("the key changed hands too often", null, true));
   }
 
   /** Returns what a standing row makes of this claim; empty if it has to be looked at again. */
@@ -75,7 +74,7 @@ final class Claiming {
       return Optional.empty();
     }
     if (row.ended()) {
-      return Optional.of(recorded(row));
+      return Optional.of(row.recorded(request.procedure()));
     }
     if (row.isAbandoned() && row.isSameRequestAs(request)) {
       return takeOver(row).map(attempt -> won(row, attempt));
@@ -104,7 +103,7 @@ final class Claiming {
 
   private Optional<StandingRow> flush(String statement) {
     try (Handle handle = store.jdbi().open()) {
-      return Flush.run(handle, statement, this::bind, StandingRow::read);
+      return Flush.run(handle, statement, query -> bind(query, id), StandingRow::read);
     }
   }
 
@@ -113,37 +112,16 @@ final class Claiming {
       return Flush.run(
           handle,
           store.reservationSql().takeOver(),
-          query -> bind(query).bind("id", row.id()).bind("attempt", row.attempt()),
+          query -> bind(query, row.id()).bind("attempt", row.attempt()),
           taken -> taken.getInt("attempt"));
     }
   }
 
-  private Query bind(Query query) {
-    return query
-        .bind("user", request.key().caller().userId().toString())
-        .bind("key", request.key().stored())
-        .bind("id", id)
-        .bind("procedure", request.procedure().name())
-        .bind("hash", request.fingerprint().hash().toByteArray())
-        .bind("hash_version", request.fingerprint().version())
-        .bind("lease_millis", store.lease().toMillis())
-        .bind("retention_millis", request.procedure().retention().toMillis());
+  private Query bind(Query query, UUID operation) {
+    return Binding.of(query, request, operation).bind("lease_millis", store.lease().toMillis());
   }
 
   private ClaimResult won(StandingRow row, int attempt) {
     return new ClaimResult.Won(new Reservation(store, request, row.id(), attempt, row.expires()));
-  }
-
-  private ClaimResult recorded(StandingRow row) {
-    return new ClaimResult.Recorded(
-        row.recorded(), row.id(), row.expires(), row.outcome(), status(row));
-  }
-
-  private IdempotencyStatus status(StandingRow row) {
-    Optional<StatusResolver> resolver = request.procedure().statusResolver();
-    if (resolver.isPresent() && resolver.get() instanceof OutboxStatusResolver outbox) {
-      return outbox.statusOf(row.outboxStatus());
-    }
-    return ReplayStatus.of(request.procedure(), row.resourceId());
   }
 }

@@ -2,10 +2,13 @@ package io.github.grpcidempotency.postgres;
 
 import java.sql.SQLException;
 import org.jdbi.v3.core.JdbiException;
+import org.postgresql.util.PSQLException;
 
 /** What a database failure means, by its SQLSTATE. */
 final class Failures {
   private static final String FOREIGN_KEY_VIOLATION = "23503";
+
+  private static final String KEY_CONSTRAINT = "idempotency_keys_key";
 
   private Failures() {}
 
@@ -18,6 +21,20 @@ final class Failures {
   /** Whether the database itself answered with an error. */
   static boolean isFromDatabase(JdbiException failure) {
     return !sqlState(failure).isEmpty() && !isCutOff(failure);
+  }
+
+  /** Whether another claim of the same key was faster, or the transaction may be tried again. */
+  static boolean isLostRace(JdbiException failure) {
+    return sqlState(failure).startsWith("40") || isTakenKey(failure);
+  }
+
+  private static boolean isTakenKey(JdbiException failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof PSQLException psql && psql.getServerErrorMessage() != null) {
+        return KEY_CONSTRAINT.equals(psql.getServerErrorMessage().getConstraint());
+      }
+    }
+    return false;
   }
 
   /** Whether a row refers to a resource that does not exist. */

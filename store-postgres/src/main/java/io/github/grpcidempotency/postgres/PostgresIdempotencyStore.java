@@ -1,18 +1,27 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.EndWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
@@ -28,7 +37,11 @@ import org.jdbi.v3.core.JdbiException;
  * writes nothing. Thread-safe.
  */
 public final class PostgresIdempotencyStore implements IdempotencyStore {
+  private static final String SET_USER = SqlFile.load("set_user", Map.of());
+
+  private final DataSource dataSource;
   private final Jdbi jdbi;
+  private final Handles handles;
   private final String schema;
   private final Duration lease;
   private final String renewSql;
@@ -36,7 +49,9 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
 
   private PostgresIdempotencyStore(Builder builder) {
-    this.jdbi = Jdbi.create(builder.dataSource);
+    this.dataSource = builder.dataSource;
+    this.jdbi = Jdbi.create(dataSource);
+    this.handles = new Handles(builder.configuration);
     this.schema = builder.schema;
     this.lease = builder.lease;
     this.renewSql = SqlFile.load("renew", Map.of("schema", schema));
@@ -55,25 +70,60 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
 
   @Override
   public ClaimResult claim(ClaimRequest request) {
-    return new Claiming(this, request).run();
+    return request.procedure().execution() == Execution.TRANSACTIONAL
+        ? new TransactionalClaiming(this, request).run()
+        : new Claiming(this, request).run();
+  }
+
+  @Override
+  public StoreTransaction begin(Optional<Caller> caller) {
+    OpenTransaction transaction = open();
+    try {
+      caller.ifPresent(
+          present ->
+              Flush.run(
+                  transaction.own(),
+                  SET_USER,
+                  query -> query.bind("user", present.userId().toString()),
+                  row -> row.getString(1)));
+      return transaction;
+    } catch (JdbiException failure) {
+      transaction.rollback();
+      throw new StoreException("could not open a transaction", failure);
+    }
+  }
+
+  @Override
+  public EndWatch watch(Consumer<IdempotencyKey> ended) {
+    return new PostgresEndWatch(dataSource, schema, ended);
   }
 
   @Override
   public Set<UUID> renew(Collection<Claim> claims) {
-    List<Claim> all = List.copyOf(claims);
-    return inStore(
-        "renew leases",
-        handle ->
-            handle
-                .createQuery(renewSql)
-                .bindArray("ids", UUID.class, all.stream().map(Claim::operationId).toList())
-                .bindArray(
-                    "attempts",
-                    Integer.class,
-                    all.stream().map(claim -> ((Reservation) claim).attempt()).toList())
-                .bind("lease_millis", lease.toMillis())
-                .mapTo(UUID.class)
-                .set());
+    Set<UUID> owned = new HashSet<>();
+    List<Reservation> reservations = new ArrayList<>();
+    for (Claim claim : claims) {
+      if (claim instanceof Reservation reservation) {
+        reservations.add(reservation);
+      } else {
+        owned.add(claim.operationId());
+      }
+    }
+    if (!reservations.isEmpty()) {
+      owned.addAll(inStore("renew leases", handle -> renew(handle, reservations)));
+    }
+    return owned;
+  }
+
+  private Set<UUID> renew(Handle handle, List<Reservation> reservations) {
+    return handle
+        .createQuery(renewSql)
+        .bindArray("ids", UUID.class, reservations.stream().map(Claim::operationId).toList())
+        .bindArray(
+            "attempts", Integer.class, reservations.stream().map(Reservation::attempt).toList())
+        .bind("lease_millis", lease.toMillis())
+        .mapTo(UUID.class)
+        .set();
   }
 
   @Override
@@ -83,7 +133,11 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
 
   ProcedureSql sql(Procedure procedure) {
     return procedureSql.computeIfAbsent(
-        procedure.name(), name -> ProcedureSql.of(procedure, schema));
+        procedure.name(), name -> new ProcedureSql(procedure, schema));
+  }
+
+  OpenTransaction open() {
+    return OpenTransaction.begin(dataSource, handles);
   }
 
   ReservationSql reservationSql() {
@@ -110,6 +164,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     private final DataSource dataSource;
     private String schema = IdempotencySchema.DEFAULT_NAME;
     private Duration lease = Duration.ofSeconds(30);
+    private Consumer<Jdbi> configuration = jdbi -> {};
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -132,6 +187,15 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
         throw new IllegalArgumentException("a lease lasts at least 100 ms, not " + lease);
       }
       this.lease = lease;
+      return this;
+    }
+
+    /**
+     * Configures the Jdbi whose handles {@link ClaimTransaction} gives to handlers: plugins,
+     * mappers.
+     */
+    public Builder jdbi(Consumer<Jdbi> configuration) {
+      this.configuration = configuration;
       return this;
     }
 

@@ -1,51 +1,118 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The statements of one procedure: those that name its resource's column, or carry its outbox
- * query.
- *
- * @param claim reserves, or looks
- * @param reclaim replaces what has expired, or looks
- * @param claimWithoutStatus the same as {@code claim}, for when the outbox query fails
- * @param complete records an answer with its resource
- * @param completeWithoutResource records an answer without one
+ * The statements of one procedure: those that name its resource's column, carry its outbox query,
+ * or wake its waiting duplicates.
  */
-record ProcedureSql(
-    String claim,
-    String reclaim,
-    String claimWithoutStatus,
-    String complete,
-    String completeWithoutResource) {
-
+final class ProcedureSql {
   private static final String NO_STATUS = "NULL";
+  private static final String ASYNCHRONOUS_COMMIT =
+      ", set_config('synchronous_commit', 'off', true)";
 
-  static ProcedureSql of(Procedure procedure, String schema) {
-    String look = look(procedure, schema, status(procedure));
-    String lookWithoutStatus = look(procedure, schema, NO_STATUS);
-    return new ProcedureSql(
-        SqlFile.load("claim", Map.of("schema", schema, "look", look)),
-        SqlFile.load("reclaim", Map.of("schema", schema, "look", lookWithoutStatus)),
-        SqlFile.load("claim", Map.of("schema", schema, "look", lookWithoutStatus)),
-        SqlFile.load(
-            "complete",
-            Map.of(
-                "schema",
-                schema,
-                "resource",
-                procedure
-                    .resourceType()
-                    .map(type -> type.column() + " = CAST(:resource_id AS uuid),")
-                    .orElse(""))),
-        SqlFile.load("complete", Map.of("schema", schema, "resource", "")));
+  private final Map<String, String> names = new HashMap<>();
+
+  private final String claim;
+  private final String claimWithoutStatus;
+  private final String reclaim;
+  private final String complete;
+  private final String completeWithoutResource;
+  private final String release;
+  private final String claimInTransaction;
+  private final String recordAndCommit;
+  private final String recordFailure;
+  private final String wake;
+
+  ProcedureSql(Procedure procedure, String schema) {
+    names.put("schema", schema);
+    names.put(
+        "durability",
+        procedure.execution() == Execution.RESERVED_SAME_DATABASE ? ASYNCHRONOUS_COMMIT : "");
+    this.wake = procedure.inFlightPolicy().attaches() ? load("wake") : "";
+    names.put("wake", wake);
+    names.put("look", look(procedure, schema, NO_STATUS));
+    this.claimWithoutStatus = load("claim");
+    this.reclaim = load("reclaim");
+    names.put("look", look(procedure, schema));
+    this.claim = load("claim");
+    this.claimInTransaction = load("claim_in_transaction");
+    this.release = load("release");
+    this.recordFailure = load("record_failure");
+    names.put("resource", "");
+    this.completeWithoutResource = load("complete");
+    String column = procedure.resourceType().map(type -> type.column()).orElse("");
+    names.put("resource", column.isEmpty() ? "" : column + " = CAST(:resource_id AS uuid),");
+    names.put("column", column.isEmpty() ? "" : column + ",");
+    names.put("value", column.isEmpty() ? "" : "CAST(:resource_id AS uuid),");
+    this.complete = load("complete");
+    this.recordAndCommit = load("record_and_commit");
   }
 
-  /** Returns the SELECT at the end of a claim, for the start-up check to try. */
+  /** Reserves, or looks. */
+  String claim() {
+    return claim;
+  }
+
+  /** Reserves, or looks, for when the outbox query fails. */
+  String claimWithoutStatus() {
+    return claimWithoutStatus;
+  }
+
+  /** Replaces what has expired, or looks. */
+  String reclaim() {
+    return reclaim;
+  }
+
+  /** Records an answer with its resource. */
+  String complete() {
+    return complete;
+  }
+
+  /** Records an answer without a resource. */
+  String completeWithoutResource() {
+    return completeWithoutResource;
+  }
+
+  /** Deletes the reservation. */
+  String release() {
+    return release;
+  }
+
+  /** Takes the operation's advisory lock if it is free, and then looks. */
+  String claimInTransaction() {
+    return claimInTransaction;
+  }
+
+  /** Records a response and commits it together with the handler's effect. */
+  String recordAndCommit() {
+    return recordAndCommit;
+  }
+
+  /** Records a terminal error after the handler's effect was rolled back. */
+  String recordFailure() {
+    return recordFailure;
+  }
+
+  /** Wakes waiting duplicates; empty if none ever wait. */
+  String wake() {
+    return wake;
+  }
+
+  /** Returns the SELECT at the end of a claim. */
   static String look(Procedure procedure, String schema) {
-    return look(procedure, schema, status(procedure));
+    String status =
+        procedure
+            .statusResolver()
+            .filter(OutboxStatusResolver.class::isInstance)
+            .map(OutboxStatusResolver.class::cast)
+            .flatMap(outbox -> procedure.resourceType().map(type -> outbox.queryFor(column(type))))
+            .orElse(NO_STATUS);
+    return look(procedure, schema, status);
   }
 
   private static String look(Procedure procedure, String schema, String status) {
@@ -53,16 +120,11 @@ record ProcedureSql(
     return SqlFile.load("look", Map.of("schema", schema, "resource", resource, "status", status));
   }
 
-  private static String status(Procedure procedure) {
-    return procedure
-        .statusResolver()
-        .filter(OutboxStatusResolver.class::isInstance)
-        .map(OutboxStatusResolver.class::cast)
-        .flatMap(outbox -> procedure.resourceType().map(type -> outbox.queryFor(column(type))))
-        .orElse(NO_STATUS);
-  }
-
   private static String column(ResourceType type) {
     return "k." + type.column();
+  }
+
+  private String load(String name) {
+    return SqlFile.load(name, names);
   }
 }

@@ -1,10 +1,13 @@
 package io.github.grpcidempotency.postgres;
 
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Types;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Handle;
@@ -22,6 +25,7 @@ final class Reservation implements Claim {
   private final UUID id;
   private final int attempt;
   private final Instant expires;
+  private volatile Optional<RecordedOutcome> joined = Optional.empty();
 
   Reservation(
       PostgresIdempotencyStore store, ClaimRequest request, UUID id, int attempt, Instant expires) {
@@ -52,18 +56,50 @@ final class Reservation implements Claim {
   }
 
   @Override
+  public Optional<StoreTransaction> transaction() {
+    return Optional.empty();
+  }
+
+  @Override
   public Settled complete(RecordedOutcome outcome) {
+    if (joined.isPresent()) {
+      return checkJoined(joined.get(), outcome);
+    }
     return store.inStore("record the answer", handle -> complete(handle, outcome));
   }
 
   @Override
   public Settled release() {
-    return touch("release the key", store.reservationSql().release());
+    return touch("release the key", store.sql(request.procedure()).release());
   }
 
   @Override
   public Settled hold() {
     return touch("mark the outcome as unknown", store.reservationSql().hold());
+  }
+
+  /**
+   * Records a response in the handler's own transaction.
+   *
+   * @throws ClaimLostException if the fence stands against it
+   */
+  void completeWithin(Handle handle, Message response) {
+    RecordedOutcome outcome =
+        new RecordedOutcome.Response(
+            response.toByteString(), request.procedure().resourceId(response));
+    if (!update(handle, store.sql(request.procedure()).complete(), outcome)) {
+      throw new ClaimLostException(id);
+    }
+    joined = Optional.of(outcome);
+  }
+
+  /** The handler's transaction has recorded the answer: nothing is left to write. */
+  private Settled checkJoined(RecordedOutcome recorded, RecordedOutcome sent) {
+    if (recorded.equals(sent)) {
+      return Settled.DONE;
+    }
+    throw new IllegalStateException(
+        "operation %s answers something else than its transaction recorded".formatted(id));
   }
 
   private Settled complete(Handle handle, RecordedOutcome outcome) {
@@ -91,21 +127,20 @@ final class Reservation implements Claim {
   }
 
   private Settled touch(String what, String statement) {
-    return store.inStore(what, handle -> run(handle, statement, query -> query))
-        ? Settled.DONE
-        : Settled.LOST;
+    return store.inStore(
+        what,
+        handle ->
+            run(handle, statement, query -> query)
+                    || (joined.isPresent() && wasCompletedBefore(handle))
+                ? Settled.DONE
+                : Settled.LOST);
   }
 
   private boolean run(Handle handle, String statement, UnaryOperator<Query> bindings) {
     return Flush.run(
             handle,
             statement,
-            query ->
-                bindings
-                    .apply(query)
-                    .bind("user", request.key().caller().userId().toString())
-                    .bind("id", id)
-                    .bind("attempt", attempt),
+            query -> Binding.of(bindings.apply(query), request, id).bind("attempt", attempt),
             row -> row.getObject("id", UUID.class))
         .isPresent();
   }

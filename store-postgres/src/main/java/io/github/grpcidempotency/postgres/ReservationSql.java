@@ -2,14 +2,14 @@ package io.github.grpcidempotency.postgres;
 
 import java.util.Map;
 
-/** The statements on a reservation that are the same for all procedures. */
-record ReservationSql(String takeOver, String completed, String release, String hold) {
+/** The statements on a standing reservation that are the same for all procedures. */
+record ReservationSql(String takeOver, String completed, String hold, String clear) {
   static ReservationSql of(String schema) {
     Map<String, String> values = Map.of("schema", schema);
     return new ReservationSql(
         SqlFile.load("take_over", values),
         SqlFile.load("completed", values),
-        SqlFile.load("release", values),
-        SqlFile.load("hold", values));
+        SqlFile.load("hold", values),
+        SqlFile.load("clear", values));
   }
 }

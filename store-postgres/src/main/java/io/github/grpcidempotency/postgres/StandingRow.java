@@ -4,8 +4,13 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import io.github.grpcidempotency.decision.Standing;
 import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.ReplayStatus;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -62,15 +67,24 @@ record StandingRow(
         Optional.of(fingerprint), Optional.of(procedure), leaseLeft, error.isPresent());
   }
 
-  Standing.Recorded recorded() {
-    return new Standing.Recorded(fingerprint, procedure);
+  ClaimResult.Recorded recorded(Procedure asked) {
+    return new ClaimResult.Recorded(
+        new Standing.Recorded(fingerprint, procedure), id, expires, outcome(), status(asked));
   }
 
-  RecordedOutcome outcome() {
+  private RecordedOutcome outcome() {
     if (response.isPresent()) {
       return new RecordedOutcome.Response(response.get(), resourceId);
     }
     return new RecordedOutcome.Failure(error.orElse(ByteString.EMPTY));
+  }
+
+  private IdempotencyStatus status(Procedure asked) {
+    Optional<StatusResolver> resolver = asked.statusResolver();
+    if (resolver.isPresent() && resolver.get() instanceof OutboxStatusResolver outbox) {
+      return outbox.statusOf(outboxStatus);
+    }
+    return ReplayStatus.of(asked, resourceId);
   }
 
   private static Optional<ByteString> bytes(byte @Nullable [] value) {

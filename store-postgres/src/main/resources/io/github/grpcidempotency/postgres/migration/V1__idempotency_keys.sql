@@ -14,7 +14,7 @@ CREATE TABLE ${schema}.idempotency_keys (
   response_bytes  bytea,                             -- the recorded response
   status_bytes    bytea,                             -- a recorded error; unknown outcome if not completed
   attempt         integer     NOT NULL DEFAULT 1,    -- the fencing token
-  lease_expires   timestamptz,
+  lease_expires   timestamptz,                       -- null for what a transaction recorded whole
   created         timestamptz NOT NULL DEFAULT now(),
   completed       timestamptz,
   expires         timestamptz NOT NULL,
@@ -47,3 +47,10 @@ CREATE POLICY own_rows ON ${schema}.idempotency_keys
 CREATE POLICY maintenance ON ${schema}.idempotency_keys
   FOR ALL TO CURRENT_USER
   USING (completed IS NULL OR expires <= now());
+
+-- Where servers leave word that they wait for the end of an operation that another server runs, so
+-- that it need not notify when nobody listens. Holds hashes only; a crash may empty it.
+CREATE UNLOGGED TABLE ${schema}.idempotency_waits (
+  lock_id bigint      NOT NULL PRIMARY KEY,
+  created timestamptz NOT NULL DEFAULT now()
+);

@@ -1,5 +1,5 @@
--- What the application may do to rows of every user, and nothing else: neither function returns
--- anything of a row but the id that its caller already knew.
+-- What the application may do to rows of every user, and nothing else: no function returns anything
+-- of a row but an id that its caller already knew.
 
 -- Renews the leases of a whole server in one statement; returns those still owned.
 CREATE FUNCTION ${schema}.renew_leases(ids uuid[], attempts integer[], lease interval)
@@ -7,13 +7,51 @@ CREATE FUNCTION ${schema}.renew_leases(ids uuid[], attempts integer[], lease int
   LANGUAGE sql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-  UPDATE ${schema}.idempotency_keys AS k
-     SET lease_expires = clock_timestamp() + lease
-    FROM unnest(ids, attempts) AS owned (id, attempt)
-   WHERE k.id = owned.id
-     AND k.attempt = owned.attempt
-     AND k.completed IS NULL
-  RETURNING k.id;
+  -- A row that its handler's own transaction has locked, to complete it, is left alone.
+  WITH free AS (
+    SELECT k.id
+      FROM ${schema}.idempotency_keys AS k
+      JOIN unnest(ids, attempts) AS owned (id, attempt)
+        ON k.id = owned.id AND k.attempt = owned.attempt
+     WHERE k.completed IS NULL
+       FOR UPDATE OF k SKIP LOCKED
+  ), renewed AS (
+    UPDATE ${schema}.idempotency_keys AS k
+       SET lease_expires = clock_timestamp() + lease
+      FROM free
+     WHERE k.id = free.id
+  )
+  SELECT k.id
+    FROM ${schema}.idempotency_keys AS k
+    JOIN unnest(ids, attempts) AS owned (id, attempt)
+      ON k.id = owned.id AND k.attempt = owned.attempt
+   WHERE k.completed IS NULL;
+END;
+
+-- Which of these operations still run: by a reservation whose lease lives, or by the advisory lock of
+-- a transaction. Returns the locks of those that do.
+CREATE FUNCTION ${schema}.in_flight(keys text[], users uuid[], locks bigint[])
+  RETURNS SETOF bigint
+  LANGUAGE sql STABLE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+  WITH watched AS (
+    SELECT * FROM unnest(keys, users, locks) AS w (idempotency_key, user_id, lock_id)
+  ), held AS (
+    SELECT (l.classid::bigint << 32) | l.objid::bigint AS lock_id
+      FROM pg_locks AS l
+     WHERE l.locktype = 'advisory'
+       AND l.objsubid = 1
+       AND l.granted
+       AND l.database = (SELECT d.oid FROM pg_database AS d WHERE d.datname = current_database())
+  )
+  SELECT w.lock_id
+    FROM watched AS w
+    JOIN ${schema}.idempotency_keys AS k USING (idempotency_key, user_id)
+   WHERE k.completed IS NULL
+     AND k.lease_expires > now()
+  UNION
+  SELECT w.lock_id FROM watched AS w JOIN held USING (lock_id);
 END;
 
 -- Deletes one batch of expired rows that nobody works on; returns how many. Rows that another
@@ -36,9 +74,12 @@ BEGIN ATOMIC
      USING expired
      WHERE k.id = expired.id
     RETURNING 1
+  ), forgotten AS (
+    DELETE FROM ${schema}.idempotency_waits AS w WHERE w.created < now() - interval '1 hour'
   )
   SELECT count(*)::integer FROM swept;
 END;
 
 REVOKE ALL ON FUNCTION ${schema}.renew_leases(uuid[], integer[], interval) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.in_flight(text[], uuid[], bigint[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ${schema}.sweep_expired(integer) FROM PUBLIC;

@@ -48,8 +48,10 @@ BEGIN
     'GRANT SELECT, INSERT, UPDATE, DELETE ON ${schema}.idempotency_keys TO %I', application_role);
   EXECUTE format(
     'GRANT EXECUTE ON FUNCTION ${schema}.renew_leases(uuid[], integer[], interval),'
-    ' ${schema}.sweep_expired(integer) TO %I',
+    ' ${schema}.in_flight(text[], uuid[], bigint[]), ${schema}.sweep_expired(integer) TO %I',
     application_role);
+  EXECUTE format(
+    'GRANT SELECT, INSERT, DELETE ON ${schema}.idempotency_waits TO %I', application_role);
 END;
 $$;
 

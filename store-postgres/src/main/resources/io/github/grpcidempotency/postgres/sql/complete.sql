@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true);
+SELECT set_config('app.current_user_id', :user, true);${wake}
 
 UPDATE ${schema}.idempotency_keys AS k
    SET response_bytes = :response,

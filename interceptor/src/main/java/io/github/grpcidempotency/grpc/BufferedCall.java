@@ -1,0 +1,135 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.common.util.concurrent.MoreExecutors;
+import io.grpc.Context;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A unary call whose request is kept back until it is complete, and whose handler is started then.
+ * A call that breaks the unary protocol (no message, or two) is left to gRPC itself to answer.
+ *
+ * <p>gRPC calls a listener's methods one at a time. A call that is resumed on another thread keeps
+ * that order: from then on all events go through one sequence.
+ */
+abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT> {
+  private final ServerCall<RequestT, ResponseT> call;
+  private final Metadata headers;
+  private final ServerCallHandler<RequestT, ResponseT> next;
+  private final Context context = Context.current();
+
+  private Executor events = MoreExecutors.directExecutor();
+  private @Nullable RequestT request;
+  private ServerCall.@Nullable Listener<RequestT> handler;
+  private boolean ready;
+
+  BufferedCall(
+      ServerCall<RequestT, ResponseT> call,
+      Metadata headers,
+      ServerCallHandler<RequestT, ResponseT> next) {
+    this.call = call;
+    this.headers = headers;
+    this.next = next;
+  }
+
+  /** Serves the call, now that its request is complete. */
+  abstract void serve(RequestT message);
+
+  /** The call ended before its handler was started. */
+  abstract void cancelledEarly();
+
+  /** Asks for the request: for two messages, to catch an illegal second one. */
+  final ServerCall.Listener<RequestT> start() {
+    call.request(2);
+    return this;
+  }
+
+  final ServerCall<RequestT, ResponseT> call() {
+    return call;
+  }
+
+  final Context context() {
+    return context;
+  }
+
+  /** Lets the rest of the call run on another executor, still one event at a time. */
+  final Executor moveTo(Executor executor) {
+    events = MoreExecutors.newSequentialExecutor(executor);
+    return events;
+  }
+
+  /** Starts the handler, and gives it the request. */
+  final void run(Context handlerContext, ServerCall<RequestT, ResponseT> target, RequestT message) {
+    Context before = handlerContext.attach();
+    try {
+      ServerCall.Listener<RequestT> started = next.startCall(target, headers);
+      handler = started;
+      if (ready) {
+        started.onReady();
+      }
+      started.onMessage(message);
+      started.onHalfClose();
+    } finally {
+      handlerContext.detach(before);
+    }
+  }
+
+  @Override
+  public final void onMessage(RequestT message) {
+    if (request == null) {
+      request = message;
+    } else {
+      leaveToGrpc().onMessage(message);
+    }
+  }
+
+  @Override
+  public final void onHalfClose() {
+    if (request != null && handler == null) {
+      serve(request);
+    } else {
+      leaveToGrpc().onHalfClose();
+    }
+  }
+
+  @Override
+  public final void onReady() {
+    events.execute(
+        () -> {
+          ready = true;
+          handler().ifPresent(ServerCall.Listener::onReady);
+        });
+  }
+
+  @Override
+  public final void onCancel() {
+    events.execute(
+        () -> handler().ifPresentOrElse(ServerCall.Listener::onCancel, this::cancelledEarly));
+  }
+
+  @Override
+  public final void onComplete() {
+    events.execute(() -> handler().ifPresent(ServerCall.Listener::onComplete));
+  }
+
+  /** Starts the handler without a claim, for a call that breaks the unary protocol. */
+  private ServerCall.Listener<RequestT> leaveToGrpc() {
+    ServerCall.Listener<RequestT> started = handler;
+    if (started == null) {
+      started = next.startCall(new Requestless<>(call), headers);
+      handler = started;
+      if (request != null) {
+        started.onMessage(request);
+      }
+    }
+    return started;
+  }
+
+  private Optional<ServerCall.Listener<RequestT>> handler() {
+    return Optional.ofNullable(handler);
+  }
+}

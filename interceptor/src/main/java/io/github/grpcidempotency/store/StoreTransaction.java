@@ -1,0 +1,18 @@
+package io.github.grpcidempotency.store;
+
+/**
+ * A transaction that a store has opened for a handler. What a handler can do with it, the store's
+ * own module knows. A claim's transaction is ended by settling the claim.
+ */
+public interface StoreTransaction {
+  /**
+   * Commits.
+   *
+   * @return {@code DONE}, or {@code ROLLED_BACK} if the store refused
+   * @throws StoreException if it is not known whether it was committed
+   */
+  Claim.Settled commit();
+
+  /** Rolls back. Never throws; a transaction that cannot be reached ends by itself. */
+  void rollback();
+}

@@ -1,0 +1,51 @@
+package io.github.grpcidempotency.testing;
+
+import com.google.common.util.concurrent.ThreadFactoryBuilder;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.EndWatch;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/** Looks fifty times a second whether the operations still run. */
+final class InMemoryEndWatch implements EndWatch {
+  private final Predicate<IdempotencyKey> inFlight;
+  private final Consumer<IdempotencyKey> ended;
+  private final Set<IdempotencyKey> watched = ConcurrentHashMap.newKeySet();
+  private final ScheduledExecutorService timer =
+      Executors.newSingleThreadScheduledExecutor(
+          new ThreadFactoryBuilder().setDaemon(true).setNameFormat("in-memory-watch").build());
+
+  InMemoryEndWatch(Predicate<IdempotencyKey> inFlight, Consumer<IdempotencyKey> ended) {
+    this.inFlight = inFlight;
+    this.ended = ended;
+    ScheduledFuture<?> unused =
+        timer.scheduleWithFixedDelay(this::look, 20, 20, TimeUnit.MILLISECONDS);
+  }
+
+  @Override
+  public void add(ClaimRequest request) {
+    watched.add(request.key());
+  }
+
+  @Override
+  public void remove(IdempotencyKey key) {
+    watched.remove(key);
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+  }
+
+  private void look() {
+    List.copyOf(watched).stream().filter(inFlight.negate()).forEach(ended);
+  }
+}

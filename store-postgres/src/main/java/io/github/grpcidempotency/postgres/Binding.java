@@ -1,0 +1,24 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.store.ClaimRequest;
+import java.util.UUID;
+import org.jdbi.v3.core.statement.Query;
+
+/** The parameters by which every statement names an operation; a statement uses those it needs. */
+final class Binding {
+  private Binding() {}
+
+  static Query of(Query query, ClaimRequest request, UUID id) {
+    IdempotencyKey key = request.key();
+    return query
+        .bind("user", key.caller().userId().toString())
+        .bind("key", key.stored())
+        .bind("lock", LockId.of(key))
+        .bind("id", id)
+        .bind("procedure", request.procedure().name())
+        .bind("hash", request.fingerprint().hash().toByteArray())
+        .bind("hash_version", request.fingerprint().version())
+        .bind("retention_millis", request.procedure().retention().toMillis());
+  }
+}

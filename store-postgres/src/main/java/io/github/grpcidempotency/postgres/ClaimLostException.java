@@ -1,0 +1,15 @@
+package io.github.grpcidempotency.postgres;
+
+import java.util.UUID;
+
+/**
+ * Another server has taken over the operation that a handler wants to complete. Thrown inside the
+ * handler's own transaction, which must roll back: the effect belongs to the successor.
+ */
+public final class ClaimLostException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  ClaimLostException(UUID operationId) {
+    super("operation " + operationId + " was taken over; its transaction must roll back");
+  }
+}

@@ -1,0 +1,54 @@
+package io.github.grpcidempotency.postgres;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A connection as a handler may use it: for everything but ending its transaction. */
+final class GuardedConnection {
+  private static final Set<String> ENDING =
+      Set.of("commit", "close", "abort", "setAutoCommit", "beginRequest", "endRequest");
+
+  private final Connection connection;
+  private volatile boolean ended;
+
+  GuardedConnection(Connection connection) {
+    this.connection = connection;
+  }
+
+  Connection forHandler() {
+    return (Connection)
+        Proxy.newProxyInstance(
+            GuardedConnection.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, arguments) -> call(method, arguments));
+  }
+
+  void end() {
+    ended = true;
+  }
+
+  private @Nullable Object call(Method method, Object @Nullable [] arguments) throws Throwable {
+    if (ended && method.getDeclaringClass() != Object.class) {
+      if (method.getName().equals("isClosed")) {
+        return true;
+      }
+      throw new IllegalStateException("the call has been answered, and its transaction has ended");
+    }
+    boolean rollback = method.getName().equals("rollback") && arguments == null;
+    if (rollback || ENDING.contains(method.getName())) {
+      throw new IllegalStateException(
+          "the interceptor ends this transaction, not the handler: "
+              + method.getName()
+              + " is not for it to call");
+    }
+    try {
+      return method.invoke(connection, arguments);
+    } catch (InvocationTargetException thrown) {
+      throw thrown.getCause() == null ? thrown : thrown.getCause();
+    }
+  }
+}

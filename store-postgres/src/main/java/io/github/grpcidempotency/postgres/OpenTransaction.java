@@ -1,0 +1,154 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.JdbiException;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A pool's connection with a transaction open on it, until it is committed or rolled back. */
+final class OpenTransaction implements StoreTransaction {
+  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
+
+  private final Connection connection;
+  private final GuardedConnection guard;
+  private final Handle own;
+  private final Handles handles;
+
+  private OpenTransaction(Connection connection, Handles handles) {
+    this.connection = connection;
+    this.guard = new GuardedConnection(connection);
+    this.handles = handles;
+    this.own = handles.on(connection);
+  }
+
+  /**
+   * Takes a connection. {@code BEGIN} travels with the first statement.
+   *
+   * @throws StoreException if none can be had
+   */
+  static OpenTransaction begin(DataSource dataSource, Handles handles) {
+    try {
+      Connection connection = dataSource.getConnection();
+      try {
+        connection.setAutoCommit(false);
+      } catch (SQLException failure) {
+        connection.close();
+        throw failure;
+      }
+      return new OpenTransaction(connection, handles);
+    } catch (SQLException failure) {
+      throw new StoreException("could not open a transaction", failure);
+    }
+  }
+
+  /** Returns the connection for the handler. */
+  Connection connection() {
+    return guard.forHandler();
+  }
+
+  /** Returns a handle for the handler. */
+  Handle handle() {
+    return handles.on(guard.forHandler());
+  }
+
+  /** Returns the handle for the library's own statements. */
+  Handle own() {
+    return own;
+  }
+
+  /**
+   * Ends the handler's use, runs the last statements, which commit by themselves, and gives the
+   * connection back.
+   *
+   * @throws StoreException if it is not known whether they were committed
+   * @throws IllegalStateException if the handler has ended the transaction behind the guard's back
+   */
+  Settled finish(Consumer<Handle> lastStatements) {
+    guard.end();
+    try {
+      TransactionState state = state();
+      if (state == TransactionState.IDLE) {
+        throw new IllegalStateException(
+            "the handler has ended the transaction itself, by a statement; its effect has no record");
+      }
+      if (state == TransactionState.FAILED) {
+        logger.warn("the handler answered OK although a statement of its transaction had failed");
+        return Settled.ROLLED_BACK;
+      }
+      lastStatements.accept(own);
+      return Settled.DONE;
+    } catch (JdbiException failure) {
+      return onFailure(failure);
+    } finally {
+      giveBack();
+    }
+  }
+
+  @Override
+  public Settled commit() {
+    return finish(handle -> handle.execute("COMMIT"));
+  }
+
+  @Override
+  public void rollback() {
+    guard.end();
+    giveBack();
+  }
+
+  /**
+   * Rolls back, does something else on the connection in autocommit, and gives it back.
+   *
+   * @throws JdbiException if that fails
+   */
+  <T> T rollbackAnd(Function<Handle, T> work) {
+    guard.end();
+    try {
+      connection.rollback();
+      connection.setAutoCommit(true);
+      return work.apply(own);
+    } catch (SQLException failure) {
+      throw new StoreException("could not roll back", failure);
+    } finally {
+      giveBack();
+    }
+  }
+
+  private static Settled onFailure(JdbiException failure) {
+    if (Failures.isCutOff(failure)) {
+      throw new StoreException("could not learn whether the transaction was committed", failure);
+    }
+    if (Failures.isLostRace(failure)) {
+      return Settled.LOST;
+    }
+    logger.error("the transaction could not be committed", failure);
+    return Settled.ROLLED_BACK;
+  }
+
+  private TransactionState state() {
+    try {
+      return connection.unwrap(BaseConnection.class).getTransactionState();
+    } catch (SQLException closed) {
+      throw new StoreException("the transaction's connection is closed", closed);
+    }
+  }
+
+  private void giveBack() {
+    try (connection) {
+      if (!connection.getAutoCommit()) {
+        connection.rollback();
+      }
+    } catch (SQLException unreachable) {
+      logger.debug("a transaction could not be rolled back; the database does so", unreachable);
+    }
+  }
+}

@@ -1,0 +1,119 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.Query;
+
+/**
+ * A claim that is a transaction: look-up, effect and record are one commit, and the database is the
+ * fence. No row stands for it until then; an advisory lock tells duplicates that it runs.
+ */
+final class TransactionalClaim implements Claim {
+  private final ProcedureSql sql;
+  private final ClaimRequest request;
+  private final UUID id;
+  private final Instant expires;
+  private final OpenTransaction transaction;
+
+  TransactionalClaim(
+      ProcedureSql sql,
+      ClaimRequest request,
+      UUID id,
+      Instant expires,
+      OpenTransaction transaction) {
+    this.sql = sql;
+    this.request = request;
+    this.id = id;
+    this.expires = expires;
+    this.transaction = transaction;
+  }
+
+  @Override
+  public ClaimRequest request() {
+    return request;
+  }
+
+  @Override
+  public UUID operationId() {
+    return id;
+  }
+
+  @Override
+  public Instant expires() {
+    return expires;
+  }
+
+  @Override
+  public Optional<StoreTransaction> transaction() {
+    return Optional.of(transaction);
+  }
+
+  @Override
+  public Settled complete(RecordedOutcome outcome) {
+    if (outcome instanceof RecordedOutcome.Response response) {
+      return transaction.finish(handle -> record(handle, response));
+    }
+    return recordFailure((RecordedOutcome.Failure) outcome);
+  }
+
+  @Override
+  public Settled release() {
+    if (sql.wake().isEmpty()) {
+      transaction.rollback();
+    } else {
+      afterRollback(handle -> run(handle, sql.wake(), query -> query));
+    }
+    return Settled.DONE;
+  }
+
+  @Override
+  public Settled hold() {
+    return release();
+  }
+
+  private void record(Handle handle, RecordedOutcome.Response response) {
+    run(
+        handle,
+        sql.recordAndCommit(),
+        query ->
+            query
+                .bind("response", response.bytes().toByteArray())
+                .bindByType("resource_id", response.resourceId().orElse(null), UUID.class));
+  }
+
+  /** A terminal error is recorded without the effect: first everything is rolled back. */
+  private Settled recordFailure(RecordedOutcome.Failure failure) {
+    boolean recorded =
+        afterRollback(
+            handle ->
+                run(
+                    handle,
+                    sql.recordFailure(),
+                    query -> query.bind("status", failure.bytes().toByteArray())));
+    return recorded ? Settled.DONE : Settled.LOST;
+  }
+
+  private boolean afterRollback(Function<Handle, Boolean> work) {
+    try {
+      return transaction.rollbackAnd(work);
+    } catch (JdbiException failure) {
+      throw new StoreException("could not settle after the rollback", failure);
+    }
+  }
+
+  private boolean run(Handle handle, String statement, UnaryOperator<Query> bindings) {
+    return Flush.run(
+            handle, statement, query -> Binding.of(bindings.apply(query), request, id), row -> id)
+        .isPresent();
+  }
+}

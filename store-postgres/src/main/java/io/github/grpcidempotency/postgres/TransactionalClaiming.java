@@ -1,0 +1,124 @@
+package io.github.grpcidempotency.postgres;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.StoreException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Optional;
+import java.util.UUID;
+import org.jdbi.v3.core.JdbiException;
+
+/**
+ * One claim of a transaction:
+ *
+ * <ol>
+ *   <li>Open a transaction, try the operation's advisory lock, and only then look what stands under
+ *       the key, as a statement of its own: the lock can be won just after the winner's commit, and
+ *       an older snapshot would not see its record. One flush, and it never blocks.
+ *   <li>The lock is held: somebody runs the operation. An answer stands there: it is replayed. In
+ *       either case the transaction is over.
+ *   <li>Something stands there that has expired, or that a crashed server left: clear it away
+ *       within the transaction.
+ *   <li>The transaction is the claim's.
+ * </ol>
+ */
+final class TransactionalClaiming {
+  private final PostgresIdempotencyStore store;
+  private final ClaimRequest request;
+  private final ProcedureSql sql;
+  private final UUID id = UuidCreator.getTimeOrderedEpoch();
+  private boolean holderSeen;
+
+  /** What the lock's statement tells. */
+  private record Lock(boolean won, Instant expires) {
+    static Lock read(ResultSet row) throws SQLException {
+      return new Lock(
+          row.getBoolean("locked"), row.getObject("expires", OffsetDateTime.class).toInstant());
+    }
+  }
+
+  TransactionalClaiming(PostgresIdempotencyStore store, ClaimRequest request) {
+    this.store = store;
+    this.request = request;
+    this.sql = store.sql(request.procedure());
+  }
+
+  ClaimResult run() {
+    try {
+      return claim();
+    } catch (JdbiException cutOff) {
+      if (!Failures.isCutOff(cutOff) || holderSeen) {
+        throw failure(cutOff);
+      }
+    }
+    try {
+      return claim();
+    } catch (JdbiException stillOut) {
+      throw failure(stillOut);
+    }
+  }
+
+  private StoreException failure(JdbiException cause) {
+    return new StoreException("could not claim the key", cause, holderSeen);
+  }
+
+  private ClaimResult claim() {
+    OpenTransaction transaction = store.open();
+    boolean owned = false;
+    try {
+      ClaimResult result = claim(transaction);
+      owned = result instanceof ClaimResult.Won;
+      return result;
+    } finally {
+      if (!owned) {
+        transaction.rollback();
+      }
+    }
+  }
+
+  private ClaimResult claim(OpenTransaction transaction) {
+    Flush.Ends<Lock, StandingRow> met =
+        Flush.runForBoth(
+            transaction.own(),
+            sql.claimInTransaction(),
+            query -> Binding.of(query, request, id),
+            Lock::read,
+            StandingRow::read);
+    Optional<StandingRow> standing = met.last();
+    if (standing.isPresent() && standing.get().ended() && !standing.get().expired()) {
+      return standing.get().recorded(request.procedure());
+    }
+    if (!met.first().won()) {
+      return new ClaimResult.InFlight(running());
+    }
+    if (standing.isPresent() && !clear(transaction, standing.get())) {
+      return new ClaimResult.InFlight(standing.get().inFlight());
+    }
+    return new ClaimResult.Won(
+        new TransactionalClaim(sql, request, id, met.first().expires(), transaction));
+  }
+
+  /** A transaction shows nothing of itself but its lock. */
+  private static Standing.InFlight running() {
+    return new Standing.InFlight(Optional.empty(), Optional.empty(), Duration.ofDays(1), false);
+  }
+
+  /** Returns whether a row that stands under a key which nobody has locked is out of the way. */
+  private boolean clear(OpenTransaction transaction, StandingRow row) {
+    holderSeen = true;
+    boolean clearable = row.expired() || (row.isAbandoned() && row.isSameRequestAs(request));
+    return clearable
+        && Flush.run(
+                transaction.own(),
+                store.reservationSql().clear(),
+                query -> Binding.of(query, request, row.id()),
+                cleared -> cleared.getObject("id", UUID.class))
+            .isPresent();
+  }
+}

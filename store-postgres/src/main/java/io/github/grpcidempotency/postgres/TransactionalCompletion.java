@@ -1,0 +1,56 @@
+package io.github.grpcidempotency.postgres;
+
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.store.Claim;
+import java.sql.Connection;
+import java.util.Optional;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+
+/**
+ * Joins a reserved call's record to its handler's own transaction, so that no crash can separate
+ * effect and record. The handler calls it inside the transaction, commits, and then answers with
+ * the very same response; the interceptor writes nothing more.
+ *
+ * <p>Call it last in the transaction: it locks the record's row. If the transaction is tried again,
+ * call it again. A handler that fails after its commit has its recorded response replayed to
+ * retries; one that fails before is retried.
+ */
+public final class TransactionalCompletion {
+  private TransactionalCompletion() {}
+
+  /**
+   * Records the response of the current call through a handle of the handler's. Does nothing for a
+   * call without a key, or one that runs unguarded during an outage of the store.
+   *
+   * @param handle has the handler's transaction open, on the database of the store
+   * @throws ClaimLostException if another server has taken over; the transaction must roll back
+   * @throws IllegalStateException if the handle has no transaction open, or the procedure is
+   *     transactional and records by itself
+   * @throws org.jdbi.v3.core.JdbiException if the database fails
+   */
+  public static void complete(Handle handle, Message response) {
+    Optional<Claim> claim = CurrentCall.claim();
+    if (claim.isEmpty()) {
+      return;
+    }
+    if (!(claim.get() instanceof Reservation reservation)) {
+      throw new IllegalStateException(
+          claim.get().request().procedure().name()
+              + " is transactional: the interceptor records its response");
+    }
+    if (!handle.isInTransaction()) {
+      throw new IllegalStateException("the handle has no transaction open to record within");
+    }
+    reservation.completeWithin(handle, response);
+  }
+
+  /**
+   * Records the response of the current call through a plain JDBC connection, as {@link
+   * #complete(Handle, Message)} does.
+   */
+  public static void complete(Connection connection, Message response) {
+    complete(Jdbi.open(connection), response);
+  }
+}

@@ -1,0 +1,5 @@
+SELECT set_config('app.current_user_id', :user, true),
+       pg_try_advisory_xact_lock(:lock) AS locked,
+       now() + :retention_millis * interval '1 millisecond' AS expires;
+
+${look}

@@ -1,0 +1,1 @@
+SELECT running FROM ${schema}.in_flight(:keys, :users, :locks) AS running

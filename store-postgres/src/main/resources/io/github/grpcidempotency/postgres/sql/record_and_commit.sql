@@ -1,0 +1,9 @@
+${wake}
+INSERT INTO ${schema}.idempotency_keys
+  (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+   response_bytes, ${column} completed, expires)
+VALUES
+  (:id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
+   :response, ${value} now(), now() + :retention_millis * interval '1 millisecond');
+
+COMMIT

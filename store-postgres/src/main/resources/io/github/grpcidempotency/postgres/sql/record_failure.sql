@@ -1,0 +1,10 @@
+SELECT set_config('app.current_user_id', :user, true);${wake}
+
+INSERT INTO ${schema}.idempotency_keys
+  (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+   status_bytes, completed, expires)
+VALUES
+  (:id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
+   :status, now(), now() + :retention_millis * interval '1 millisecond')
+ON CONFLICT (idempotency_key, user_id) DO NOTHING
+RETURNING id
