@@ -1,8 +1,6 @@
 -- The record of every keyed call. One row is a reservation while the call runs (a lease with a
 -- fencing token) and its recorded answer afterwards. ${schema} is the library's own schema; to run
--- this file by hand, replace it, and run it as the role that is to own the table.
-
-CREATE SCHEMA IF NOT EXISTS ${schema};
+-- these files by hand, replace it, create it, and run them as the role that is to own the table.
 
 CREATE TABLE ${schema}.idempotency_keys (
   id              uuid        NOT NULL,              -- UUIDv7: claims arrive in index order
