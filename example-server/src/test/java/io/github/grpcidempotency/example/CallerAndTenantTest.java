@@ -1,0 +1,228 @@
+package io.github.grpcidempotency.example;
+
+import static io.github.grpcidempotency.example.TestClient.nobody;
+import static io.github.grpcidempotency.example.TestClient.user;
+import static io.github.grpcidempotency.example.TestClient.with;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.rpc.BadRequest;
+import com.google.rpc.BadRequest.FieldViolation;
+import io.github.grpcidempotency.example.TestClient.Reply;
+import io.github.grpcidempotency.example.organization.v1.AddProjectMemberRequest;
+import io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc;
+import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
+import io.github.grpcidempotency.example.organization.v1.GetProjectRequest;
+import io.github.grpcidempotency.example.organization.v1.ListProjectsRequest;
+import io.github.grpcidempotency.example.organization.v1.ListProjectsResponse;
+import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.protobuf.StatusProto;
+import io.grpc.reflection.v1.ServerReflectionGrpc;
+import io.grpc.reflection.v1.ServerReflectionRequest;
+import io.grpc.reflection.v1.ServerReflectionResponse;
+import io.grpc.reflection.v1.ServiceResponse;
+import io.grpc.stub.StreamObserver;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Who may do what, and what everybody else is told. */
+class CallerAndTenantTest {
+  private static RunningExample example;
+
+  private final Metadata ada = user(UUID.randomUUID());
+  private final Metadata grace = user(UUID.randomUUID());
+
+  @BeforeAll
+  static void startExample() {
+    example = RunningExample.start();
+  }
+
+  @AfterAll
+  static void stopExample() {
+    example.close();
+  }
+
+  @Test
+  void aCallWithoutAUserIsUnauthenticated() {
+    assertRefused(Status.Code.UNAUTHENTICATED, nobody(), createProject("apollo"));
+    assertRefused(
+        Status.Code.UNAUTHENTICATED,
+        with("authorization", "Bearer somebody", nobody()),
+        createProject("apollo"));
+  }
+
+  @Test
+  void healthNeedsNoUser() {
+    assertThat(
+            call(
+                    nobody(),
+                    new Call<>(
+                        HealthGrpc.getCheckMethod(), HealthCheckRequest.getDefaultInstance()))
+                .response()
+                .getStatus())
+        .isEqualTo(ServingStatus.SERVING);
+  }
+
+  @Test
+  void reflectionNeedsNoUserAndListsTheServices() throws Exception {
+    CompletableFuture<ServerReflectionResponse> listed = new CompletableFuture<>();
+    StreamObserver<ServerReflectionRequest> reflection =
+        ServerReflectionGrpc.newStub(example.client().channel())
+            .serverReflectionInfo(new FirstOf<>(listed));
+    reflection.onNext(ServerReflectionRequest.newBuilder().setListServices("").build());
+    reflection.onCompleted();
+
+    assertThat(listed.get(20, TimeUnit.SECONDS).getListServicesResponse().getServiceList())
+        .extracting(ServiceResponse::getName)
+        .contains(
+            "organization.v1.ProjectService",
+            "organization.v1.ClusterService",
+            "organization.v1.NamespaceService",
+            "organization.v1.APIKeyService",
+            "organization.v1.InviteService");
+  }
+
+  @Test
+  void aBadRequestIsToldAllThatIsWrongWithIt() throws InvalidProtocolBufferException {
+    StatusRuntimeException refused =
+        assertRefused(
+            Status.Code.INVALID_ARGUMENT,
+            ada,
+            new Call<>(
+                ClusterServiceGrpc.getCreateClusterMethod(),
+                CreateClusterRequest.newBuilder().setProjectId("none").setName(" ").build()));
+    BadRequest details =
+        Objects.requireNonNull(StatusProto.fromThrowable(refused))
+            .getDetails(0)
+            .unpack(BadRequest.class);
+    assertThat(details.getFieldViolationsList())
+        .extracting(FieldViolation::getField)
+        .containsExactly("project_id", "name", "region");
+  }
+
+  @Test
+  void anOrganizationThatNobodyCanHaveIsABadRequest() {
+    assertRefused(
+        Status.Code.INVALID_ARGUMENT, with("organization", "a:b", ada), createProject("apollo"));
+  }
+
+  @Test
+  void anUnknownParentIsNotFoundAndFreesItsKey() {
+    Metadata keyed = with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), ada);
+    assertRefused(Status.Code.NOT_FOUND, keyed, addMember(UUID.randomUUID().toString()));
+
+    String projectId = create(ada, "apollo");
+    assertThat(call(keyed, addMember(projectId)).isReplayed()).isFalse();
+  }
+
+  @Test
+  void whatIsAnothersIsAsGoodAsAbsent() {
+    String projectId = create(ada, "apollo");
+    assertRefused(Status.Code.NOT_FOUND, grace, getProject(projectId));
+    assertRefused(Status.Code.NOT_FOUND, grace, addMember(projectId));
+    assertThat(call(grace, listProjects()).response().getProjectsList()).isEmpty();
+  }
+
+  @Test
+  void theSameKeyInAnotherOrganizationIsAnotherOperation() {
+    Metadata keyed = with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), ada);
+    Reply<CreateProjectResponse> none = call(keyed, createProject("apollo"));
+    Reply<CreateProjectResponse> nasa =
+        call(with("organization", "nasa", keyed), createProject("apollo"));
+    assertThat(nasa.isReplayed()).isFalse();
+    assertThat(nasa.response().getProject().getId())
+        .isNotEqualTo(none.response().getProject().getId());
+
+    assertThat(call(with("organization", "nasa", ada), listProjects()).response().getProjectsList())
+        .containsExactly(nasa.response().getProject());
+    assertRefused(
+        Status.Code.NOT_FOUND,
+        with("organization", "esa", ada),
+        getProject(nasa.response().getProject().getId()));
+  }
+
+  @Test
+  void aMemberCannotBeAddedTwice() {
+    Call<?, ?> addMember = addMember(create(ada, "apollo"));
+    call(ada, addMember);
+    assertRefused(Status.Code.ALREADY_EXISTS, ada, addMember);
+  }
+
+  private record Call<RequestT extends Message, ResponseT extends Message>(
+      MethodDescriptor<RequestT, ResponseT> method, RequestT request) {}
+
+  private static Call<CreateProjectRequest, CreateProjectResponse> createProject(String name) {
+    return new Call<>(
+        ProjectServiceGrpc.getCreateProjectMethod(),
+        CreateProjectRequest.newBuilder().setName(name).build());
+  }
+
+  private static String create(Metadata caller, String name) {
+    return call(caller, createProject(name)).response().getProject().getId();
+  }
+
+  private static Call<?, ?> addMember(String projectId) {
+    return new Call<>(
+        ProjectServiceGrpc.getAddProjectMemberMethod(),
+        AddProjectMemberRequest.newBuilder()
+            .setProjectId(projectId)
+            .setUserId(UUID.randomUUID().toString())
+            .setRole("viewer")
+            .build());
+  }
+
+  private static Call<?, ?> getProject(String id) {
+    return new Call<>(
+        ProjectServiceGrpc.getGetProjectMethod(), GetProjectRequest.newBuilder().setId(id).build());
+  }
+
+  private static Call<ListProjectsRequest, ListProjectsResponse> listProjects() {
+    return new Call<>(
+        ProjectServiceGrpc.getListProjectsMethod(), ListProjectsRequest.getDefaultInstance());
+  }
+
+  private static <RequestT extends Message, ResponseT extends Message> Reply<ResponseT> call(
+      Metadata headers, Call<RequestT, ResponseT> call) {
+    return example.client().call(headers, call.method(), call.request());
+  }
+
+  private static StatusRuntimeException assertRefused(
+      Status.Code code, Metadata headers, Call<?, ?> call) {
+    StatusRuntimeException refused =
+        catchThrowableOfType(StatusRuntimeException.class, () -> call(headers, call));
+    assertThat(refused.getStatus().getCode()).isEqualTo(code);
+    return refused;
+  }
+
+  private record FirstOf<T>(CompletableFuture<T> first) implements StreamObserver<T> {
+    @Override
+    public void onNext(T value) {
+      first.complete(value);
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      first.completeExceptionally(failure);
+    }
+
+    @Override
+    public void onCompleted() {}
+  }
+}
