@@ -1,0 +1,289 @@
+package io.github.grpcidempotency.fault;
+
+import io.github.grpcidempotency.fault.FlushReader.Sent;
+import java.io.Closeable;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * A TCP proxy in front of PostgreSQL that breaks connections at an exact moment: before a statement
+ * reaches the database, or after the database has done it and before the client hears of it. It
+ * also counts round trips.
+ *
+ * <p>Clients connect without encryption. Thread-safe.
+ */
+public final class FaultProxy implements AutoCloseable {
+  private enum Mode {
+    FORWARD,
+    REFUSE,
+    SWALLOW
+  }
+
+  private enum Moment {
+    BEFORE,
+    AFTER
+  }
+
+  private final URI target;
+  private final ServerSocket acceptor;
+  private final Set<Link> links = ConcurrentHashMap.newKeySet();
+  private final List<Trap> traps = new CopyOnWriteArrayList<>();
+  private final List<String> roundTrips = new CopyOnWriteArrayList<>();
+  private volatile Mode mode = Mode.FORWARD;
+
+  private FaultProxy(URI target) throws IOException {
+    this.target = target;
+    this.acceptor = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+    inBackground("fault-proxy", this::acceptAll);
+  }
+
+  /** Starts a proxy before the server of a JDBC URL. */
+  public static FaultProxy before(String jdbcUrl) {
+    try {
+      return new FaultProxy(URI.create(jdbcUrl.substring("jdbc:".length())));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Returns the JDBC URL of the same database, by way of this proxy. */
+  public String jdbcUrl() {
+    return "jdbc:postgresql://%s:%d%s?%s"
+        .formatted(
+            acceptor.getInetAddress().getHostAddress(),
+            acceptor.getLocalPort(),
+            target.getPath(),
+            target.getQuery());
+  }
+
+  /** Cuts the connection that first sends SQL with this text; the database never sees it. */
+  public Trap cutBefore(String sql) {
+    return set(new Trap(sql, Moment.BEFORE));
+  }
+
+  /** Cuts the connection once the database has done what was asked; the answer is lost. */
+  public Trap cutAfter(String sql) {
+    return set(new Trap(sql, Moment.AFTER));
+  }
+
+  /** Cuts every connection, and each new one at once, until {@link #restore}. */
+  public void refuse() {
+    mode = Mode.REFUSE;
+    cutAll();
+  }
+
+  /** Lets connections stand, but forwards nothing more, until {@link #restore}. */
+  public void swallow() {
+    mode = Mode.SWALLOW;
+  }
+
+  /** Forwards again. Connections that lost something on the way are cut. */
+  public void restore() {
+    if (mode == Mode.SWALLOW) {
+      cutAll();
+    }
+    mode = Mode.FORWARD;
+  }
+
+  /** Cuts every connection that stands now. */
+  public void cutAll() {
+    links.forEach(Link::cut);
+  }
+
+  /** Returns the SQL of each round trip so far. */
+  public List<String> roundTrips() {
+    return List.copyOf(roundTrips);
+  }
+
+  /** Forgets the round trips so far. */
+  public void forgetRoundTrips() {
+    roundTrips.clear();
+  }
+
+  @Override
+  public void close() {
+    closeQuietly(acceptor);
+    refuse();
+  }
+
+  private Trap set(Trap trap) {
+    traps.add(trap);
+    return trap;
+  }
+
+  private void acceptAll() throws IOException {
+    while (true) {
+      Socket client = acceptor.accept();
+      if (mode == Mode.REFUSE) {
+        client.close();
+      } else {
+        new Link(client).start();
+      }
+    }
+  }
+
+  private boolean springs(Trap trap, String sql) {
+    return sql.contains(trap.sql) && traps.remove(trap);
+  }
+
+  private static void inBackground(String name, IoTask task) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                task.run();
+              } catch (IOException closed) {
+                // the way of every connection
+              }
+            },
+            name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private static void closeQuietly(Closeable socket) {
+    try {
+      socket.close();
+    } catch (IOException alreadyBroken) {
+      // which is what is wanted
+    }
+  }
+
+  private interface IoTask {
+    void run() throws IOException;
+  }
+
+  /** A cut that waits for its moment, and happens once. */
+  public final class Trap {
+    private final String sql;
+    private final Moment moment;
+    private final CountDownLatch sprung = new CountDownLatch(1);
+    private volatile boolean stayDown;
+
+    private Trap(String sql, Moment moment) {
+      this.sql = sql;
+      this.moment = moment;
+    }
+
+    /** Refuses all connections from the cut on, until {@link #restore}. */
+    public Trap andStayDown() {
+      stayDown = true;
+      return this;
+    }
+
+    /** Returns whether the cut has happened. */
+    public boolean hasSprung() {
+      return sprung.getCount() == 0;
+    }
+
+    private void cut(Link link) {
+      if (stayDown) {
+        mode = Mode.REFUSE;
+      }
+      sprung.countDown();
+      link.cut();
+      if (stayDown) {
+        cutAll();
+      }
+    }
+  }
+
+  /** One client's connection and its continuation to the database. */
+  private final class Link {
+    private final Socket client;
+    private final Socket database = new Socket();
+    private volatile List<Trap> atAnswer = List.of();
+
+    Link(Socket client) {
+      this.client = client;
+    }
+
+    void start() throws IOException {
+      links.add(this);
+      try {
+        client.setTcpNoDelay(true);
+        database.setTcpNoDelay(true);
+        database.connect(new InetSocketAddress(target.getHost(), target.getPort()));
+      } catch (IOException unreachable) {
+        cut();
+        return;
+      }
+      inBackground("fault-proxy-flushes", () -> untilCut(this::forwardFlushes));
+      inBackground("fault-proxy-answers", () -> untilCut(this::forwardAnswers));
+    }
+
+    void cut() {
+      links.remove(this);
+      closeQuietly(client);
+      closeQuietly(database);
+    }
+
+    private void untilCut(IoTask forwarding) throws IOException {
+      try {
+        forwarding.run();
+      } finally {
+        cut();
+      }
+    }
+
+    private void forwardFlushes() throws IOException {
+      FlushReader flushes = new FlushReader(client.getInputStream(), client.getOutputStream());
+      OutputStream toDatabase = database.getOutputStream();
+      while (true) {
+        Sent sent = flushes.next();
+        if (sent.roundTrip()) {
+          roundTrips.add(sent.sql());
+        }
+        for (Trap trap : traps) {
+          if (springs(trap, sent.sql())) {
+            if (trap.moment == Moment.BEFORE) {
+              trap.cut(this);
+              return;
+            }
+            atAnswer = List.of(trap);
+          }
+        }
+        if (mode != Mode.SWALLOW) {
+          sent.bytes().writeTo(toDatabase);
+          toDatabase.flush();
+        }
+      }
+    }
+
+    private void forwardAnswers() throws IOException {
+      DataInputStream answers = new DataInputStream(database.getInputStream());
+      DataOutputStream toClient = new DataOutputStream(client.getOutputStream());
+      while (true) {
+        int type = answers.readUnsignedByte();
+        int length = answers.readInt();
+        byte[] body = new byte[length - Integer.BYTES];
+        answers.readFully(body);
+        List<Trap> sprung = atAnswer;
+        if (!sprung.isEmpty()) {
+          if (type == 'Z') {
+            sprung.forEach(trap -> trap.cut(this));
+            return;
+          }
+        } else if (mode != Mode.SWALLOW) {
+          toClient.writeByte(type);
+          toClient.writeInt(length);
+          toClient.write(body);
+          toClient.flush();
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package io.github.grpcidempotency.fault;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
+import org.awaitility.Awaitility;
+
+/**
+ * A JVM of its own on this one's class path, to be killed or stopped as no thread can be. What it
+ * prints can be waited for.
+ */
+public final class ServerProcess implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Process process;
+  private final List<String> lines = new CopyOnWriteArrayList<>();
+
+  private ServerProcess(Process process) {
+    this.process = process;
+    Thread reader = new Thread(this::read, "output of process " + process.pid());
+    reader.setDaemon(true);
+    reader.start();
+  }
+
+  /** Starts a main class. */
+  public static ServerProcess start(Class<?> main, String... arguments) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(arguments));
+    try {
+      return new ServerProcess(new ProcessBuilder(command).redirectErrorStream(true).start());
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Waits for a line that starts with a word, and returns what follows the word. */
+  public String awaitLine(String word) {
+    Awaitility.await(word)
+        .atMost(PATIENCE)
+        .until(
+            () -> {
+              if (lines.stream().anyMatch(startsWith(word))) {
+                return true;
+              }
+              if (!process.isAlive()) {
+                throw new IllegalStateException("the process has ended: " + lines);
+              }
+              return false;
+            });
+    return lines.stream()
+        .filter(startsWith(word))
+        .findFirst()
+        .map(line -> line.substring(word.length()).strip())
+        .orElseThrow();
+  }
+
+  /** Returns how many lines so far start with a word. */
+  public long count(String word) {
+    return lines.stream().filter(startsWith(word)).count();
+  }
+
+  /** Kills it with SIGKILL, and waits until it is gone. */
+  public void kill() {
+    process.destroyForcibly().onExit().join();
+  }
+
+  /** Stops it with SIGSTOP: it keeps its memory and its connections, and does nothing. */
+  public void stop() {
+    signal("STOP");
+  }
+
+  /** Lets a stopped process go on as if nothing had happened. */
+  public void resume() {
+    signal("CONT");
+  }
+
+  @Override
+  public void close() {
+    kill();
+  }
+
+  private void signal(String name) {
+    try {
+      new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+          .inheritIO()
+          .start()
+          .onExit()
+          .join();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private void read() {
+    try (BufferedReader output = process.inputReader()) {
+      output.lines().forEach(lines::add);
+    } catch (IOException | UncheckedIOException gone) {
+      // with its process
+    }
+  }
+
+  private static Predicate<String> startsWith(String word) {
+    return line -> line.startsWith(word);
+  }
+}

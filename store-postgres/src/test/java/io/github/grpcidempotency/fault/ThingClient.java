@@ -1,0 +1,183 @@
+package io.github.grpcidempotency.fault;
+
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.KEY;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.StatusProto;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+/** A client of the things' service: one user, with one key, in one namespace. Immutable. */
+public final class ThingClient implements AutoCloseable {
+  private final ManagedChannel channel;
+  private final UUID user;
+  private final String namespace;
+  private final String key;
+
+  private ThingClient(ManagedChannel channel, UUID user, String namespace, String key) {
+    this.channel = channel;
+    this.user = user;
+    this.namespace = namespace;
+    this.key = key;
+  }
+
+  /** Connects a new user with a new key. */
+  public static ThingClient to(int port) {
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+            .usePlaintext()
+            .build();
+    return new ThingClient(channel, UUID.randomUUID(), "", UUID.randomUUID().toString());
+  }
+
+  /** Returns the client's user. */
+  public UUID user() {
+    return user;
+  }
+
+  /** Returns the client's key. */
+  public String key() {
+    return key;
+  }
+
+  /** Returns this channel's client of another user, with the same key. */
+  public ThingClient as(UUID user) {
+    return new ThingClient(channel, user, namespace, key);
+  }
+
+  /** Returns this channel's client in another namespace, with the same key. */
+  public ThingClient in(String namespace) {
+    return new ThingClient(channel, user, namespace, key);
+  }
+
+  /** Returns this channel's client of the same user, with another key. */
+  public ThingClient withKey(String key) {
+    return new ThingClient(channel, user, namespace, key);
+  }
+
+  /** Returns this channel's client with all that makes another one's call what it is. */
+  public ThingClient like(ThingClient other) {
+    return new ThingClient(channel, other.user, other.namespace, other.key);
+  }
+
+  /** Creates a thing and waits for the answer. */
+  public Reply createThing(CreateThingRequest request) {
+    return startThing(request).join();
+  }
+
+  /** Creates a thing. */
+  public CompletableFuture<Reply> startThing(CreateThingRequest request) {
+    return call(ThingServiceGrpc.getCreateThingMethod(), request);
+  }
+
+  /** Creates another thing, for which no database is needed, and waits for the answer. */
+  public Reply createOther(CreateThingRequest request) {
+    return call(ThingServiceGrpc.getCreateOtherMethod(), request).join();
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+  }
+
+  private CompletableFuture<Reply> call(
+      MethodDescriptor<CreateThingRequest, Thing> method, CreateThingRequest request) {
+    Metadata headers = new Metadata();
+    headers.put(ThingServer.USER, user.toString());
+    headers.put(KEY, key);
+    if (!namespace.isEmpty()) {
+      headers.put(ThingServer.NAMESPACE, namespace);
+    }
+    ClientCall<CreateThingRequest, Thing> call = channel.newCall(method, CallOptions.DEFAULT);
+    CompletableFuture<Reply> reply = new CompletableFuture<>();
+    call.start(new Replying(reply), headers);
+    call.request(2);
+    call.sendMessage(request);
+    call.halfClose();
+    return reply;
+  }
+
+  /**
+   * What a call came to.
+   *
+   * @param bytes the response, if there was one
+   */
+  public record Reply(Status status, Optional<ByteString> bytes, Metadata trailers) {
+    /** Returns whether the call was answered. */
+    public boolean isOk() {
+      return status.isOk();
+    }
+
+    /** Returns whether it was answered with what another call was answered with before. */
+    public boolean isReplay() {
+      return status.isOk() && "true".equals(trailers.get(REPLAYED));
+    }
+
+    /** Returns the operation's status as the trailer tells it. */
+    public Optional<String> operationStatus() {
+      return Optional.ofNullable(trailers.get(STATUS));
+    }
+
+    /** Returns the created thing's id. */
+    public UUID thingId() {
+      try {
+        return UUID.fromString(Thing.parseFrom(bytes.orElseThrow()).getId());
+      } catch (InvalidProtocolBufferException wrong) {
+        throw new IllegalStateException(wrong);
+      }
+    }
+
+    /** Returns the library's reason of an error; empty for any other. */
+    public String reason() {
+      com.google.rpc.Status rich = StatusProto.fromStatusAndTrailers(status, trailers);
+      for (Any detail : rich == null ? java.util.List.<Any>of() : rich.getDetailsList()) {
+        if (detail.is(ErrorInfo.class)) {
+          try {
+            return detail.unpack(ErrorInfo.class).getReason();
+          } catch (InvalidProtocolBufferException wrong) {
+            throw new IllegalStateException(wrong);
+          }
+        }
+      }
+      return "";
+    }
+  }
+
+  private static final class Replying extends ClientCall.Listener<Thing> {
+    private final CompletableFuture<Reply> reply;
+    private Optional<ByteString> bytes = Optional.empty();
+
+    Replying(CompletableFuture<Reply> reply) {
+      this.reply = reply;
+    }
+
+    @Override
+    public void onMessage(Thing message) {
+      bytes = Optional.of(message.toByteString());
+    }
+
+    @Override
+    public void onClose(Status status, Metadata trailers) {
+      reply.complete(new Reply(status, bytes, trailers));
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.fault.ServerProcess;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class CrashTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final Duration LEASE = Duration.ofMillis(1_200);
+
+  /** How late a test may notice what has happened. */
+  private static final Duration SLACK = Duration.ofMillis(800);
+
+  private final KeyTable table = new KeyTable(database);
+
+  @Test
+  void aServerKilledBetweenReservationAndCompletionBlocksItsKeyNoLongerThanALease() {
+    try (Gate gate = Gate.shut(database.superuser());
+        ServerProcess doomed =
+            ServerProcess.start(
+                ThingServer.class, database.appUrl(), Long.toString(LEASE.toMillis()));
+        ThingServer survivor = ThingServer.on(database.app()).lease(LEASE).start();
+        ThingClient toDoomed = ThingClient.to(Integer.parseInt(doomed.awaitLine("port")));
+        ThingClient toSurvivor = ThingClient.to(survivor.port()).like(toDoomed)) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> lost = toDoomed.startThing(request);
+      gate.awaitWaiting(1);
+
+      doomed.kill();
+      OffsetDateTime killed = table.now();
+      assertThat(lost.join().isOk()).isFalse();
+      gate.open();
+
+      assertThat(toSurvivor.createThing(request).reason()).isEqualTo(Things.IN_PROGRESS);
+      Reply retried = untilAnswered(toSurvivor, request);
+
+      assertThat(table.now()).isBefore(killed.plus(LEASE).plus(SLACK));
+      assertThat(retried.isReplay()).isFalse();
+      assertThat(survivor.runs()).isEqualTo(1);
+      assertThat(table.thingsOf(toSurvivor.user())).containsExactly(retried.thingId());
+    }
+  }
+
+  @Test
+  void aLiveSlowHandlerIsNeverTakenOver() {
+    try (Gate gate = Gate.shut(database.superuser());
+        ThingServer slow = ThingServer.on(database.app()).lease(LEASE.dividedBy(2)).start();
+        ThingServer other = ThingServer.on(database.app()).lease(LEASE.dividedBy(2)).start();
+        ThingClient toSlow = ThingClient.to(slow.port());
+        ThingClient toOther = ThingClient.to(other.port()).like(toSlow)) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> first = toSlow.startThing(request);
+      gate.awaitWaiting(1);
+      OffsetDateTime firstLeaseEnd = table.leaseEnd(toSlow.user());
+
+      await()
+          .during(LEASE.multipliedBy(2))
+          .atMost(LEASE.multipliedBy(3))
+          .pollInterval(Duration.ofMillis(50))
+          .until(() -> toOther.createThing(request).reason().equals(Things.IN_PROGRESS));
+      assertThat(table.now()).isAfter(firstLeaseEnd.plus(LEASE));
+      gate.open();
+
+      assertThat(first.join().isOk()).isTrue();
+      assertThat(toOther.createThing(request).bytes()).isEqualTo(first.join().bytes());
+      assertThat(slow.runs() + other.runs()).isEqualTo(1);
+    }
+  }
+
+  private static Reply untilAnswered(ThingClient client, CreateThingRequest request) {
+    return await()
+        .pollInterval(Duration.ofMillis(20))
+        .until(() -> client.createThing(request), Reply::isOk);
+  }
+}

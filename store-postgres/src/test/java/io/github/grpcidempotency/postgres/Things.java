@@ -1,0 +1,56 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+
+/** Requests for things, and the claims that a server would make for them. */
+final class Things {
+  static final String IN_PROGRESS = "IDEMPOTENCY_IN_PROGRESS";
+  static final String KEY_REUSED = "IDEMPOTENCY_KEY_REUSED";
+  static final String STORE_UNAVAILABLE = "IDEMPOTENCY_STORE_UNAVAILABLE";
+
+  static final Procedure CREATE_THING =
+      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod()).build();
+
+  private Things() {}
+
+  static CreateThingRequest named(String name) {
+    return CreateThingRequest.newBuilder().setName(name).build();
+  }
+
+  /** A request whose handler waits at a gate. */
+  static CreateThingRequest waitingAt(Gate gate) {
+    return CreateThingRequest.newBuilder()
+        .setName("a slow thing")
+        .putLabels("gate", gate.name())
+        .build();
+  }
+
+  /** A request whose handler waits at a gate and then fails. */
+  static CreateThingRequest failingAfter(Gate gate) {
+    return waitingAt(gate).toBuilder().putLabels("fail", "").build();
+  }
+
+  /** What a server asks its store when a client calls {@code CreateThing}. */
+  static ClaimRequest claimOf(ThingClient client, CreateThingRequest request) {
+    return new ClaimRequest(
+        new IdempotencyKey(Caller.of(client.user()), client.key()),
+        CREATE_THING,
+        Fingerprinter.fingerprint(request));
+  }
+
+  /** Claims a key that must be free. */
+  static Claim win(IdempotencyStore store, ClaimRequest request) {
+    return ((ClaimResult.Won) store.claim(request)).claim();
+  }
+}
