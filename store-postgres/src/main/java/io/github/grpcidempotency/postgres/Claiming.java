@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
  * </ol>
  *
  * <p>The reservation's id is ours from the start, so a flush whose answer was lost is sent again: a
- * row with this id is ours.
+ * row with this id is ours. If that fails as well, nobody knows whether the key is held: the
+ * failure says that it may be.
  */
 final class Claiming {
   private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
@@ -33,7 +34,9 @@ final class Claiming {
   private final ClaimRequest request;
   private final ProcedureSql sql;
   private final UUID id = UuidCreator.getTimeOrderedEpoch();
-  private boolean holderSeen;
+
+  /** Whether somebody else was seen with the key, or may have been. */
+  private boolean maybeHeld;
 
   Claiming(PostgresIdempotencyStore store, ClaimRequest request) {
     this.store = store;
@@ -45,7 +48,8 @@ final class Claiming {
     try {
       return claim();
     } catch (JdbiException failure) {
-      throw new StoreException("could not claim the key", failure, holderSeen);
+      throw new StoreException(
+          "could not claim the key", failure, maybeHeld || Failures.isWaitInVain(failure));
     }
   }
 
@@ -69,7 +73,7 @@ final class Claiming {
     if (row.id().equals(id)) {
       return Optional.of(won(row, row.attempt()));
     }
-    holderSeen = true;
+    maybeHeld = true;
     if (row.expired()) {
       return Optional.empty();
     }
@@ -87,18 +91,33 @@ final class Claiming {
       return flush(statement);
     } catch (JdbiException failure) {
       if (Failures.isCutOff(failure)) {
+        maybeHeld = true;
         return flush(statement);
       }
       if (Failures.isFromDatabase(failure) && !statement.equals(sql.claimWithoutStatus())) {
-        Optional<StandingRow> standing = flush(sql.claimWithoutStatus());
-        logger.warn(
-            "the outbox query of {} failed; its status is given as processing",
-            request.procedure().name(),
-            failure);
-        return standing;
+        return reserveWithoutStatus(failure);
       }
       throw failure;
     }
+  }
+
+  /**
+   * The outbox query is to blame if the claim does without it. A record may be what made the query
+   * run, so a database that is gone by now leaves open whether there is one.
+   */
+  private Optional<StandingRow> reserveWithoutStatus(JdbiException blamed) {
+    Optional<StandingRow> standing;
+    try {
+      standing = flush(sql.claimWithoutStatus());
+    } catch (JdbiException failure) {
+      maybeHeld |= !Failures.isFromDatabase(failure);
+      throw failure;
+    }
+    logger.warn(
+        "the outbox query of {} failed; its status is given as processing",
+        request.procedure().name(),
+        blamed);
+    return standing;
   }
 
   private Optional<StandingRow> flush(String statement) {

@@ -1,26 +1,35 @@
 package io.github.grpcidempotency.postgres;
 
 import java.sql.SQLException;
+import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.JdbiException;
 import org.postgresql.util.PSQLException;
 
 /** What a database failure means, by its SQLSTATE. */
 final class Failures {
   private static final String FOREIGN_KEY_VIOLATION = "23503";
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
+  private static final String QUERY_CANCELED = "57014";
 
   private static final String KEY_CONSTRAINT = "idempotency_keys_key";
 
   private Failures() {}
 
-  /** Whether the connection broke while it was used, rather than the statement being wrong. */
+  /** Whether the connection broke while it was used: what was sent may have been done. */
   static boolean isCutOff(JdbiException failure) {
     String state = sqlState(failure);
-    return state.startsWith("08") || state.startsWith("57P");
+    return isConnected(failure) && (state.startsWith("08") || state.startsWith("57P"));
   }
 
-  /** Whether the database itself answered with an error. */
+  /** Whether the database itself answered a statement with an error, and did nothing. */
   static boolean isFromDatabase(JdbiException failure) {
-    return !sqlState(failure).isEmpty() && !isCutOff(failure);
+    return isConnected(failure) && !sqlState(failure).isEmpty() && !isCutOff(failure);
+  }
+
+  /** Whether a statement ran out of time, as it does where another transaction is in its way. */
+  static boolean isWaitInVain(JdbiException failure) {
+    String state = sqlState(failure);
+    return state.equals(LOCK_NOT_AVAILABLE) || state.equals(QUERY_CANCELED);
   }
 
   /** Whether another claim of the same key was faster, or the transaction may be tried again. */
@@ -40,6 +49,10 @@ final class Failures {
   /** Whether a row refers to a resource that does not exist. */
   static boolean isForeignKeyViolation(JdbiException failure) {
     return sqlState(failure).equals(FOREIGN_KEY_VIOLATION);
+  }
+
+  private static boolean isConnected(JdbiException failure) {
+    return !(failure instanceof ConnectionException);
   }
 
   private static String sqlState(JdbiException failure) {

@@ -15,6 +15,14 @@ final class ProcedureSql {
   private static final String ASYNCHRONOUS_COMMIT =
       ", set_config('synchronous_commit', 'off', true)";
 
+  /** An entry that says nothing reads as an unknown word, and is not taken for no entry. */
+  private static final String FOUND_STATUS =
+      """
+      SELECT COALESCE(CAST(found.status AS text), '')
+        FROM (${query}
+             ) AS found (status)\
+      """;
+
   private final Map<String, String> names = new HashMap<>();
 
   private final String claim;
@@ -111,6 +119,7 @@ final class ProcedureSql {
             .filter(OutboxStatusResolver.class::isInstance)
             .map(OutboxStatusResolver.class::cast)
             .flatMap(outbox -> procedure.resourceType().map(type -> outbox.queryFor(column(type))))
+            .map(query -> FOUND_STATUS.replace("${query}", query))
             .orElse(NO_STATUS);
     return look(procedure, schema, status);
   }
