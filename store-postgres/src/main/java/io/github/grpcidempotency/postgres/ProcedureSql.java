@@ -32,6 +32,7 @@ final class ProcedureSql {
   private final String completeWithoutResource;
   private final String release;
   private final String claimInTransaction;
+  private final String claimInTransactionWithoutStatus;
   private final String recordAndCommit;
   private final String recordFailure;
   private final String wake;
@@ -45,6 +46,7 @@ final class ProcedureSql {
     names.put("wake", wake);
     names.put("look", look(procedure, schema, NO_STATUS));
     this.claimWithoutStatus = load("claim");
+    this.claimInTransactionWithoutStatus = load("claim_in_transaction");
     this.reclaim = load("reclaim");
     names.put("look", look(procedure, schema));
     this.claim = load("claim");
@@ -94,6 +96,11 @@ final class ProcedureSql {
   /** Takes the operation's advisory lock if it is free, and then looks. */
   String claimInTransaction() {
     return claimInTransaction;
+  }
+
+  /** Takes the operation's advisory lock and looks, for when the outbox query fails. */
+  String claimInTransactionWithoutStatus() {
+    return claimInTransactionWithoutStatus;
   }
 
   /** Records a response and commits it together with the handler's effect. */

@@ -30,9 +30,12 @@ final class StartupCheck {
    */
   boolean run(Collection<Procedure> procedures) {
     checkAutocommit();
-    checkSchema();
-    if (problems.isEmpty()) {
-      procedures.forEach(this::check);
+    if (checkTable()) {
+      checkSchema();
+      List<Procedure> wellReferenced = procedures.stream().filter(this::checkResource).toList();
+      if (problems.isEmpty()) {
+        wellReferenced.forEach(this::tryLook);
+      }
     }
     if (!problems.isEmpty()) {
       throw new IllegalStateException(
@@ -52,6 +55,21 @@ final class StartupCheck {
     }
   }
 
+  private boolean checkTable() {
+    boolean exists =
+        handle
+            .createQuery(SqlFile.load("check_table", Map.of()))
+            .bind("schema", schema)
+            .mapTo(Boolean.class)
+            .one();
+    if (!exists) {
+      problems.add(
+          "the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema"
+              .formatted(schema));
+    }
+    return exists;
+  }
+
   private void checkSchema() {
     problems.addAll(
         handle
@@ -61,12 +79,8 @@ final class StartupCheck {
             .list());
   }
 
-  private void check(Procedure procedure) {
-    boolean columnExists =
-        procedure.resourceType().map(type -> checkColumn(procedure, type)).orElse(true);
-    if (columnExists) {
-      tryLook(procedure);
-    }
+  private boolean checkResource(Procedure procedure) {
+    return procedure.resourceType().map(type -> checkColumn(procedure, type)).orElse(true);
   }
 
   private boolean checkColumn(Procedure procedure, ResourceType type) {

@@ -13,6 +13,8 @@ import java.time.OffsetDateTime;
 import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.JdbiException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * One claim of a transaction:
@@ -29,6 +31,8 @@ import org.jdbi.v3.core.JdbiException;
  * </ol>
  */
 final class TransactionalClaiming {
+  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
+
   private final PostgresIdempotencyStore store;
   private final ClaimRequest request;
   private final ProcedureSql sql;
@@ -51,28 +55,42 @@ final class TransactionalClaiming {
 
   ClaimResult run() {
     try {
-      return claim();
-    } catch (JdbiException cutOff) {
-      if (!Failures.isCutOff(cutOff) || holderSeen) {
-        throw failure(cutOff);
+      return claim(sql.claimInTransaction());
+    } catch (JdbiException failure) {
+      if (Failures.isCutOff(failure) && !holderSeen) {
+        return claimAgain(sql.claimInTransaction());
       }
+      if (Failures.isFromDatabase(failure) && !holderSeen) {
+        return claimWithoutStatus(failure);
+      }
+      throw new StoreException("could not claim the key", failure, holderSeen);
     }
+  }
+
+  /** The outbox query is to blame if the claim does without it. */
+  private ClaimResult claimWithoutStatus(JdbiException blamed) {
+    ClaimResult result = claimAgain(sql.claimInTransactionWithoutStatus());
+    logger.warn(
+        "the outbox query of {} failed; its status is given as processing",
+        request.procedure().name(),
+        blamed);
+    return result;
+  }
+
+  /** The first try may have met a holder, which nobody knows if this one fails as well. */
+  private ClaimResult claimAgain(String statement) {
     try {
-      return claim();
-    } catch (JdbiException stillOut) {
-      throw failure(stillOut);
+      return claim(statement);
+    } catch (JdbiException | StoreException failure) {
+      throw new StoreException("could not claim the key", failure, true);
     }
   }
 
-  private StoreException failure(JdbiException cause) {
-    return new StoreException("could not claim the key", cause, holderSeen);
-  }
-
-  private ClaimResult claim() {
+  private ClaimResult claim(String statement) {
     OpenTransaction transaction = store.open();
     boolean owned = false;
     try {
-      ClaimResult result = claim(transaction);
+      ClaimResult result = claim(transaction, statement);
       owned = result instanceof ClaimResult.Won;
       return result;
     } finally {
@@ -82,11 +100,11 @@ final class TransactionalClaiming {
     }
   }
 
-  private ClaimResult claim(OpenTransaction transaction) {
+  private ClaimResult claim(OpenTransaction transaction, String statement) {
     Flush.Ends<Lock, StandingRow> met =
         Flush.runForBoth(
             transaction.own(),
-            sql.claimInTransaction(),
+            statement,
             query -> Binding.of(query, request, id),
             Lock::read,
             StandingRow::read);

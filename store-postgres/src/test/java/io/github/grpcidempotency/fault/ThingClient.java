@@ -21,6 +21,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.StatusProto;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -149,7 +150,7 @@ public final class ThingClient implements AutoCloseable {
     /** Returns the library's reason of an error; empty for any other. */
     public String reason() {
       com.google.rpc.Status rich = StatusProto.fromStatusAndTrailers(status, trailers);
-      for (Any detail : rich == null ? java.util.List.<Any>of() : rich.getDetailsList()) {
+      for (Any detail : rich == null ? List.<Any>of() : rich.getDetailsList()) {
         if (detail.is(ErrorInfo.class)) {
           try {
             return detail.unpack(ErrorInfo.class).getReason();

@@ -81,7 +81,8 @@ public final class ThingServer implements AutoCloseable {
     config.addDataSourceProperty("socketTimeout", "3");
     config.setMaximumPoolSize(10);
     config.setMinimumIdle(0);
-    config.setConnectionTimeout(1_000);
+    config.setConnectionTimeout(250);
+    config.setInitializationFailTimeout(-1);
     return new HikariDataSource(config);
   }
 

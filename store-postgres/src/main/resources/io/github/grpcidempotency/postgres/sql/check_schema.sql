@@ -1,4 +1,4 @@
--- One line per problem; none if all is well.
+-- One line per problem of the table; none if all is well.
 WITH keys AS (
   SELECT c.oid, c.relowner, c.relrowsecurity, c.relforcerowsecurity
     FROM pg_class AS c
@@ -8,9 +8,6 @@ WITH keys AS (
 ), me AS (
   SELECT r.rolname, r.rolsuper, r.rolbypassrls FROM pg_roles AS r WHERE r.rolname = current_user
 )
-SELECT 'the table ' || :schema || '.idempotency_keys does not exist; migrate it with IdempotencySchema'
- WHERE NOT EXISTS (SELECT FROM keys)
-UNION ALL
 SELECT 'row-level security of ' || :schema || '.idempotency_keys is not enabled and forced'
   FROM keys
  WHERE NOT (relrowsecurity AND relforcerowsecurity)
@@ -34,4 +31,16 @@ SELECT 'the role ' || rolname || ' may not use ' || :schema || '.idempotency_key
             AND has_table_privilege(keys.oid, 'SELECT')
             AND has_table_privilege(keys.oid, 'INSERT')
             AND has_table_privilege(keys.oid, 'UPDATE')
-            AND has_table_privilege(keys.oid, 'DELETE'))
+            AND has_table_privilege(keys.oid, 'DELETE')
+            AND (SELECT has_table_privilege(c.oid, 'SELECT')
+                        AND has_table_privilege(c.oid, 'INSERT')
+                        AND has_table_privilege(c.oid, 'DELETE')
+                   FROM pg_class AS c
+                   JOIN pg_namespace AS n ON n.oid = c.relnamespace
+                  WHERE n.nspname = :schema
+                    AND c.relname = 'idempotency_waits')
+            AND (SELECT bool_and(has_function_privilege(p.oid, 'EXECUTE'))
+                   FROM pg_proc AS p
+                   JOIN pg_namespace AS n ON n.oid = p.pronamespace
+                  WHERE n.nspname = :schema
+                    AND p.proname IN ('renew_leases', 'in_flight', 'sweep_expired')))

@@ -1,0 +1,79 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import java.util.Optional;
+import java.util.UUID;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class DeletedResourceTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+
+  private final KeyTable table = new KeyTable(database);
+
+  @Test
+  void aThingIsDeletedInSpiteOfItsKeyRowWhichStillReplays() {
+    try (ThingServer server = ThingServer.on(database.app()).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply created = client.createThing(REQUEST);
+      assertThat(table.rowsOf(client.user()).toString()).contains(created.thingId().toString());
+
+      assertThat(deleteAsTheUser(client.user(), created.thingId())).isEqualTo(1);
+
+      Reply replayed = client.createThing(REQUEST);
+      assertThat(replayed.isReplay()).isTrue();
+      assertThat(replayed.bytes()).isEqualTo(created.bytes());
+      assertThat(replayed.operationStatus()).contains("processing");
+      assertThat(server.runs()).isEqualTo(1);
+      assertThat(
+              table.count(
+                  "SELECT count(*) FROM idempotency.idempotency_keys WHERE thing_id = '"
+                      + created.thingId()
+                      + "'"))
+          .isZero();
+    }
+  }
+
+  @Test
+  void aThingDeletedBeforeItsAnswerIsRecordedCostsTheReferenceOnly() {
+    try (ThingClient client = ThingClient.to(1)) {
+      IdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
+      ClaimRequest request = Things.claimOf(client, REQUEST);
+      Claim claim = Things.win(store, request);
+      RecordedOutcome.Response answer =
+          new RecordedOutcome.Response(REQUEST.toByteString(), Optional.of(UUID.randomUUID()));
+
+      assertThat(claim.complete(answer)).isEqualTo(Claim.Settled.DONE);
+
+      ClaimResult.Recorded recorded = (ClaimResult.Recorded) store.claim(request);
+      assertThat(recorded.outcome())
+          .isEqualTo(new RecordedOutcome.Response(answer.bytes(), Optional.empty()));
+    }
+  }
+
+  private static int deleteAsTheUser(UUID user, UUID thing) {
+    return Jdbi.create(database.app())
+        .inTransaction(
+            handle -> {
+              handle
+                  .createQuery("SELECT set_config('app.current_user_id', :user, true)")
+                  .bind("user", user.toString())
+                  .mapTo(String.class)
+                  .one();
+              return handle.execute("DELETE FROM app.things WHERE id = ?", thing);
+            });
+  }
+}

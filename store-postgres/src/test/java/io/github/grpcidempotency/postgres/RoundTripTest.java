@@ -1,0 +1,107 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class RoundTripTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+
+  private final KeyTable table = new KeyTable(database);
+
+  @Test
+  void aClaimAndACompletionAndAReplayWithItsOutboxStatusAreOneRoundTripEach() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = ThingServer.on(database.app()).store(proxied).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.withKey(UUID.randomUUID().toString()).createThing(REQUEST);
+      proxy.forgetRoundTrips();
+
+      Reply created = client.createThing(REQUEST);
+      assertThat(proxy.roundTrips()).hasSize(2);
+      assertThat(proxy.roundTrips().get(0)).contains("INSERT INTO idempotency.idempotency_keys");
+      assertThat(proxy.roundTrips().get(1)).contains("UPDATE idempotency.idempotency_keys");
+
+      proxy.forgetRoundTrips();
+      Reply replayed = client.createThing(REQUEST);
+      assertThat(replayed.bytes()).isEqualTo(created.bytes());
+      assertThat(replayed.operationStatus()).contains("processing");
+      assertThat(proxy.roundTrips()).singleElement().asString().contains("FROM app.outbox");
+    }
+  }
+
+  @Test
+  void theLeasesOfAServerAreRenewedInOneRoundTripAndAReleaseIsOne() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        ThingClient client = ThingClient.to(1)) {
+      IdempotencyStore store = PostgresIdempotencyStore.builder(proxied).build();
+      List<Claim> claims =
+          List.of(
+              Things.win(store, Things.claimOf(client, REQUEST)),
+              Things.win(store, Things.claimOf(client.as(UUID.randomUUID()), REQUEST)),
+              Things.win(store, Things.claimOf(client.as(UUID.randomUUID()), REQUEST)));
+
+      proxy.forgetRoundTrips();
+      assertThat(store.renew(claims)).hasSize(3);
+      assertThat(proxy.roundTrips()).hasSize(1);
+
+      proxy.forgetRoundTrips();
+      claims.get(0).release();
+      assertThat(proxy.roundTrips()).hasSize(1);
+    }
+  }
+
+  @Test
+  void aReplayWritesNothing() {
+    try (ThingServer server = ThingServer.on(database.app()).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.createThing(REQUEST);
+      List<String> row = table.rowsOf(client.user());
+
+      // The database now and then writes something of its own accord.
+      await().until(() -> writtenBy(() -> replay(client)) == 0);
+
+      assertThat(table.rowsOf(client.user())).isEqualTo(row);
+    }
+  }
+
+  private void replay(ThingClient client) {
+    for (int replay = 0; replay < 20; replay++) {
+      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+    }
+  }
+
+  private int writtenBy(Runnable work) {
+    String before = log();
+    work.run();
+    return table.count(
+        "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '" + before + "')::integer");
+  }
+
+  private static String log() {
+    return database
+        .superuser()
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery("SELECT pg_current_wal_insert_lsn()::text")
+                    .mapTo(String.class)
+                    .one());
+  }
+}

@@ -1,0 +1,178 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import java.util.List;
+import java.util.UUID;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What would make the store fail later, or leak, is found before the first call. */
+class StartupCheckTest {
+  private final TestDatabase database = TestDatabase.create();
+
+  @BeforeEach
+  void allIsWellToBeginWith() {
+    verify(database.appUrl(), Things.CREATE_THING);
+  }
+
+  @AfterEach
+  void close() {
+    database.close();
+  }
+
+  @Test
+  void aSuperuserIsRefused() {
+    assertThatVerifying(urlOf("postgres")).hasMessageContaining("the role postgres is a superuser");
+  }
+
+  @Test
+  void aRoleThatBypassesRowLevelSecurityIsRefused() {
+    execute("DROP ROLE IF EXISTS bypasser");
+    execute("CREATE ROLE bypasser LOGIN BYPASSRLS");
+    execute("SELECT idempotency.grant_to('bypasser')");
+
+    assertThatVerifying(urlOf("bypasser")).hasMessageContaining("bypasser has BYPASSRLS");
+  }
+
+  @Test
+  void theOwnerOfTheTableIsRefusedAndSoIsWhoMayActAsTheOwner() {
+    execute("DROP ROLE IF EXISTS deputy");
+    execute("CREATE ROLE deputy LOGIN IN ROLE things_owner");
+    execute("SELECT idempotency.grant_to('deputy')");
+
+    assertThatVerifying(urlOf("things_owner"))
+        .hasMessageContaining("the role things_owner owns idempotency.idempotency_keys");
+    assertThatVerifying(urlOf("deputy")).hasMessageContaining("or may act as its owner");
+  }
+
+  @Test
+  void aTableWhoseRowLevelSecurityIsOffOrNotForcedIsRefused() {
+    execute("ALTER TABLE idempotency.idempotency_keys NO FORCE ROW LEVEL SECURITY");
+    assertThatVerifying(database.appUrl()).hasMessageContaining("is not enabled and forced");
+
+    execute("ALTER TABLE idempotency.idempotency_keys FORCE ROW LEVEL SECURITY");
+    execute("ALTER TABLE idempotency.idempotency_keys DISABLE ROW LEVEL SECURITY");
+    assertThatVerifying(database.appUrl()).hasMessageContaining("is not enabled and forced");
+  }
+
+  @Test
+  void aMissingRightIsNamedWithItsRemedy() {
+    String remedy = "call idempotency.grant_to('things_app')";
+
+    execute("REVOKE UPDATE ON idempotency.idempotency_keys FROM things_app");
+    assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
+
+    execute("SELECT idempotency.grant_to('things_app')");
+    execute("REVOKE ALL ON FUNCTION idempotency.renew_leases FROM things_app");
+    assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
+
+    execute("SELECT idempotency.grant_to('things_app')");
+    execute("REVOKE ALL ON FUNCTION idempotency.sweep_expired FROM things_app");
+    assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
+
+    execute("SELECT idempotency.grant_to('things_app')");
+    execute("REVOKE USAGE ON SCHEMA idempotency FROM things_app");
+    assertThatVerifying(database.appUrl()).hasMessageContaining(remedy);
+
+    execute("SELECT idempotency.grant_to('things_app')");
+    verify(database.appUrl(), Things.CREATE_THING);
+  }
+
+  @Test
+  void aSchemaThatIsNotThereIsRefused() {
+    execute("DROP SCHEMA idempotency CASCADE");
+
+    assertThatVerifying(database.appUrl())
+        .hasMessageContaining("the table idempotency.idempotency_keys does not exist");
+  }
+
+  @Test
+  void aResourceTypeWithoutItsColumnOrItsForeignKeyIsRefused() {
+    execute("ALTER TABLE idempotency.idempotency_keys ADD COLUMN gadget_id uuid");
+
+    assertThatVerifying(database.appUrl(), otherOf("widget"))
+        .hasMessageContaining("add_resource_type('widget', …)");
+    assertThatVerifying(database.appUrl(), otherOf("gadget"))
+        .hasMessageContaining("add_resource_type('gadget', …)");
+  }
+
+  @Test
+  void anOutboxQueryThatFailsIsRefused() {
+    Procedure broken =
+        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+            .status(
+                OutboxStatusResolver.query("SELECT state FROM app.outbox WHERE id = :resource_id")
+                    .build())
+            .build();
+
+    assertThatVerifying(database.appUrl(), broken)
+        .hasMessageContaining("CreateThing: its outbox query fails")
+        .hasMessageContaining("\"state\" does not exist");
+  }
+
+  @Test
+  void aPoolWithoutAutocommitIsRefused() {
+    try (HikariDataSource pool = ThingServer.pool(database.appUrl())) {
+      pool.setAutoCommit(false);
+
+      assertThatThrownBy(() -> PostgresIdempotencyStore.builder(pool).build().verify(List.of()))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("autocommit");
+    }
+  }
+
+  @Test
+  void oneErrorNamesEveryProblem() {
+    execute("ALTER TABLE idempotency.idempotency_keys NO FORCE ROW LEVEL SECURITY");
+    execute("REVOKE DELETE ON idempotency.idempotency_keys FROM things_app");
+
+    assertThatVerifying(database.appUrl(), otherOf("widget"))
+        .hasMessageStartingWith("the idempotency store cannot be used:\n")
+        .hasMessageContaining("is not enabled and forced")
+        .hasMessageContaining("may not use idempotency.idempotency_keys")
+        .hasMessageContaining("add_resource_type('widget', …)");
+  }
+
+  @Test
+  void aDatabaseOutOfReachIsNotMistakenForAWrongOne() {
+    try (HikariDataSource pool = ThingServer.pool("jdbc:postgresql://127.0.0.1:1/none")) {
+      assertThatThrownBy(() -> PostgresIdempotencyStore.builder(pool).build().verify(List.of()))
+          .isInstanceOf(StoreException.class);
+    }
+  }
+
+  private static Procedure otherOf(String resourceType) {
+    return Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
+        .resource(ResourceType.of(resourceType), thing -> UUID.fromString(thing.getId()))
+        .build();
+  }
+
+  private static AbstractThrowableAssert<?, ? extends Throwable> assertThatVerifying(
+      String url, Procedure... procedures) {
+    return assertThatThrownBy(() -> verify(url, procedures))
+        .isInstanceOf(IllegalStateException.class);
+  }
+
+  private static void verify(String url, Procedure... procedures) {
+    try (HikariDataSource pool = ThingServer.pool(url)) {
+      PostgresIdempotencyStore.builder(pool).build().verify(List.of(procedures));
+    }
+  }
+
+  private String urlOf(String role) {
+    return database.appUrl().replace("user=things_app", "user=" + role);
+  }
+
+  private void execute(String statement) {
+    database.superuser().useHandle(handle -> handle.execute(statement));
+  }
+}

@@ -1,0 +1,165 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.fault.FaultProxy.Trap;
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.jdbi.v3.core.Handle;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * The store fails in the midst of a claim. The procedure fails open, and still its handler must not
+ * run once somebody else may hold the key.
+ */
+class UnansweredClaimTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+
+  private final KeyTable table = new KeyTable(database);
+  private final IdempotencyStore others =
+      PostgresIdempotencyStore.builder(database.app()).lease(Duration.ofMinutes(5)).build();
+
+  private final FaultProxy proxy = FaultProxy.before(database.appUrl());
+  private final HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+  private final ThingServer server = ThingServer.on(database.app()).store(proxied).start();
+  private final ThingClient client = ThingClient.to(server.port());
+
+  @AfterEach
+  void close() {
+    client.close();
+    server.close();
+    proxied.close();
+    proxy.close();
+  }
+
+  @Test
+  void aHandlerRunsUnguardedIfNothingOfItsClaimReachedTheDatabase() {
+    proxy.refuse();
+
+    // The first calls may still be given connections that have just died.
+    await().until(() -> client.createThing(REQUEST).isOk());
+
+    assertThat(server.events()).contains("ranUnguarded").doesNotContain("claimed");
+  }
+
+  @Test
+  void aHandlerDoesNotRunIfTheDatabaseFailsBeforeATakeover() {
+    Things.win(others, Things.claimOf(client, REQUEST));
+    table.endLeases(client.user());
+    Trap cut = proxy.cutBefore("SET attempt =").andStayDown();
+
+    assertIsRefusedWithoutRunning(cut);
+  }
+
+  @Test
+  void aHandlerDoesNotRunIfTheAnswerToATakeoverIsLost() {
+    Things.win(others, Things.claimOf(client, REQUEST));
+    table.endLeases(client.user());
+    Trap cut = proxy.cutAfter("SET attempt =").andStayDown();
+
+    assertIsRefusedWithoutRunning(cut);
+  }
+
+  @Test
+  void aHandlerDoesNotRunIfTheDatabaseFailsBeforeAnExpiredRowIsReplaced() {
+    Things.win(others, Things.claimOf(client, REQUEST));
+    table.expire(client.user());
+    Trap cut = proxy.cutBefore("DELETE FROM idempotency.idempotency_keys").andStayDown();
+
+    assertIsRefusedWithoutRunning(cut);
+  }
+
+  @Test
+  void aHandlerDoesNotRunIfTheAnswerToItsClaimIsLostAndItCannotLookAgain() {
+    Things.win(others, Things.claimOf(client, REQUEST));
+    Trap cut = proxy.cutAfter("INSERT INTO idempotency.idempotency_keys").andStayDown();
+
+    assertIsRefusedWithoutRunning(cut);
+  }
+
+  @Test
+  void aHandlerDoesNotRunIfTheOutboxQueryFailsAndTheDatabaseBeforeTheSecondLook() {
+    Things.win(others, Things.claimOf(client, REQUEST));
+    database.superuser().useHandle(handle -> handle.execute("ALTER TABLE app.outbox RENAME TO x"));
+    try {
+      Trap cut = proxy.cutBefore("THEN (NULL) END AS outbox_status").andStayDown();
+
+      assertIsRefusedWithoutRunning(cut);
+    } finally {
+      database
+          .superuser()
+          .useHandle(handle -> handle.execute("ALTER TABLE app.x RENAME TO outbox"));
+    }
+  }
+
+  @Test
+  void aHandlerDoesNotRunIfItsClaimWaitedInVainForAnotherOne() {
+    String impatient = database.appUrl() + "&options=-c%20lock_timeout=100";
+    try (HikariDataSource pool = ThingServer.pool(impatient);
+        ThingServer hurried = ThingServer.on(pool).start();
+        ThingClient toHurried = ThingClient.to(hurried.port()).like(client);
+        Handle other = database.superuser().open()) {
+      Things.win(others, Things.claimOf(client, REQUEST));
+      other.begin();
+      // As good as an INSERT whose commit takes its time.
+      other.execute(
+          "UPDATE idempotency.idempotency_keys SET user_id = gen_random_uuid() WHERE user_id = ?",
+          client.user());
+
+      assertThat(toHurried.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(hurried.runs()).isZero();
+      other.rollback();
+    }
+  }
+
+  @Test
+  void aHandlerDoesNotRunWhileItsOwnServerStillRunsTheFirstCall() {
+    try (Gate gate = Gate.shut(database.superuser())) {
+      CreateThingRequest slow = Things.waitingAt(gate);
+      CompletableFuture<Reply> first = client.startThing(slow);
+      gate.awaitWaiting(1);
+      proxy.refuse();
+
+      assertThat(client.createThing(slow).reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(server.runs()).isEqualTo(1);
+
+      proxy.restore();
+      gate.open();
+      first.join();
+      await().until(() -> client.createThing(slow).isReplay());
+      assertThat(server.runs()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aClaimWhoseAnswerIsLostIsAskedForAgainAndWon() {
+    Trap cut = proxy.cutAfter("INSERT INTO idempotency.idempotency_keys");
+
+    Reply reply = client.createThing(REQUEST);
+
+    assertThat(cut.hasSprung()).isTrue();
+    assertThat(reply.isOk()).isTrue();
+    assertThat(client.createThing(REQUEST).bytes()).isEqualTo(reply.bytes());
+    assertThat(server.events()).containsExactly("claimed", "settled", "replayed");
+  }
+
+  private void assertIsRefusedWithoutRunning(Trap cut) {
+    assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+
+    assertThat(cut.hasSprung()).isTrue();
+    assertThat(server.runs()).isZero();
+  }
+}
