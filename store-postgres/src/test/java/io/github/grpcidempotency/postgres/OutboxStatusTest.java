@@ -2,13 +2,25 @@ package io.github.grpcidempotency.postgres;
 
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.util.Optional;
+import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -113,6 +125,32 @@ class OutboxStatusTest {
       } finally {
         superuser.useHandle(handle -> handle.execute("ALTER TABLE app.gone RENAME TO outbox"));
       }
+    }
+  }
+
+  @Test
+  void anOutboxThatIsGoneDoesNotHideTheRecordFromATransactionEither() {
+    IdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
+    Procedure procedure =
+        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+            .status(OutboxStatusResolver.query(ThingServer.OUTBOX_QUERY).build())
+            .execution(Execution.TRANSACTIONAL)
+            .build();
+    ClaimRequest request =
+        new ClaimRequest(
+            new IdempotencyKey(Caller.of(UUID.randomUUID()), "a-key"),
+            procedure,
+            Fingerprinter.fingerprint(REQUEST));
+    Things.win(store, request)
+        .complete(new RecordedOutcome.Response(REQUEST.toByteString(), Optional.empty()));
+    superuser.useHandle(handle -> handle.execute("ALTER TABLE app.outbox RENAME TO gone"));
+    try (LogLines log = LogLines.listen()) {
+      ClaimResult.Recorded recorded = (ClaimResult.Recorded) store.claim(request);
+
+      assertThat(recorded.status()).isEqualTo(PROCESSING);
+      assertThat(log.warnings()).anyMatch(line -> line.contains("outbox query"));
+    } finally {
+      superuser.useHandle(handle -> handle.execute("ALTER TABLE app.gone RENAME TO outbox"));
     }
   }
 

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -121,9 +122,11 @@ class StartupCheckTest {
 
   @Test
   void aPoolWithoutAutocommitIsRefused() {
-    try (HikariDataSource pool = ThingServer.pool(database.appUrl())) {
-      pool.setAutoCommit(false);
-
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(database.appUrl());
+    config.setMaximumPoolSize(1);
+    config.setAutoCommit(false);
+    try (HikariDataSource pool = new HikariDataSource(config)) {
       assertThatThrownBy(() -> PostgresIdempotencyStore.builder(pool).build().verify(List.of()))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("autocommit");

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -10,8 +11,13 @@ import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jdbi.v3.core.Handle;
@@ -103,6 +109,23 @@ class UnansweredClaimTest {
           .superuser()
           .useHandle(handle -> handle.execute("ALTER TABLE app.x RENAME TO outbox"));
     }
+  }
+
+  @Test
+  void aTransactionWhoseLookIsLostMayHaveMetAHolderToo() {
+    ClaimRequest reserved = Things.claimOf(client, REQUEST);
+    Procedure transactional =
+        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+            .execution(Execution.TRANSACTIONAL)
+            .build();
+    ClaimRequest request = new ClaimRequest(reserved.key(), transactional, reserved.fingerprint());
+    IdempotencyStore store = PostgresIdempotencyStore.builder(proxied).build();
+    Trap cut = proxy.cutAfter("pg_try_advisory_xact_lock").andStayDown();
+
+    assertThatThrownBy(() -> store.claim(request))
+        .isInstanceOfSatisfying(
+            StoreException.class, failure -> assertThat(failure.holderKnown()).isTrue());
+    assertThat(cut.hasSprung()).isTrue();
   }
 
   @Test
