@@ -135,7 +135,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
         case RELEASE -> settle(settlement, claim::release);
         case HOLD -> settle(settlement, claim::hold);
       }
-    } catch (StoreException unsettled) {
+    } catch (StoreException | IllegalStateException unsettled) {
       engine.leases().drop(claim);
       logger.warn(
           "could not settle operation {}; its key is free once the lease ends",
@@ -145,7 +145,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
   }
 
   private Settled settle(Settlement settlement, Supplier<Settled> write) {
-    Settled settled = write.get();
+    Settled settled = write(write);
     engine.leases().drop(claim);
     switch (settled) {
       case DONE ->
@@ -157,6 +157,17 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
       case ROLLED_BACK -> logger.warn("operation {} was rolled back", claim.operationId());
     }
     return settled;
+  }
+
+  /** A defect of the store is an outage to us: nothing is known of the deed. */
+  private static Settled write(Supplier<Settled> write) {
+    try {
+      return write.get();
+    } catch (StoreException | IllegalStateException foreseen) {
+      throw foreseen;
+    } catch (RuntimeException defect) {
+      throw new StoreException("the store has a defect", defect);
+    }
   }
 
   /** Asks the client to come again: the answer is not recorded yet, or it is another owner's. */
