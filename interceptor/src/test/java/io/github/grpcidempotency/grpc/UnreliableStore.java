@@ -1,0 +1,190 @@
+package io.github.grpcidempotency.grpc;
+
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.EndWatch;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
+import io.grpc.Context;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** A store that is cut off when a test says so, and counts what it was asked for. */
+final class UnreliableStore implements IdempotencyStore {
+  private final IdempotencyStore store;
+  private final AtomicInteger claims = new AtomicInteger();
+  private final AtomicInteger renewals = new AtomicInteger();
+  private final AtomicInteger settlements = new AtomicInteger();
+  private final AtomicInteger settledInCancelledContext = new AtomicInteger();
+  private volatile Optional<RuntimeException> verifyFailure = Optional.empty();
+  private volatile Optional<RuntimeException> claimFailure = Optional.empty();
+  private volatile Optional<RuntimeException> settleFailure = Optional.empty();
+  private volatile boolean settlesBeforeItFails;
+
+  UnreliableStore(IdempotencyStore store) {
+    this.store = store;
+  }
+
+  /** Lets every claim fail from now on. */
+  void failClaims(boolean holderKnown) {
+    claimFailure = Optional.of(new StoreException("cut off", null, holderKnown));
+  }
+
+  /** Lets every settlement fail from now on, before it is done. */
+  void failSettlements() {
+    settleFailure = Optional.of(new StoreException("cut off", null, false));
+  }
+
+  /** Lets every settlement be done from now on, and its answer be lost. */
+  void loseAnswersOfSettlements() {
+    settlesBeforeItFails = true;
+    failSettlements();
+  }
+
+  /** Lets every settlement fail from now on in a way that no store should. */
+  void breakSettlements() {
+    settleFailure = Optional.of(new UnsupportedOperationException("a defect of the store"));
+  }
+
+  /** Lets the check at start-up find a problem. */
+  void refuseProcedures(String problem) {
+    verifyFailure = Optional.of(new IllegalStateException(problem));
+  }
+
+  void recover() {
+    claimFailure = Optional.empty();
+    settleFailure = Optional.empty();
+  }
+
+  int claims() {
+    return claims.get();
+  }
+
+  int renewals() {
+    return renewals.get();
+  }
+
+  int settlements() {
+    return settlements.get();
+  }
+
+  int settledInCancelledContext() {
+    return settledInCancelledContext.get();
+  }
+
+  @Override
+  public void verify(Collection<Procedure> procedures) {
+    throwIf(verifyFailure);
+    store.verify(procedures);
+  }
+
+  @Override
+  public ClaimResult claim(ClaimRequest request) {
+    claims.incrementAndGet();
+    throwIf(claimFailure);
+    ClaimResult result = store.claim(request);
+    return result instanceof ClaimResult.Won won
+        ? new ClaimResult.Won(new UnreliableClaim(won.claim()))
+        : result;
+  }
+
+  @Override
+  public Set<UUID> renew(Collection<Claim> claims) {
+    throwIf(claimFailure);
+    Set<UUID> renewed =
+        store.renew(claims.stream().map(claim -> ((UnreliableClaim) claim).claim).toList());
+    renewals.incrementAndGet();
+    return renewed;
+  }
+
+  @Override
+  public StoreTransaction begin(Optional<Caller> caller) {
+    return store.begin(caller);
+  }
+
+  @Override
+  public EndWatch watch(Consumer<IdempotencyKey> ended) {
+    return store.watch(ended);
+  }
+
+  @Override
+  public Duration lease() {
+    return store.lease();
+  }
+
+  private static void throwIf(Optional<RuntimeException> failure) {
+    if (failure.isPresent()) {
+      throw failure.get();
+    }
+  }
+
+  private final class UnreliableClaim implements Claim {
+    private final Claim claim;
+
+    UnreliableClaim(Claim claim) {
+      this.claim = claim;
+    }
+
+    @Override
+    public ClaimRequest request() {
+      return claim.request();
+    }
+
+    @Override
+    public UUID operationId() {
+      return claim.operationId();
+    }
+
+    @Override
+    public Instant expires() {
+      return claim.expires();
+    }
+
+    @Override
+    public Optional<StoreTransaction> transaction() {
+      return claim.transaction();
+    }
+
+    @Override
+    public Settled complete(RecordedOutcome outcome) {
+      return settle(() -> claim.complete(outcome));
+    }
+
+    @Override
+    public Settled release() {
+      return settle(claim::release);
+    }
+
+    @Override
+    public Settled hold() {
+      return settle(claim::hold);
+    }
+
+    private Settled settle(Supplier<Settled> settlement) {
+      settlements.incrementAndGet();
+      if (Context.current().isCancelled()) {
+        settledInCancelledContext.incrementAndGet();
+      }
+      Optional<RuntimeException> failure = settleFailure;
+      if (failure.isPresent() && !settlesBeforeItFails) {
+        throw failure.get();
+      }
+      Settled settled = settlement.get();
+      throwIf(failure);
+      return settled;
+    }
+  }
+}
