@@ -1,0 +1,125 @@
+package io.github.grpcidempotency;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.rpc.Code;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServiceDescriptor;
+import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+/** Who may know whom. */
+class RoomsTest {
+  private static final String ROOT = "io.github.grpcidempotency";
+
+  private static final JavaClasses MAIN =
+      new ClassFileImporter()
+          .importUrl(
+              IdempotencyInterceptor.class.getProtectionDomain().getCodeSource().getLocation());
+
+  @Test
+  void decisionsKnowKeysAndProceduresOnly() {
+    classes()
+        .that(resideInAPackage(ROOT + ".decision"))
+        .should()
+        .onlyDependOnClassesThat(
+            resideInAnyPackage("java..", ROOT + ".decision", ROOT + ".key", "org.jspecify..")
+                .or(
+                    belongToAnyOf(
+                        FailurePolicy.class,
+                        InFlightPolicy.class,
+                        OutagePolicy.class,
+                        Procedure.class,
+                        Code.class)))
+        .check(MAIN);
+  }
+
+  @Test
+  void grpcIsKnownToItsOwnRoomsOnly() {
+    noClasses()
+        .that(
+            resideInAPackage(ROOT + "..")
+                .and(
+                    not(resideInAnyPackage(ROOT + ".grpc", ROOT + ".client", ROOT + ".procedure"))))
+        .should()
+        .dependOnClassesThat(resideInAPackage("io.grpc.."))
+        .check(MAIN);
+  }
+
+  @Test
+  void ofGrpcProceduresKnowDescriptorsOnly() {
+    noClasses()
+        .that(resideInAPackage(ROOT + ".procedure"))
+        .should()
+        .dependOnClassesThat(
+            resideInAPackage("io.grpc..")
+                .and(
+                    not(
+                        belongToAnyOf(
+                            MethodDescriptor.class,
+                            ServiceDescriptor.class,
+                            ProtoMethodDescriptorSupplier.class))))
+        .check(MAIN);
+  }
+
+  @Test
+  void theStoreInterfaceKnowsNothingOfTheRunningCall() {
+    noClasses()
+        .that(resideInAPackage(ROOT + ".store"))
+        .should()
+        .dependOnClassesThat(resideInAnyPackage(ROOT + ".runtime", ROOT + ".grpc"))
+        .check(MAIN);
+  }
+
+  @Test
+  void noDatabaseIsKnown() {
+    noClasses()
+        .should()
+        .dependOnClassesThat(
+            resideInAnyPackage(
+                "java.sql..",
+                "javax.sql..",
+                "org.postgresql..",
+                "org.jdbi..",
+                "org.flywaydb..",
+                "com.zaxxer.."))
+        .check(MAIN);
+  }
+
+  @Test
+  void roomsHaveNoCycles() {
+    slices().matching(ROOT + ".(*)..").should().beFreeOfCycles().check(MAIN);
+  }
+
+  @Test
+  void everyRoomSaysWhatItIsForAndHasNoNulls() {
+    Set<JavaPackage> packages =
+        MAIN.stream().map(type -> type.getPackage()).collect(Collectors.toSet());
+
+    assertThat(packages)
+        .hasSizeGreaterThanOrEqualTo(6)
+        .allSatisfy(
+            room -> {
+              assertThat(room.tryGetPackageInfo()).as(room.getName()).isPresent();
+              assertThat(room.isAnnotatedWith(NullMarked.class)).as(room.getName()).isTrue();
+            });
+  }
+}

@@ -1,0 +1,30 @@
+package io.github.grpcidempotency.postgres;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+class RoomTest {
+  private static final JavaClasses MAIN =
+      new ClassFileImporter()
+          .importUrl(
+              PostgresIdempotencyStore.class.getProtectionDomain().getCodeSource().getLocation());
+
+  @Test
+  void theStoreKnowsNothingOfGrpc() {
+    noClasses().should().dependOnClassesThat().resideInAPackage("io.grpc..").check(MAIN);
+  }
+
+  @Test
+  void theRoomSaysWhatItIsForAndHasNoNulls() {
+    JavaPackage room = MAIN.get(PostgresIdempotencyStore.class).getPackage();
+
+    assertThat(room.tryGetPackageInfo()).isPresent();
+    assertThat(room.isAnnotatedWith(NullMarked.class)).isTrue();
+  }
+}
