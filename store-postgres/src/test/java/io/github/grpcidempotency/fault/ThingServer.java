@@ -76,12 +76,16 @@ public final class ThingServer implements AutoCloseable {
 
   /** Returns a pool of the kind that a service has, but quick to say that the database is out. */
   public static HikariDataSource pool(String jdbcUrl) {
+    return pool(jdbcUrl, Duration.ofSeconds(1));
+  }
+
+  private static HikariDataSource pool(String jdbcUrl, Duration patience) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(jdbcUrl);
     config.addDataSourceProperty("socketTimeout", "3");
     config.setMaximumPoolSize(10);
     config.setMinimumIdle(0);
-    config.setConnectionTimeout(250);
+    config.setConnectionTimeout(patience.toMillis());
     config.setInitializationFailTimeout(-1);
     return new HikariDataSource(config);
   }
@@ -90,7 +94,7 @@ public final class ThingServer implements AutoCloseable {
   @SuppressWarnings("SystemOut") // the test that started this process reads it
   public static void main(String[] arguments) throws InterruptedException {
     ThingServer server =
-        ThingServer.on(pool(arguments[0]))
+        ThingServer.on(pool(arguments[0], Duration.ofSeconds(10)))
             .lease(Duration.ofMillis(Long.parseLong(arguments[1])))
             .printer(System.out::println)
             .start();
