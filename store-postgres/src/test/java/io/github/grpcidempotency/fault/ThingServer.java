@@ -149,7 +149,7 @@ public final class ThingServer implements AutoCloseable {
   public static final class Builder {
     private DataSource store;
     private final DataSource handlers;
-    private Duration lease = Duration.ofSeconds(1);
+    private Duration lease = Duration.ofSeconds(30);
     private OutagePolicy otherOutage = OutagePolicy.FAIL_OPEN;
     private OutboxStatusResolver.Builder outbox =
         OutboxStatusResolver.query(OUTBOX_QUERY)
@@ -169,7 +169,7 @@ public final class ThingServer implements AutoCloseable {
       return this;
     }
 
-    /** Sets the lease; a second if it is not set. */
+    /** Sets the lease; if it is not set, it outlasts any test. */
     public Builder lease(Duration lease) {
       this.lease = lease;
       return this;

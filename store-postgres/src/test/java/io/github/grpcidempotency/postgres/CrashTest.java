@@ -20,8 +20,8 @@ class CrashTest {
 
   private static final Duration LEASE = Duration.ofMillis(1_200);
 
-  /** How late a test may notice what has happened. */
-  private static final Duration SLACK = Duration.ofMillis(800);
+  /** How late a test on a busy machine may notice what has happened. */
+  private static final Duration SLACK = Duration.ofSeconds(3);
 
   private final KeyTable table = new KeyTable(database);
 
@@ -43,9 +43,8 @@ class CrashTest {
       assertThat(lost.join().isOk()).isFalse();
       gate.open();
 
-      assertThat(toSurvivor.createThing(request).reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(table.leaseEnd(toSurvivor.user())).isBefore(killed.plus(LEASE));
       Reply retried = untilAnswered(toSurvivor, request);
-
       assertThat(table.now()).isBefore(killed.plus(LEASE).plus(SLACK));
       assertThat(retried.isReplay()).isFalse();
       assertThat(survivor.runs()).isEqualTo(1);
@@ -56,8 +55,8 @@ class CrashTest {
   @Test
   void aLiveSlowHandlerIsNeverTakenOver() {
     try (Gate gate = Gate.shut(database.superuser());
-        ThingServer slow = ThingServer.on(database.app()).lease(LEASE.dividedBy(2)).start();
-        ThingServer other = ThingServer.on(database.app()).lease(LEASE.dividedBy(2)).start();
+        ThingServer slow = ThingServer.on(database.app()).lease(LEASE).start();
+        ThingServer other = ThingServer.on(database.app()).lease(LEASE).start();
         ThingClient toSlow = ThingClient.to(slow.port());
         ThingClient toOther = ThingClient.to(other.port()).like(toSlow)) {
       CreateThingRequest request = Things.waitingAt(gate);
@@ -66,11 +65,11 @@ class CrashTest {
       OffsetDateTime firstLeaseEnd = table.leaseEnd(toSlow.user());
 
       await()
-          .during(LEASE.multipliedBy(2))
-          .atMost(LEASE.multipliedBy(3))
+          .during(LEASE.multipliedBy(3))
+          .atMost(LEASE.multipliedBy(6))
           .pollInterval(Duration.ofMillis(50))
           .until(() -> toOther.createThing(request).reason().equals(Things.IN_PROGRESS));
-      assertThat(table.now()).isAfter(firstLeaseEnd.plus(LEASE));
+      assertThat(table.now()).isAfter(firstLeaseEnd.plus(LEASE.multipliedBy(2)));
       gate.open();
 
       assertThat(first.join().isOk()).isTrue();
