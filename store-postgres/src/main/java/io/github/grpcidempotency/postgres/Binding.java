@@ -3,15 +3,14 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.ClaimRequest;
 import java.util.UUID;
-import org.jdbi.v3.core.statement.Query;
 
 /** The parameters by which every statement names an operation; a statement uses those it needs. */
 final class Binding {
   private Binding() {}
 
-  static Query of(Query query, ClaimRequest request, UUID id) {
+  static Parameters of(Parameters parameters, ClaimRequest request, UUID id) {
     IdempotencyKey key = request.key();
-    return query
+    return parameters
         .bind("user", key.caller().userId().toString())
         .bind("key", key.stored())
         .bind("lock", LockId.of(key))

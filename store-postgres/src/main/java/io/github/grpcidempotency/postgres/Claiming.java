@@ -8,7 +8,6 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.statement.Query;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -122,7 +121,7 @@ final class Claiming {
 
   private Optional<StandingRow> flush(String statement) {
     try (Handle handle = store.jdbi().open()) {
-      return Flush.run(handle, statement, query -> bind(query, id), StandingRow::read);
+      return Flush.run(handle, statement, values -> bind(values, id), StandingRow::read);
     }
   }
 
@@ -131,13 +130,13 @@ final class Claiming {
       return Flush.run(
           handle,
           store.reservationSql().takeOver(),
-          query -> bind(query, row.id()).bind("attempt", row.attempt()),
+          values -> bind(values, row.id()).bind("attempt", row.attempt()),
           taken -> taken.getInt("attempt"));
     }
   }
 
-  private Query bind(Query query, UUID operation) {
-    return Binding.of(query, request, operation).bind("lease_millis", store.lease().toMillis());
+  private Parameters bind(Parameters values, UUID operation) {
+    return Binding.of(values, request, operation).bind("lease_millis", store.lease().toMillis());
   }
 
   private ClaimResult won(StandingRow row, int attempt) {

@@ -4,17 +4,27 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.statement.ColonPrefixSqlParser;
+import org.jdbi.v3.core.statement.ParsedSql;
 import org.jdbi.v3.core.statement.Query;
+import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Several statements in one flush: one round trip, and in autocommit one implicit transaction. The
  * last statement's result is read, and the first one's where it is asked for.
+ *
+ * <p>This is the path of every call, so it goes to the driver directly, without a Jdbi statement
+ * and its copy of the configuration. Jdbi only parses the named parameters, once for each text.
  */
 final class Flush {
+  private static final Map<String, ParsedSql> PARSED = new ConcurrentHashMap<>();
+
   /** Reads one row. */
   interface RowReader<T> {
     T read(ResultSet row) throws SQLException;
@@ -27,16 +37,12 @@ final class Flush {
 
   /** Runs the statements and reads the first row of the last one's result, if it has one. */
   static <T> Optional<T> run(
-      Handle handle, String sql, UnaryOperator<Query> bindings, RowReader<T> reader) {
-    try (Query query = handle.createQuery(sql)) {
-      return bindings
-          .apply(query)
-          .execute(
-              (supplier, context) -> {
-                try (context) {
-                  return readLast(supplier.get(), reader);
-                }
-              });
+      Handle handle, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
+    ParsedSql parsed = parse(handle, sql);
+    try (PreparedStatement statement = execute(handle, parsed, bindings)) {
+      return readLast(statement, reader);
+    } catch (SQLException failure) {
+      throw new UnableToExecuteStatementException(failure, null);
     }
   }
 
@@ -46,20 +52,41 @@ final class Flush {
   static <F, L> Ends<F, L> runForBoth(
       Handle handle,
       String sql,
-      UnaryOperator<Query> bindings,
+      UnaryOperator<Parameters> bindings,
       RowReader<F> firstReader,
       RowReader<L> lastReader) {
+    ParsedSql parsed = parse(handle, sql);
+    try (PreparedStatement statement = execute(handle, parsed, bindings)) {
+      F first = firstReader.read(firstRow(statement.getResultSet()));
+      return new Ends<>(first, readLast(statement, lastReader));
+    } catch (SQLException failure) {
+      throw new UnableToExecuteStatementException(failure, null);
+    }
+  }
+
+  private static ParsedSql parse(Handle handle, String sql) {
+    ParsedSql known = PARSED.get(sql);
+    if (known != null) {
+      return known;
+    }
     try (Query query = handle.createQuery(sql)) {
-      return bindings
-          .apply(query)
-          .execute(
-              (supplier, context) -> {
-                try (context) {
-                  PreparedStatement statement = supplier.get();
-                  F first = firstReader.read(firstRow(statement.getResultSet()));
-                  return new Ends<>(first, readLast(statement, lastReader));
-                }
-              });
+      ParsedSql parsed = new ColonPrefixSqlParser().parse(sql, query.getContext());
+      PARSED.put(sql, parsed);
+      return parsed;
+    }
+  }
+
+  private static PreparedStatement execute(
+      Handle handle, ParsedSql parsed, UnaryOperator<Parameters> bindings) throws SQLException {
+    PreparedStatement statement = handle.getConnection().prepareStatement(parsed.getSql());
+    try {
+      bindings.apply(new Parameters()).setOn(statement, parsed.getParameters().getParameterNames());
+      statement.execute();
+      return statement;
+    } catch (SQLException | RuntimeException failure) {
+      try (statement) {
+        throw failure;
+      }
     }
   }
 

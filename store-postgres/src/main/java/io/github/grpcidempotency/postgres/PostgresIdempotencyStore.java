@@ -84,7 +84,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
               Flush.run(
                   transaction.own(),
                   SET_USER,
-                  query -> query.bind("user", present.userId().toString()),
+                  values -> values.bind("user", present.userId().toString()),
                   row -> row.getString(1)));
       return transaction;
     } catch (JdbiException failure) {

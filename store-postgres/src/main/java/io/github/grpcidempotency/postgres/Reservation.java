@@ -5,14 +5,12 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
-import java.sql.Types;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.statement.Query;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -118,44 +116,44 @@ final class Reservation implements Claim {
   }
 
   private boolean update(Handle handle, String statement, RecordedOutcome outcome) {
-    return run(handle, statement, query -> bind(query, outcome));
+    return run(handle, statement, values -> bind(values, outcome));
   }
 
   /** An earlier attempt to record may have come through although its answer was lost. */
   private boolean wasCompletedBefore(Handle handle) {
-    return run(handle, store.reservationSql().completed(), query -> query);
+    return run(handle, store.reservationSql().completed(), values -> values);
   }
 
   private Settled touch(String what, String statement) {
     return store.inStore(
         what,
         handle ->
-            run(handle, statement, query -> query)
+            run(handle, statement, values -> values)
                     || (joined.isPresent() && wasCompletedBefore(handle))
                 ? Settled.DONE
                 : Settled.LOST);
   }
 
-  private boolean run(Handle handle, String statement, UnaryOperator<Query> bindings) {
+  private boolean run(Handle handle, String statement, UnaryOperator<Parameters> bindings) {
     return Flush.run(
             handle,
             statement,
-            query -> Binding.of(bindings.apply(query), request, id).bind("attempt", attempt),
+            values -> Binding.of(bindings.apply(values), request, id).bind("attempt", attempt),
             row -> row.getObject("id", UUID.class))
         .isPresent();
   }
 
-  private static Query bind(Query query, RecordedOutcome outcome) {
+  private static Parameters bind(Parameters values, RecordedOutcome outcome) {
     if (outcome instanceof RecordedOutcome.Response response) {
-      return query
+      return values
           .bind("response", response.bytes().toByteArray())
-          .bindNull("status", Types.BINARY)
-          .bindByType("resource_id", response.resourceId().orElse(null), UUID.class);
+          .bind("status", null)
+          .bind("resource_id", response.resourceId().orElse(null));
     }
     RecordedOutcome.Failure failure = (RecordedOutcome.Failure) outcome;
-    return query
-        .bindNull("response", Types.BINARY)
+    return values
+        .bind("response", null)
         .bind("status", failure.bytes().toByteArray())
-        .bindByType("resource_id", null, UUID.class);
+        .bind("resource_id", null);
   }
 }

@@ -12,7 +12,6 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.statement.Query;
 
 /**
  * A claim that is a transaction: look-up, effect and record are one commit, and the database is the
@@ -71,7 +70,7 @@ final class TransactionalClaim implements Claim {
     if (sql.wake().isEmpty()) {
       transaction.rollback();
     } else {
-      afterRollback(handle -> run(handle, sql.wake(), query -> query));
+      afterRollback(handle -> run(handle, sql.wake(), values -> values));
     }
     return Settled.DONE;
   }
@@ -85,10 +84,10 @@ final class TransactionalClaim implements Claim {
     run(
         handle,
         sql.recordAndCommit(),
-        query ->
-            query
+        values ->
+            values
                 .bind("response", response.bytes().toByteArray())
-                .bindByType("resource_id", response.resourceId().orElse(null), UUID.class));
+                .bind("resource_id", response.resourceId().orElse(null)));
   }
 
   /** A terminal error is recorded without the effect: first everything is rolled back. */
@@ -99,7 +98,7 @@ final class TransactionalClaim implements Claim {
                 run(
                     handle,
                     sql.recordFailure(),
-                    query -> query.bind("status", failure.bytes().toByteArray())));
+                    values -> values.bind("status", failure.bytes().toByteArray())));
     return recorded ? Settled.DONE : Settled.LOST;
   }
 
@@ -111,9 +110,9 @@ final class TransactionalClaim implements Claim {
     }
   }
 
-  private boolean run(Handle handle, String statement, UnaryOperator<Query> bindings) {
+  private boolean run(Handle handle, String statement, UnaryOperator<Parameters> bindings) {
     return Flush.run(
-            handle, statement, query -> Binding.of(bindings.apply(query), request, id), row -> id)
+            handle, statement, values -> Binding.of(bindings.apply(values), request, id), row -> id)
         .isPresent();
   }
 }

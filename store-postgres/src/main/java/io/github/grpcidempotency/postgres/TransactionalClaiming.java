@@ -105,7 +105,7 @@ final class TransactionalClaiming {
         Flush.runForBoth(
             transaction.own(),
             statement,
-            query -> Binding.of(query, request, id),
+            values -> Binding.of(values, request, id),
             Lock::read,
             StandingRow::read);
     Optional<StandingRow> standing = met.last();
@@ -135,7 +135,7 @@ final class TransactionalClaiming {
         && Flush.run(
                 transaction.own(),
                 store.reservationSql().clear(),
-                query -> Binding.of(query, request, row.id()),
+                values -> Binding.of(values, request, row.id()),
                 cleared -> cleared.getObject("id", UUID.class))
             .isPresent();
   }

@@ -18,7 +18,6 @@ import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Types;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +29,6 @@ import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.statement.Query;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -146,7 +144,7 @@ class IsolationTest {
                         Flush.run(
                                 handle,
                                 unscoped(statement),
-                                query -> bind(query, statement, request),
+                                values -> bind(values, statement, request),
                                 row -> Map.<String, Object>of())
                             .stream()
                             .toList())
@@ -304,17 +302,14 @@ class IsolationTest {
   }
 
   /** Fills in everything that any statement may ask for, all of it the owner's. */
-  private static Query bind(Query query, String statement, ClaimRequest request) {
+  private static Parameters bind(Parameters values, String statement, ClaimRequest request) {
     UUID owner = request.key().caller().userId();
-    Query bound =
-        Binding.of(query, request, idOfTheRowOf(owner))
-            .bind("attempt", 1)
-            .bind("lease_millis", 60_000)
-            .bind("response", new byte[] {1})
-            .bindByType("resource_id", null, UUID.class);
-    return statement.equals("record_failure")
-        ? bound.bind("status", new byte[] {1})
-        : bound.bindNull("status", Types.BINARY);
+    return Binding.of(values, request, idOfTheRowOf(owner))
+        .bind("attempt", 1)
+        .bind("lease_millis", 60_000)
+        .bind("response", new byte[] {1})
+        .bind("resource_id", null)
+        .bind("status", statement.equals("record_failure") ? new byte[] {1} : null);
   }
 
   private static UUID idOfTheRowOf(UUID owner) {
