@@ -16,6 +16,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.MethodDescriptor;
@@ -46,6 +47,7 @@ class RoomsTest {
                     belongToAnyOf(
                         FailurePolicy.class,
                         InFlightPolicy.class,
+                        KeyPolicy.class,
                         OutagePolicy.class,
                         Procedure.class,
                         Code.class)))

@@ -1,11 +1,13 @@
 package io.github.grpcidempotency.decision;
 
 import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.Fingerprint.Match;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Decides what becomes of a call. The rules, the first that fits:
@@ -14,7 +16,9 @@ import java.util.Optional;
  *   <li>The claim won: execute.
  *   <li>The store did not answer: refuse as in progress if another holder is known; otherwise the
  *       procedure's outage policy decides between running unguarded and refusing.
- *   <li>The key stands for another procedure or another request, ended or not: refuse as reused.
+ *   <li>The key stands for another procedure or another request, ended or not: refuse as reused. If
+ *       the requests cannot be compared, because a newer server made the record: have the client
+ *       come again, to a newer server.
  *   <li>The first call has ended: replay.
  *   <li>The first call's effect is uncertain: refuse as unknown until its lease ends.
  *   <li>The first call is running: wait for it if the procedure lets duplicates wait and the call
@@ -22,6 +26,8 @@ import java.util.Optional;
  * </ol>
  */
 public final class ClaimDecider {
+  private static final Duration SOON = Duration.ofSeconds(1);
+
   private ClaimDecider() {}
 
   /**
@@ -29,11 +35,14 @@ public final class ClaimDecider {
    *
    * @param standing what its claim met
    * @param procedure what is called
-   * @param fingerprint what is asked
+   * @param comparison how the request compares with a recorded one
    * @param timeLeft how long the call may still wait: until its deadline, less what it has waited
    */
   public static Decision decide(
-      Standing standing, Procedure procedure, Fingerprint fingerprint, Duration timeLeft) {
+      Standing standing,
+      Procedure procedure,
+      Function<Fingerprint, Match> comparison,
+      Duration timeLeft) {
     if (standing instanceof Standing.Free) {
       return new Decision.Execute();
     }
@@ -45,11 +54,11 @@ public final class ClaimDecider {
               Optional.of(recorded.procedure()),
               Optional.of(recorded.fingerprint()),
               procedure.name(),
-              fingerprint)
+              comparison)
           .orElseGet(Decision.Replay::new);
     }
     Standing.InFlight inFlight = (Standing.InFlight) standing;
-    return mismatch(inFlight.procedure(), inFlight.fingerprint(), procedure.name(), fingerprint)
+    return mismatch(inFlight.procedure(), inFlight.fingerprint(), procedure.name(), comparison)
         .orElseGet(() -> onDuplicate(inFlight, procedure.inFlightPolicy(), timeLeft));
   }
 
@@ -79,13 +88,18 @@ public final class ClaimDecider {
       Optional<String> standingProcedure,
       Optional<Fingerprint> standingFingerprint,
       String procedure,
-      Fingerprint fingerprint) {
+      Function<Fingerprint, Match> comparison) {
     if (standingProcedure.isPresent() && !standingProcedure.get().equals(procedure)) {
       return Optional.of(new Decision.Refuse(Refusal.reused("procedure")));
     }
-    if (standingFingerprint.isPresent() && !standingFingerprint.get().matches(fingerprint)) {
-      return Optional.of(new Decision.Refuse(Refusal.reused("request")));
-    }
-    return Optional.empty();
+    return standingFingerprint
+        .map(comparison)
+        .flatMap(
+            match ->
+                switch (match) {
+                  case SAME -> Optional.empty();
+                  case OTHER -> Optional.of(new Decision.Refuse(Refusal.reused("request")));
+                  case INCOMPARABLE -> Optional.of(new Decision.Refuse(Refusal.inProgress(SOON)));
+                });
   }
 }

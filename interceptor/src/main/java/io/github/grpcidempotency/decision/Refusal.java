@@ -17,6 +17,14 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
   public enum Reason {
     /** The key is malformed, empty, or given twice. */
     IDEMPOTENCY_KEY_INVALID,
+    /** The procedure requires a key and the call has none. */
+    IDEMPOTENCY_KEY_REQUIRED,
+    /** The procedure cannot be retried safely, and the call has a key as if it could. */
+    IDEMPOTENCY_KEY_PROHIBITED,
+    /** The procedure requires a key, and nobody has said whose key it is. */
+    IDEMPOTENCY_CALLER_REQUIRED,
+    /** An answer is recorded, and this caller may not have it (any more). */
+    IDEMPOTENCY_REPLAY_DENIED,
     /** The key was used for another request or another procedure. */
     IDEMPOTENCY_KEY_REUSED,
     /** The first call with this key is still running. */
@@ -37,7 +45,27 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
 
   /** Returns the refusal of a malformed key. */
   public static Refusal invalidKey() {
-    return new Refusal(Reason.IDEMPOTENCY_KEY_INVALID, Map.of(), Optional.empty());
+    return pointless(Reason.IDEMPOTENCY_KEY_INVALID);
+  }
+
+  /** Returns the refusal of a call without a key. */
+  public static Refusal keyRequired() {
+    return pointless(Reason.IDEMPOTENCY_KEY_REQUIRED);
+  }
+
+  /** Returns the refusal of a call with a key. */
+  public static Refusal keyProhibited() {
+    return pointless(Reason.IDEMPOTENCY_KEY_PROHIBITED);
+  }
+
+  /** Returns the refusal of an unauthenticated call. */
+  public static Refusal callerRequired() {
+    return pointless(Reason.IDEMPOTENCY_CALLER_REQUIRED);
+  }
+
+  /** Returns the refusal of a replay. */
+  public static Refusal replayDenied() {
+    return pointless(Reason.IDEMPOTENCY_REPLAY_DENIED);
   }
 
   /**
@@ -60,6 +88,10 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
   public static Refusal storeUnavailable() {
     return new Refusal(
         Reason.IDEMPOTENCY_STORE_UNAVAILABLE, Map.of(), Optional.of(Duration.ofSeconds(1)));
+  }
+
+  private static Refusal pointless(Reason reason) {
+    return new Refusal(reason, Map.of(), Optional.empty());
   }
 
   private static Duration between(Duration least, Duration value, Duration most) {

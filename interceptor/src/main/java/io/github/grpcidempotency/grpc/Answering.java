@@ -1,12 +1,14 @@
 package io.github.grpcidempotency.grpc;
 
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.EXPIRES;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OMITTED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OPERATION;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
 
 import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult.Recorded;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.grpc.Metadata;
@@ -15,6 +17,8 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 
 /** The last step of a call: what goes to the client, trailers stamped. */
@@ -46,17 +50,23 @@ final class Answering {
   }
 
   /** Sends a recorded answer again. */
-  static <ResponseT> void replay(ServerCall<?, ResponseT> call, Recorded recorded) {
+  static <ResponseT> void replay(
+      ServerCall<?, ResponseT> call, ClaimRequest wish, Recorded recorded) {
     if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
       TerminalError error = TerminalError.of(failure);
       call.close(error.status(), error.trailers());
       return;
     }
     RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
-    ResponseT message = call.getMethodDescriptor().parseResponse(response.bytes().newInput());
+    ResponseT message =
+        call.getMethodDescriptor().parseResponse(wish.open(response.bytes()).newInput());
     Metadata trailers = new Metadata();
     stamp(trailers, recorded.operationId(), recorded.expires(), recorded.status());
     trailers.put(REPLAYED, "true");
+    Set<String> omitted = wish.procedure().omittedFields();
+    if (!omitted.isEmpty()) {
+      trailers.put(OMITTED, String.join(",", new TreeSet<>(omitted)));
+    }
     call.sendHeaders(new Metadata());
     call.sendMessage(message);
     call.close(Status.OK, trailers);
@@ -71,7 +81,7 @@ final class Answering {
 
   private static void stamp(
       Metadata trailers, UUID operationId, Instant expires, IdempotencyStatus status) {
-    for (Metadata.Key<String> ours : List.of(STATUS, REPLAYED, OPERATION, EXPIRES)) {
+    for (Metadata.Key<String> ours : List.of(STATUS, REPLAYED, OPERATION, EXPIRES, OMITTED)) {
       trailers.discardAll(ours);
     }
     trailers.put(STATUS, status.trailer());

@@ -4,6 +4,7 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.grpc.Context;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 
 /**
  * What the library has put into the gRPC {@link Context} of the running handler. Stores build on
@@ -24,6 +25,11 @@ public final class CurrentCall {
   /** Returns the transaction that the handler writes through, if its procedure has one. */
   public static Optional<StoreTransaction> transaction() {
     return Optional.ofNullable(TRANSACTION.get());
+  }
+
+  /** Runs work that came otherwise than by gRPC under a claim. */
+  public static <T> T run(Claim claim, Callable<T> work) throws Exception {
+    return of(Context.current(), claim).call(work);
   }
 
   static Context of(Context context, Claim claim) {

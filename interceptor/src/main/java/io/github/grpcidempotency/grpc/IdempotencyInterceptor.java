@@ -1,19 +1,19 @@
 package io.github.grpcidempotency.grpc;
 
+import io.github.grpcidempotency.decision.KeyDecision;
 import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.runtime.IdempotencyListener;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
-import java.util.Iterator;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 
@@ -58,37 +58,29 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
-    Optional<Procedure> procedure = procedures.find(call.getMethodDescriptor().getFullMethodName());
-    if (procedure.isEmpty() || engine.isEmpty()) {
+    Optional<Procedure> found = procedures.find(call.getMethodDescriptor().getFullMethodName());
+    if (found.isEmpty() || engine.isEmpty()) {
       return next.startCall(call, headers);
     }
-    boolean transactional = procedure.get().execution() == Execution.TRANSACTIONAL;
-    boolean keyed = headers.containsKey(keyHeader);
-    if (!keyed && !transactional) {
-      return next.startCall(call, headers);
-    }
+    Procedure procedure = found.get();
     Optional<Caller> caller = callers.resolve();
-    if (keyed && caller.isPresent()) {
-      return interceptKeyed(engine.get(), procedure.get(), caller.get(), call, headers, next);
+    KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers);
+    if (finder.readsRequest()) {
+      return new IdempotentCall<>(
+              engine.get(), procedure, finder::decide, caller, call, headers, next)
+          .start();
     }
-    return transactional
-        ? new TransactionCall<>(engine.get(), procedure.get(), caller, call, headers, next).start()
-        : next.startCall(call, headers);
-  }
-
-  private <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptKeyed(
-      Engine present,
-      Procedure procedure,
-      Caller caller,
-      ServerCall<RequestT, ResponseT> call,
-      Metadata headers,
-      ServerCallHandler<RequestT, ResponseT> next) {
-    Optional<String> raw = onlyKey(headers).flatMap(procedure.keyFormat()::canonicalize);
-    if (raw.isEmpty()) {
-      return refuse(present, call, procedure);
+    KeyDecision decision = finder.decide();
+    if (decision instanceof KeyDecision.Refuse refuse) {
+      return refuse(engine.get(), call, procedure, refuse.refusal());
     }
-    IdempotencyKey key = new IdempotencyKey(caller, raw.get());
-    return new IdempotentCall<>(present, procedure, key, call, headers, next).start();
+    boolean untouched =
+        decision instanceof KeyDecision.Unkeyed && procedure.execution() != Execution.TRANSACTIONAL;
+    return untouched
+        ? next.startCall(call, headers)
+        : new IdempotentCall<>(
+                engine.get(), procedure, request -> decision, caller, call, headers, next)
+            .start();
   }
 
   /** Stops renewing leases and recording late answers. Call it when the server has terminated. */
@@ -97,17 +89,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     engine.ifPresent(Engine::close);
   }
 
-  private Optional<String> onlyKey(Metadata headers) {
-    Iterable<String> values = headers.getAll(keyHeader);
-    Iterator<String> keys =
-        values == null ? Optional.<String>empty().stream().iterator() : values.iterator();
-    Optional<String> first = keys.hasNext() ? Optional.of(keys.next()) : Optional.empty();
-    return keys.hasNext() ? Optional.empty() : first;
-  }
-
   private <RequestT> ServerCall.Listener<RequestT> refuse(
-      Engine present, ServerCall<RequestT, ?> call, Procedure procedure) {
-    Refusal refusal = Refusal.invalidKey();
+      Engine present, ServerCall<RequestT, ?> call, Procedure procedure, Refusal refusal) {
     present.tell(events -> events.refused(procedure.name(), refusal.reason()));
     Answering.refuse(call, refusal, keyHeader.name());
     return new ServerCall.Listener<>() {};

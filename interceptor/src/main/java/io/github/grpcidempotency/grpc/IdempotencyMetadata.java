@@ -19,6 +19,9 @@ public final class IdempotencyMetadata {
   /** Trailer: until when retries are answered, an RFC 3339 instant. */
   public static final Metadata.Key<String> EXPIRES = ascii("idempotency-expires");
 
+  /** Trailer: on replays, the response fields that were never recorded, joined by commas. */
+  public static final Metadata.Key<String> OMITTED = ascii("idempotency-omitted");
+
   /**
    * Trailer on errors: when gRPC's own retries may try again, in milliseconds; negative for never
    * (gRFC A6).

@@ -1,16 +1,23 @@
 package io.github.grpcidempotency.grpc;
 
-import com.google.protobuf.MessageLite;
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.decision.ClaimDecider;
 import io.github.grpcidempotency.decision.Decision;
+import io.github.grpcidempotency.decision.KeyDecision;
 import io.github.grpcidempotency.decision.Refusal;
-import io.github.grpcidempotency.key.Fingerprinter;
-import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ReplayGuard;
+import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.runtime.InFlightWaiter;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
+import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -18,17 +25,20 @@ import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One keyed call's journey:
+ * One call's journey:
  *
  * <ol>
  *   <li>The request is buffered until the client has half-closed ({@link BufferedCall}).
- *   <li>Take its fingerprint and claim the key.
+ *   <li>Find its key; a call without one runs as it is, or in a plain transaction.
+ *   <li>Take the request's fingerprint and claim the key.
  *   <li>Decide, and then execute the handler and settle ({@link ClaimedCall}), or replay, or wait
  *       for the call that holds the key and decide again, or refuse.
  * </ol>
@@ -38,28 +48,39 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private final Engine engine;
   private final Procedure procedure;
-  private final IdempotencyKey key;
+  private final Function<Message, KeyDecision> keyOf;
+  private final Optional<Caller> caller;
   private Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
   private Optional<Deadline> endOfWait = Optional.empty();
 
   IdempotentCall(
       Engine engine,
       Procedure procedure,
-      IdempotencyKey key,
+      Function<Message, KeyDecision> keyOf,
+      Optional<Caller> caller,
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     super(call, headers, next);
     this.engine = engine;
     this.procedure = procedure;
-    this.key = key;
+    this.keyOf = keyOf;
+    this.caller = caller;
   }
 
   @Override
   void serve(RequestT message) {
-    ClaimRequest wish =
-        new ClaimRequest(key, procedure, Fingerprinter.fingerprint((MessageLite) message));
-    act(wish, engine.claim(wish), message);
+    KeyDecision decision = keyOf.apply((Message) message);
+    if (decision instanceof KeyDecision.Keyed keyed) {
+      ClaimRequest wish = ClaimRequest.of(keyed.key(), procedure, (Message) message);
+      act(wish, engine.claim(wish), message);
+    } else if (decision instanceof KeyDecision.Refuse refuse) {
+      refuse(refuse.refusal());
+    } else if (procedure.execution() == Execution.TRANSACTIONAL) {
+      executeInTransaction(message);
+    } else {
+      run(context(), new Requestless<>(call()), message);
+    }
   }
 
   @Override
@@ -69,11 +90,11 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private void act(ClaimRequest wish, ClaimResult result, RequestT message) {
     Decision decision =
-        ClaimDecider.decide(result.standing(), procedure, wish.fingerprint(), timeLeft());
+        ClaimDecider.decide(result.standing(), procedure, wish::compare, timeLeft());
     if (decision instanceof Decision.Execute) {
       execute(((ClaimResult.Won) result).claim(), message);
     } else if (decision instanceof Decision.Replay) {
-      replay((ClaimResult.Recorded) result);
+      replay(wish, (ClaimResult.Recorded) result);
     } else if (decision instanceof Decision.Attach attach) {
       attach(wish, (ClaimResult.InFlight) result, attach.limit(), message);
     } else if (decision instanceof Decision.Refuse refuse) {
@@ -93,9 +114,52 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
   }
 
-  private void replay(ClaimResult.Recorded recorded) {
-    engine.tell(events -> events.replayed(procedure.name(), recorded.operationId()));
-    Answering.replay(call(), recorded);
+  private void executeInTransaction(RequestT message) {
+    StoreTransaction transaction;
+    try {
+      transaction = engine.begin(caller);
+    } catch (StoreException unreachable) {
+      logger.warn("{}: no transaction could be opened", procedure.name(), unreachable);
+      refuse(Refusal.storeUnavailable());
+      return;
+    }
+    TransactionCall<RequestT, ResponseT> transactional =
+        new TransactionCall<>(procedure, transaction, call());
+    try {
+      run(CurrentCall.of(context(), transaction), transactional.recording(), message);
+    } catch (Throwable thrown) {
+      transactional.handlerThrew();
+      throw thrown;
+    }
+  }
+
+  private void replay(ClaimRequest wish, ClaimResult.Recorded recorded) {
+    if (mayReplay(wish.key().caller(), recorded)) {
+      engine.tell(events -> events.replayed(procedure.name(), recorded.operationId()));
+      Answering.replay(call(), wish, recorded);
+    } else {
+      refuse(Refusal.replayDenied());
+    }
+  }
+
+  private boolean mayReplay(Caller owner, ClaimResult.Recorded recorded) {
+    Optional<ReplayGuard> guard = procedure.replayGuard();
+    if (guard.isEmpty()) {
+      return true;
+    }
+    Optional<UUID> resource =
+        recorded.outcome() instanceof RecordedOutcome.Response response
+            ? response.resourceId()
+            : Optional.empty();
+    Context before = context().attach();
+    try {
+      return guard.get().mayReplay(owner, resource);
+    } catch (RuntimeException undecided) {
+      logger.error("{}: the replay guard failed; not replayed", procedure.name(), undecided);
+      return false;
+    } finally {
+      context().detach(before);
+    }
   }
 
   private void attach(

@@ -50,7 +50,13 @@ final class RefusalError {
 
   private static Code code(Refusal.Reason reason) {
     return switch (reason) {
-      case IDEMPOTENCY_KEY_INVALID, IDEMPOTENCY_KEY_REUSED -> Code.INVALID_ARGUMENT;
+      case IDEMPOTENCY_KEY_INVALID,
+          IDEMPOTENCY_KEY_REQUIRED,
+          IDEMPOTENCY_KEY_PROHIBITED,
+          IDEMPOTENCY_KEY_REUSED ->
+          Code.INVALID_ARGUMENT;
+      case IDEMPOTENCY_CALLER_REQUIRED -> Code.UNAUTHENTICATED;
+      case IDEMPOTENCY_REPLAY_DENIED -> Code.PERMISSION_DENIED;
       case IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_OUTCOME_UNKNOWN -> Code.ABORTED;
       case IDEMPOTENCY_STORE_UNAVAILABLE -> Code.UNAVAILABLE;
     };
@@ -59,6 +65,10 @@ final class RefusalError {
   private static String message(Refusal.Reason reason, String keyName) {
     return switch (reason) {
       case IDEMPOTENCY_KEY_INVALID -> keyName + " is malformed";
+      case IDEMPOTENCY_KEY_REQUIRED -> "this method needs an " + keyName;
+      case IDEMPOTENCY_KEY_PROHIBITED -> "this method is not idempotent and takes no " + keyName;
+      case IDEMPOTENCY_CALLER_REQUIRED -> "this method needs an authenticated caller";
+      case IDEMPOTENCY_REPLAY_DENIED -> "the recorded answer is not for this caller any more";
       case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for a different request";
       case IDEMPOTENCY_IN_PROGRESS -> "a call with this " + keyName + " is in progress";
       case IDEMPOTENCY_OUTCOME_UNKNOWN ->

@@ -6,11 +6,21 @@ import java.security.MessageDigest;
 /**
  * What a request said, in 32 bytes.
  *
- * @param version which way of hashing made it, stored with the hash: deterministic protobuf is not
- *     canonical across schema versions, so hashes of different versions are not comparable
+ * @param version which rules made it, stored with the hash: hashes of different versions are not
+ *     comparable
  * @param hash the digest
  */
 public record Fingerprint(int version, ByteString hash) {
+  /** How a request compares with a recorded one. */
+  public enum Match {
+    /** They say the same. */
+    SAME,
+    /** They differ. */
+    OTHER,
+    /** The record was made under rules that this server does not know (yet). */
+    INCOMPARABLE
+  }
+
   /** Compares in a time that does not depend on where two hashes differ. */
   public boolean matches(Fingerprint other) {
     return version == other.version

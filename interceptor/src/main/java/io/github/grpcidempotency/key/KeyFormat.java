@@ -17,6 +17,18 @@ public interface KeyFormat {
         uuid.matcher(raw).matches() ? Optional.of(raw.toLowerCase(Locale.ROOT)) : Optional.empty();
   }
 
+  /** Accepts a random UUID only (version 4), as AIP-155 asks for in {@code request_id}. */
+  static KeyFormat uuid4() {
+    Pattern version4 =
+        Pattern.compile("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}");
+    return raw -> uuid().canonicalize(raw).filter(key -> version4.matcher(key).matches());
+  }
+
+  /** Accepts the keys of {@link ScheduleKey}. */
+  static KeyFormat schedule() {
+    return ScheduleKey::canonicalize;
+  }
+
   /** Accepts opaque keys of the IETF draft's kind: {@code [A-Za-z0-9._~-]{1,255}}, case kept. */
   static KeyFormat opaque() {
     return matching(Pattern.compile("[A-Za-z0-9._~-]{1,255}"));

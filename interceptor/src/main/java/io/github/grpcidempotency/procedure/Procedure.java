@@ -1,10 +1,13 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.key.KeySource;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -16,17 +19,32 @@ import java.util.UUID;
  * threads.
  */
 public interface Procedure {
-  /** Returns the unary method described. */
-  MethodDescriptor<?, ?> method();
+  /** Returns the method described; empty for work that is no RPC. */
+  Optional<MethodDescriptor<?, ?>> method();
 
-  /** Returns the method's full name, {@code package.Service/Method}; records carry it. */
-  default String name() {
-    return method().getFullMethodName();
+  /**
+   * Returns the procedure's name; a method's is {@code package.Service/Method}. Records carry it.
+   */
+  String name();
+
+  /** Returns whether calls carry a key; by default they may. */
+  default KeyPolicy keyPolicy() {
+    return KeyPolicy.OPTIONAL;
   }
 
-  /** Returns how a raw key must look; a UUID unless said otherwise. */
+  /** Returns where the key comes from; empty for the interceptor's own header. */
+  default Optional<KeySource> keySource() {
+    return Optional.empty();
+  }
+
+  /** Returns how a key in the interceptor's own header must look; a UUID unless said otherwise. */
   default KeyFormat keyFormat() {
     return ProcedureBuilder.UUID_FORMAT;
+  }
+
+  /** Returns what of the request must be the same on every retry; all of it by default. */
+  default Fingerprinter fingerprinter() {
+    return Fingerprinter.wholeRequest();
   }
 
   /** Returns what the method creates; empty if its record refers to no resource. */
@@ -50,9 +68,40 @@ public interface Procedure {
     return Optional.empty();
   }
 
-  /** Returns how long a record answers retries, from its creation on; 24 hours by default. */
+  /**
+   * Returns how long a record answers retries; 24 hours by default. Asked anew for every key, so
+   * that it can be changed while the server runs.
+   */
   default Duration retention() {
-    return ProcedureBuilder.DEFAULT_RETENTION;
+    return RetentionClass.INTERACTIVE.duration();
+  }
+
+  /**
+   * Returns whether every replay lets the retention begin anew; by default it is counted from the
+   * record's creation. A replay then writes, unless the last one was a moment ago.
+   */
+  default boolean retainedFromLastReplay() {
+    return false;
+  }
+
+  /** Returns what keeps recorded responses secret at rest; by default nothing does. */
+  default Optional<ResponseProtection> responseProtection() {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns the paths of response fields that are not recorded. Replays lack them, and say so in
+   * the {@code idempotency-omitted} trailer.
+   */
+  default Set<String> omittedFields() {
+    return Set.of();
+  }
+
+  /**
+   * Returns who decides whether an answer may be replayed; by default its caller always gets it.
+   */
+  default Optional<ReplayGuard> replayGuard() {
+    return Optional.empty();
   }
 
   /**
@@ -83,7 +132,16 @@ public interface Procedure {
   /** Starts the descriptor of a method. */
   static <ResponseT extends Message> ProcedureBuilder<ResponseT> of(
       MethodDescriptor<? extends Message, ResponseT> method) {
-    return new ProcedureBuilder<>(method);
+    return new ProcedureBuilder<>(method.getFullMethodName(), Optional.of(method));
+  }
+
+  /**
+   * Starts the descriptor of work that is no RPC.
+   *
+   * @param name what records call it, such as {@code jobs/close-month}
+   */
+  static ProcedureBuilder<Message> named(String name) {
+    return new ProcedureBuilder<>(name, Optional.empty());
   }
 
   /**
@@ -95,6 +153,6 @@ public interface Procedure {
    */
   static <ResponseT extends Message> ProcedureBuilder<ResponseT> annotated(
       MethodDescriptor<? extends Message, ResponseT> method) {
-    return MethodOption.of(method).describe(new ProcedureBuilder<>(method));
+    return MethodOption.of(method).describe(of(method));
   }
 }

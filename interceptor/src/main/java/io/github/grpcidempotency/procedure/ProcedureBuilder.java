@@ -1,34 +1,47 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.key.KeySource;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
- * Builds a {@link Procedure}. Not thread-safe.
+ * Builds a {@link Procedure}; what is not said is as the interface's defaults have it. Not
+ * thread-safe.
  *
  * @param <ResponseT> the method's response
  */
 public final class ProcedureBuilder<ResponseT extends Message> {
-  static final Duration DEFAULT_RETENTION = Duration.ofHours(24);
   static final KeyFormat UUID_FORMAT = KeyFormat.uuid();
 
-  private final MethodDescriptor<? extends Message, ResponseT> method;
+  private final String name;
+  private final Optional<MethodDescriptor<?, ?>> method;
+  private KeyPolicy keyPolicy = KeyPolicy.OPTIONAL;
+  private Optional<KeySource> keySource = Optional.empty();
   private KeyFormat keyFormat = UUID_FORMAT;
+  private Fingerprinter fingerprinter = Fingerprinter.wholeRequest();
   private Optional<ResourceType> resourceType = Optional.empty();
   private Function<Message, Optional<UUID>> resourceId = response -> Optional.empty();
   private Optional<StatusResolver> statusResolver = Optional.empty();
-  private Duration retention = DEFAULT_RETENTION;
+  private Supplier<Duration> retention = RetentionClass.INTERACTIVE::duration;
+  private boolean retainedFromLastReplay;
   private Optional<OutagePolicy> outagePolicy = Optional.empty();
   private Execution execution = Execution.RESERVED;
   private InFlightPolicy inFlightPolicy = InFlightPolicy.refuse();
   private FailurePolicy failurePolicy = FailurePolicy.releaseAll();
+  private Optional<ResponseProtection> responseProtection = Optional.empty();
+  private Set<String> omittedFields = Set.of();
+  private Optional<ReplayGuard> replayGuard = Optional.empty();
 
-  ProcedureBuilder(MethodDescriptor<? extends Message, ResponseT> method) {
+  ProcedureBuilder(String name, Optional<MethodDescriptor<?, ?>> method) {
+    this.name = name;
     this.method = method;
   }
 
@@ -46,15 +59,50 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Says how a raw key must look; a UUID by default. */
+  /** Says whether calls carry a key. */
+  public ProcedureBuilder<ResponseT> keyPolicy(KeyPolicy policy) {
+    this.keyPolicy = policy;
+    return this;
+  }
+
+  /** Says where the key comes from, which makes the policy {@link KeyPolicy#DERIVED}. */
+  public ProcedureBuilder<ResponseT> keyFrom(KeySource source) {
+    this.keySource = Optional.of(source);
+    this.keyPolicy = KeyPolicy.DERIVED;
+    return this;
+  }
+
+  /** Says how a key in the standard header must look; a UUID by default. */
   public ProcedureBuilder<ResponseT> keyFormat(KeyFormat format) {
     this.keyFormat = format;
     return this;
   }
 
-  /** Says how long a record answers retries, counted from its creation; 24 hours by default. */
+  /** Says what of the request must be the same on every retry. */
+  public ProcedureBuilder<ResponseT> fingerprint(Fingerprinter fingerprinter) {
+    this.fingerprinter = fingerprinter;
+    return this;
+  }
+
+  /** Says how long a record answers retries. */
   public ProcedureBuilder<ResponseT> retention(Duration retention) {
+    return retention(() -> retention);
+  }
+
+  /** Says how long a record answers retries. */
+  public ProcedureBuilder<ResponseT> retention(RetentionClass retention) {
+    return retention(retention::duration);
+  }
+
+  /** Says how long a record answers retries; asked anew for every key. It must not block. */
+  public ProcedureBuilder<ResponseT> retention(Supplier<Duration> retention) {
     this.retention = retention;
+    return this;
+  }
+
+  /** Lets every replay begin the retention anew. */
+  public ProcedureBuilder<ResponseT> retainFromLastReplay() {
+    this.retainedFromLastReplay = true;
     return this;
   }
 
@@ -85,22 +133,48 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
+  /** Says what keeps recorded responses secret at rest. */
+  public ProcedureBuilder<ResponseT> protect(ResponseProtection protection) {
+    this.responseProtection = Optional.of(protection);
+    return this;
+  }
+
+  /** Says which fields of the response are not recorded, by their paths. */
+  public ProcedureBuilder<ResponseT> omit(String... paths) {
+    this.omittedFields = Set.of(paths);
+    return this;
+  }
+
+  /** Says who decides whether an answer may be replayed. */
+  public ProcedureBuilder<ResponseT> guard(ReplayGuard guard) {
+    this.replayGuard = Optional.of(guard);
+    return this;
+  }
+
   /** Returns the descriptor. It is checked when {@link Procedures} are made of it. */
   public Procedure build() {
     return new Built(
+        name,
         method,
+        keyPolicy,
+        keySource,
         keyFormat,
+        fingerprinter,
         resourceType,
         resourceId,
         statusResolver,
         retention,
+        retainedFromLastReplay,
         outagePolicy.orElse(
             execution == Execution.TRANSACTIONAL
                 ? OutagePolicy.FAIL_CLOSED
                 : OutagePolicy.FAIL_OPEN),
         execution,
         inFlightPolicy,
-        failurePolicy);
+        failurePolicy,
+        responseProtection,
+        omittedFields,
+        replayGuard);
   }
 
   @SuppressWarnings("unchecked") // the method's own marshaller made the response
@@ -109,20 +183,33 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   private record Built(
-      MethodDescriptor<?, ?> method,
+      String name,
+      Optional<MethodDescriptor<?, ?>> method,
+      KeyPolicy keyPolicy,
+      Optional<KeySource> keySource,
       KeyFormat keyFormat,
+      Fingerprinter fingerprinter,
       Optional<ResourceType> resourceType,
       Function<Message, Optional<UUID>> resourceIdFunction,
       Optional<StatusResolver> statusResolver,
-      Duration retention,
+      Supplier<Duration> retentionSupplier,
+      boolean retainedFromLastReplay,
       OutagePolicy outagePolicy,
       Execution execution,
       InFlightPolicy inFlightPolicy,
-      FailurePolicy failurePolicy)
+      FailurePolicy failurePolicy,
+      Optional<ResponseProtection> responseProtection,
+      Set<String> omittedFields,
+      Optional<ReplayGuard> replayGuard)
       implements Procedure {
     @Override
     public Optional<UUID> resourceId(Message response) {
       return resourceIdFunction.apply(response);
+    }
+
+    @Override
+    public Duration retention() {
+      return retentionSupplier.get();
     }
   }
 }

@@ -85,7 +85,7 @@ public final class InFlightWaiter implements AutoCloseable {
    * @param leases knows what this process runs
    * @param store knows what others run
    */
-  public InFlightWaiter(
+  InFlightWaiter(
       Function<ClaimRequest, ClaimResult> claim, LeaseKeeper leases, IdempotencyStore store) {
     this.claim = claim;
     this.leases = leases;

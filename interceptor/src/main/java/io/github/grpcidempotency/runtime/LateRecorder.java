@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.runtime;
 
+import com.google.common.base.Stopwatch;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.RecordedOutcome;
@@ -14,11 +15,12 @@ import org.slf4j.LoggerFactory;
 /**
  * Records answers whose recording failed: their effect has happened, so they are tried again until
  * the store says that they are recorded, or that somebody else owns the key. Until then the claim
- * stays held, so that this process does not run its duplicates.
+ * stays held, so that this process does not run its duplicates. It gives up once the record would
+ * have expired.
  *
  * <p>Thread-safe. One daemon thread.
  */
-public final class LateRecorder implements AutoCloseable {
+final class LateRecorder implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(LateRecorder.class);
   private static final long FIRST_DELAY_MILLIS = 50;
   private static final long LONGEST_DELAY_MILLIS = 1_000;
@@ -53,6 +55,7 @@ public final class LateRecorder implements AutoCloseable {
   private final class Attempt {
     private final Claim claim;
     private final RecordedOutcome outcome;
+    private final Stopwatch sinceFirst = Stopwatch.createStarted();
 
     Attempt(Claim claim, RecordedOutcome outcome) {
       this.claim = claim;
@@ -70,7 +73,12 @@ public final class LateRecorder implements AutoCloseable {
         leases.drop(claim);
         report(settled);
       } catch (StoreException stillOut) {
-        schedule(Math.min(2 * delayMillis, LONGEST_DELAY_MILLIS));
+        if (sinceFirst.elapsed().compareTo(claim.request().procedure().retention()) < 0) {
+          schedule(Math.min(2 * delayMillis, LONGEST_DELAY_MILLIS));
+        } else {
+          leases.drop(claim);
+          logger.error("gave up recording the answer of {}", claim.operationId(), stillOut);
+        }
       } catch (RuntimeException unexpected) {
         leases.drop(claim);
         logger.error("could not record the answer of {}", claim.operationId(), unexpected);

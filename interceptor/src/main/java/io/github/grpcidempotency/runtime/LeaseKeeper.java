@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe. One daemon thread, started with the first call.
  */
-public final class LeaseKeeper implements AutoCloseable {
+final class LeaseKeeper implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(LeaseKeeper.class);
 
   private final IdempotencyStore store;

@@ -5,7 +5,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Tells a user's listener of events, and lets nothing that it throws reach a call. */
-public final class SafeListener {
+final class SafeListener {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyListener.class);
 
   private final IdempotencyListener listener;

@@ -1,8 +1,13 @@
 package io.github.grpcidempotency.store;
 
+import com.google.common.io.ByteArrayDataOutput;
+import com.google.common.io.ByteStreams;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
+import java.util.Optional;
 
 /**
  * A call's wish to be the one that runs.
@@ -10,5 +15,57 @@ import io.github.grpcidempotency.procedure.Procedure;
  * @param key the operation, within its caller's scope
  * @param procedure what is called
  * @param fingerprint what is asked
+ * @param request the request itself, to compare it with records of other fingerprint versions
  */
-public record ClaimRequest(IdempotencyKey key, Procedure procedure, Fingerprint fingerprint) {}
+public record ClaimRequest(
+    IdempotencyKey key, Procedure procedure, Fingerprint fingerprint, Optional<Message> request) {
+
+  /** Makes the wish of a call whose fingerprint is only comparable within its own version. */
+  public ClaimRequest(IdempotencyKey key, Procedure procedure, Fingerprint fingerprint) {
+    this(key, procedure, fingerprint, Optional.empty());
+  }
+
+  /** Makes the wish of a call. */
+  public static ClaimRequest of(IdempotencyKey key, Procedure procedure, Message request) {
+    Fingerprint fingerprint = procedure.fingerprinter().fingerprint(request);
+    return new ClaimRequest(key, procedure, fingerprint, Optional.of(request));
+  }
+
+  /** Returns how the request compares with a recorded one. */
+  public Fingerprint.Match compare(Fingerprint recorded) {
+    if (fingerprint.version() == recorded.version()) {
+      return fingerprint.matches(recorded) ? Fingerprint.Match.SAME : Fingerprint.Match.OTHER;
+    }
+    return request
+        .map(asked -> procedure.fingerprinter().compare(asked, recorded))
+        .orElse(Fingerprint.Match.INCOMPARABLE);
+  }
+
+  /** Returns what a store keeps for a response. */
+  public ByteString seal(ByteString response) {
+    return procedure
+        .responseProtection()
+        .map(protection -> protection.seal(response, binding()))
+        .orElse(response);
+  }
+
+  /**
+   * Returns the response that a store has kept.
+   *
+   * @throws IllegalStateException if it cannot be opened
+   */
+  public ByteString open(ByteString stored) {
+    return procedure
+        .responseProtection()
+        .map(protection -> protection.open(stored, binding()))
+        .orElse(stored);
+  }
+
+  private ByteString binding() {
+    ByteArrayDataOutput binding = ByteStreams.newDataOutput();
+    binding.writeUTF(key.caller().userId().toString());
+    binding.writeUTF(key.stored());
+    binding.writeUTF(procedure.name());
+    return ByteString.copyFrom(binding.toByteArray());
+  }
+}

@@ -35,7 +35,7 @@ public sealed interface ClaimResult {
    * @param standing what it was
    * @param operationId the record's id
    * @param expires until when the record answers retries
-   * @param outcome the recorded answer
+   * @param outcome the recorded answer, as it is kept: see {@link ClaimRequest#open}
    * @param status how far the work behind it has come
    */
   record Recorded(
@@ -44,7 +44,12 @@ public sealed interface ClaimResult {
       Instant expires,
       RecordedOutcome outcome,
       IdempotencyStatus status)
-      implements ClaimResult {}
+      implements ClaimResult {
+    /** Returns the same with another expiry. */
+    public Recorded expiring(Instant other) {
+      return new Recorded(standing, operationId, other, outcome, status);
+    }
+  }
 
   /**
    * The store gave no answer. Made by the caller of a store, never by one.

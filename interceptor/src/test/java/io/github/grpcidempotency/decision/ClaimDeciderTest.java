@@ -10,6 +10,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.util.Optional;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -119,12 +120,15 @@ class ClaimDeciderTest {
             .build();
 
     assertThat(
-            ClaimDecider.decide(running(false), procedure, REQUEST, Duration.ofSeconds(timeLeft)))
+            ClaimDecider.decide(
+                running(false), procedure, ClaimDeciderTest::compare, Duration.ofSeconds(timeLeft)))
         .isEqualTo(
             waits == 0
                 ? new Decision.Refuse(Refusal.inProgress(LEASE_LEFT))
                 : new Decision.Attach(Duration.ofSeconds(waits)));
-    assertThat(ClaimDecider.decide(running(true), procedure, REQUEST, Duration.ofSeconds(timeLeft)))
+    assertThat(
+            ClaimDecider.decide(
+                running(true), procedure, ClaimDeciderTest::compare, Duration.ofSeconds(timeLeft)))
         .isEqualTo(new Decision.Refuse(Refusal.outcomeUnknown(LEASE_LEFT)));
   }
 
@@ -136,7 +140,24 @@ class ClaimDeciderTest {
   private static Decision decide(Standing standing, OutagePolicy policy) {
     Procedure procedure =
         Procedure.of(ThingServiceGrpc.getCreateThingMethod()).outage(policy).build();
-    return ClaimDecider.decide(standing, procedure, REQUEST, Duration.ofMinutes(1));
+    return ClaimDecider.decide(
+        standing, procedure, ClaimDeciderTest::compare, Duration.ofMinutes(1));
+  }
+
+  private static Fingerprint.Match compare(Fingerprint recorded) {
+    if (recorded.version() != REQUEST.version()) {
+      return Fingerprint.Match.INCOMPARABLE;
+    }
+    return recorded.matches(REQUEST) ? Fingerprint.Match.SAME : Fingerprint.Match.OTHER;
+  }
+
+  @Test
+  void aRecordOfANewerServerIsLeftToANewerServer() {
+    Standing newer =
+        new Standing.Recorded(new Fingerprint(REQUEST.version() + 1, REQUEST.hash()), PROCEDURE);
+
+    assertThat(decide(newer, OutagePolicy.FAIL_OPEN))
+        .isEqualTo(new Decision.Refuse(Refusal.inProgress(Duration.ofSeconds(1))));
   }
 
   /** What a store shows of the call that stands under the key. */

@@ -111,7 +111,8 @@ final class ThingServer {
       int slash = user.indexOf('/');
       return slash < 0
           ? Caller.of(UUID.fromString(user))
-          : Caller.of(UUID.fromString(user.substring(0, slash))).in(user.substring(slash + 1));
+          : Caller.of(UUID.fromString(user.substring(0, slash)))
+              .inTenant(user.substring(slash + 1));
     }
   }
 

@@ -9,29 +9,39 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class CallerTest {
-  private static final UUID USER = new UUID(1, 2);
+  private static final Caller USER = Caller.of(new UUID(1, 2));
 
   @Test
-  void aUserHasNoNamespaceUnlessOneIsGiven() {
-    assertThat(Caller.of(USER)).isEqualTo(new Caller(USER, ""));
-    assertThat(Caller.of(USER).in("tenant")).isEqualTo(new Caller(USER, "tenant"));
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"", "a", "organizations/1", "A-Z_0.9~"})
-  void aNamespaceMayBeAPath(String namespace) {
-    assertThat(Caller.of(USER).in(namespace).namespace()).isEqualTo(namespace);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {":", "a:b", " ", "a\n", "ä"})
-  void aNamespaceHasNoOtherCharacters(String namespace) {
-    assertThatIllegalArgumentException().isThrownBy(() -> Caller.of(USER).in(namespace));
+  void aNamespaceNamesTenantAndProjectOrSaysThatTheCallStandsAboveThem() {
+    assertThat(USER.namespace()).isEmpty();
+    assertThat(USER.inTenant("acme").namespace()).isEqualTo("acme/-");
+    assertThat(USER.inProject("apollo").namespace()).isEqualTo("-/apollo");
+    assertThat(USER.inTenant("acme").inProject("apollo").namespace()).isEqualTo("acme/apollo");
   }
 
   @Test
-  void aNamespaceHasAtMost128Characters() {
-    assertThat(Caller.of(USER).in("a".repeat(128)).namespace()).hasSize(128);
-    assertThatIllegalArgumentException().isThrownBy(() -> Caller.of(USER).in("a".repeat(129)));
+  void anotherTenantLeavesTheProject() {
+    assertThat(USER.inTenant("acme").inProject("apollo").inTenant("other"))
+        .isEqualTo(USER.inTenant("other"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a", "A-Z_0.9~", "0190163d-8694-739b-aea5-966c26f8ad91", "_"})
+  void aNameIsAnIdOrAWord(String name) {
+    assertThat(USER.inTenant(name).tenant()).contains(name);
+    assertThat(USER.inProject(name).project()).contains(name);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "-", "-a", ".", "~", ":", "a:b", "a/b", " ", "a\n", "ä"})
+  void aNameIsNeitherReservedNorHasOtherCharacters(String name) {
+    assertThatIllegalArgumentException().isThrownBy(() -> USER.inTenant(name));
+    assertThatIllegalArgumentException().isThrownBy(() -> USER.inProject(name));
+  }
+
+  @Test
+  void aNameHasAtMost63Characters() {
+    assertThat(USER.inTenant("a".repeat(63)).namespace()).hasSize(65);
+    assertThatIllegalArgumentException().isThrownBy(() -> USER.inTenant("a".repeat(64)));
   }
 }

@@ -40,7 +40,8 @@ class FingerprinterTest {
     Collections.reverse(labels);
     CreateThingRequest reversed = withLabels(labels);
 
-    assertThat(Fingerprinter.fingerprint(reversed)).isEqualTo(Fingerprinter.fingerprint(ordered));
+    assertThat(Fingerprinter.wholeRequest().fingerprint(reversed))
+        .isEqualTo(Fingerprinter.wholeRequest().fingerprint(ordered));
   }
 
   @Test
@@ -54,7 +55,10 @@ class FingerprinterTest {
                     .build())
             .build();
 
-    assertThat(Fingerprinter.fingerprint(newer).matches(Fingerprinter.fingerprint(known)))
+    assertThat(
+            Fingerprinter.wholeRequest()
+                .fingerprint(newer)
+                .matches(Fingerprinter.wholeRequest().fingerprint(known)))
         .isFalse();
   }
 
@@ -84,7 +88,7 @@ class FingerprinterTest {
   }
 
   private static void assertFingerprint(CreateThingRequest request, String sha256) {
-    assertThat(Fingerprinter.fingerprint(request))
+    assertThat(Fingerprinter.wholeRequest().fingerprint(request))
         .isEqualTo(
             new Fingerprint(
                 1, ByteString.copyFrom(BaseEncoding.base16().lowerCase().decode(sha256))));

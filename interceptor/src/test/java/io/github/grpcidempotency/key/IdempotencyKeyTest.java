@@ -18,22 +18,32 @@ class IdempotencyKeyTest {
 
   @Test
   void theNamespaceStandsInFrontOfAColon() {
-    assertThat(new IdempotencyKey(USER.in("tenant/1"), "a-key").stored())
+    assertThat(new IdempotencyKey(USER.inTenant("tenant").inProject("1"), "a-key").stored())
         .isEqualTo("tenant/1:a-key");
   }
 
   /** A format of one's own may allow colons. */
   @Test
   void noTwoScopesShareASpelling() {
-    List<String> namespaces = List.of("", "a", "b", "a/b", "a.b");
-    List<String> values = List.of("a", "b", ":a", "a:b", "a:", ":", "::", "a:a:b", "a/b:a");
+    List<Caller> callers =
+        List.of(
+            USER,
+            USER.inTenant("a"),
+            USER.inTenant("b"),
+            USER.inProject("a"),
+            USER.inProject("b"),
+            USER.inTenant("a").inProject("a"),
+            USER.inTenant("a").inProject("b"),
+            USER.inTenant("b").inProject("a"));
+    List<String> values =
+        List.of("a", "b", ":a", "a:b", "a:", ":", "::", "a/-:b", "a/b:a", "-/a:b");
     Map<String, IdempotencyKey> spellings = new HashMap<>();
 
-    for (String namespace : namespaces) {
+    for (Caller caller : callers) {
       for (String value : values) {
-        IdempotencyKey key = new IdempotencyKey(USER.in(namespace), value);
+        IdempotencyKey key = new IdempotencyKey(caller, value);
         IdempotencyKey other = spellings.put(key.stored(), key);
-        assertThat(other).as("%s in %s shares its spelling", value, namespace).isNull();
+        assertThat(other).as("%s in %s shares its spelling", value, caller).isNull();
       }
     }
   }

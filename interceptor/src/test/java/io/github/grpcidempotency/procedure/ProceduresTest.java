@@ -73,7 +73,7 @@ class ProceduresTest {
     MethodDescriptor<?, ?> streaming = ThingServiceGrpc.getCreateManyMethod();
     Procedures.Builder builder =
         Procedures.builder()
-            .add(() -> streaming)
+            .add(plain(streaming))
             .add(createOther().retention(Duration.ZERO).build())
             .add(createOther().retention(Duration.ofSeconds(-1)).status(RESOLVER).build());
 
@@ -116,9 +116,24 @@ class ProceduresTest {
             .setResponseMarshaller(new TextMarshaller())
             .build();
 
-    assertThatThrownBy(() -> Procedures.of(() -> text))
+    assertThatThrownBy(() -> Procedures.of(plain(text)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("text.Service/Method: its messages are not protobuf messages");
+  }
+
+  /** A descriptor that says nothing but what it describes. */
+  private static Procedure plain(MethodDescriptor<?, ?> method) {
+    return new Procedure() {
+      @Override
+      public Optional<MethodDescriptor<?, ?>> method() {
+        return Optional.of(method);
+      }
+
+      @Override
+      public String name() {
+        return method.getFullMethodName();
+      }
+    };
   }
 
   private static final class TextMarshaller implements MethodDescriptor.Marshaller<String> {

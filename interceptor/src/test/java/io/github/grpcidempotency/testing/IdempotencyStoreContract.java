@@ -159,12 +159,12 @@ public abstract class IdempotencyStoreContract {
   void theSameKeyInAnotherNamespaceIsAnotherOperation() {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request()).complete(ANSWER);
-    win(store, requestOf(user.in("here"))).complete(ANSWER);
+    win(store, requestOf(user.inTenant("here"))).complete(ANSWER);
 
-    Claim there = win(store, requestOf(user.in("there")));
+    Claim there = win(store, requestOf(user.inTenant("there")));
 
     assertThat(there.complete(OTHER_ANSWER)).isEqualTo(DONE);
-    assertThat(recorded(store.claim(requestOf(user.in("here")))).outcome()).isEqualTo(ANSWER);
+    assertThat(recorded(store.claim(requestOf(user.inTenant("here")))).outcome()).isEqualTo(ANSWER);
   }
 
   @Test
@@ -540,7 +540,8 @@ public abstract class IdempotencyStoreContract {
   }
 
   private static Fingerprint fingerprint(String name) {
-    return Fingerprinter.fingerprint(CreateThingRequest.newBuilder().setName(name).build());
+    return Fingerprinter.wholeRequest()
+        .fingerprint(CreateThingRequest.newBuilder().setName(name).build());
   }
 
   private static RecordedOutcome answer(String text) {

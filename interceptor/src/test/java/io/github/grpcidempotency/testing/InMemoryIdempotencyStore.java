@@ -211,7 +211,8 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 
     @Override
     public Settled complete(RecordedOutcome outcome) {
-      boolean done = change(this, row -> new Row(this, row.leaseEnds, false, Optional.of(outcome)));
+      RecordedOutcome kept = sealed(outcome);
+      boolean done = change(this, row -> new Row(this, row.leaseEnds, false, Optional.of(kept)));
       return done || isCompleted() ? Settled.DONE : Settled.LOST;
     }
 
@@ -225,6 +226,12 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
       return change(this, row -> new Row(this, row.leaseEnds, true, row.outcome))
           ? Settled.DONE
           : Settled.LOST;
+    }
+
+    private RecordedOutcome sealed(RecordedOutcome outcome) {
+      return outcome instanceof RecordedOutcome.Response response
+          ? new RecordedOutcome.Response(request.seal(response.bytes()), response.resourceId())
+          : outcome;
     }
 
     private boolean isCompleted() {

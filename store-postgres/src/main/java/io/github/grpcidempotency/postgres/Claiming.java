@@ -130,7 +130,11 @@ final class Claiming {
       return Flush.run(
           handle,
           store.reservationSql().takeOver(),
-          values -> bind(values, row.id()).bind("attempt", row.attempt()),
+          values ->
+              bind(values, row.id())
+                  .bind("attempt", row.attempt())
+                  .bind("hash", row.fingerprint().hash().toByteArray())
+                  .bind("hash_version", row.fingerprint().version()),
           taken -> taken.getInt("attempt"));
     }
   }

@@ -12,6 +12,7 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.time.Duration;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -70,9 +71,28 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
 
   @Override
   public ClaimResult claim(ClaimRequest request) {
-    return request.procedure().execution() == Execution.TRANSACTIONAL
-        ? new TransactionalClaiming(this, request).run()
-        : new Claiming(this, request).run();
+    ClaimResult result =
+        request.procedure().execution() == Execution.TRANSACTIONAL
+            ? new TransactionalClaiming(this, request).run()
+            : new Claiming(this, request).run();
+    return result instanceof ClaimResult.Recorded recorded
+            && request.procedure().retainedFromLastReplay()
+        ? retain(request, recorded)
+        : result;
+  }
+
+  /** Lets the retention begin anew, unless a tenth of it has not passed yet. */
+  private ClaimResult.Recorded retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+    return inStore(
+        "retain the record",
+        handle ->
+            Flush.run(
+                    handle,
+                    reservationSql.retain(),
+                    query -> Binding.of(query, request, recorded.operationId()),
+                    row -> row.getObject("expires", OffsetDateTime.class).toInstant())
+                .map(recorded::expiring)
+                .orElse(recorded));
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.RecordedFields;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.time.Instant;
@@ -88,7 +89,9 @@ final class Reservation implements Claim {
    */
   void completeWithin(Handle handle, Message response) {
     RecordedOutcome outcome =
-        new RecordedOutcome.Response(response.toByteString(), resourceId(response));
+        new RecordedOutcome.Response(
+            RecordedFields.of(request.procedure(), response).toByteString(),
+            resourceId(response));
     if (!update(handle, store.sql(request.procedure()).complete(), outcome)) {
       throw new ClaimLostException(id);
     }
@@ -160,10 +163,10 @@ final class Reservation implements Claim {
         .isPresent();
   }
 
-  private static Parameters bind(Parameters values, RecordedOutcome outcome) {
+  private Parameters bind(Parameters values, RecordedOutcome outcome) {
     if (outcome instanceof RecordedOutcome.Response response) {
       return values
-          .bind("response", response.bytes().toByteArray())
+          .bind("response", request.seal(response.bytes()).toByteArray())
           .bind("status", null)
           .bind("resource_id", response.resourceId().orElse(null));
     }

@@ -55,7 +55,7 @@ record StandingRow(
 
   boolean isSameRequestAs(ClaimRequest request) {
     return procedure.equals(request.procedure().name())
-        && fingerprint.matches(request.fingerprint());
+        && request.compare(fingerprint) == Fingerprint.Match.SAME;
   }
 
   boolean isAbandoned() {

@@ -86,7 +86,7 @@ final class TransactionalClaim implements Claim {
         sql.recordAndCommit(),
         values ->
             values
-                .bind("response", response.bytes().toByteArray())
+                .bind("response", request.seal(response.bytes()).toByteArray())
                 .bind("resource_id", response.resourceId().orElse(null)));
   }
 

@@ -36,6 +36,7 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One server of the things' service on loopback, put together as a host would: {@code CreateThing}
@@ -159,10 +160,15 @@ public final class ThingServer implements AutoCloseable {
         return next.startCall(call, headers);
       }
       String namespace = headers.get(NAMESPACE);
-      Caller caller = Caller.of(UUID.fromString(user)).in(namespace == null ? "" : namespace);
+      Caller caller = caller(user, namespace);
       return Contexts.interceptCall(
           Context.current().withValue(CALLER, caller), call, headers, next);
     }
+  }
+
+  private static Caller caller(String user, @Nullable String tenant) {
+    Caller caller = Caller.of(UUID.fromString(user));
+    return tenant == null ? caller : caller.inTenant(tenant);
   }
 
   /** Settings of a server. */

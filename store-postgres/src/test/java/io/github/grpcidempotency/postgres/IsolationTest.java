@@ -73,6 +73,7 @@ class IsolationTest {
           entry("record_and_commit", Row.NONE),
           entry("record_failure", Row.NONE),
           entry("release", Row.IN_FLIGHT),
+          entry("retain", Row.COMPLETED),
           entry("take_over", Row.ABANDONED));
 
   /** Statements that know no user. They are told nothing but what they say themselves. */
@@ -307,9 +308,15 @@ class IsolationTest {
     return Binding.of(values, request, idOfTheRowOf(owner))
         .bind("attempt", 1)
         .bind("lease_millis", 60_000)
+        .bind("retention_millis", retention(statement).toMillis())
         .bind("response", new byte[] {1})
         .bind("resource_id", null)
         .bind("status", statement.equals("record_failure") ? new byte[] {1} : null);
+  }
+
+  /** A record is only retained longer if that is worth a write. */
+  private static Duration retention(String statement) {
+    return statement.equals("retain") ? Duration.ofDays(30) : Duration.ofDays(1);
   }
 
   private static UUID idOfTheRowOf(UUID owner) {

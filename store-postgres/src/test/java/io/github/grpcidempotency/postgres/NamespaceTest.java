@@ -16,8 +16,8 @@ class NamespaceTest {
   void theSameUserAndKeyAndBodyInAnotherNamespaceIsAnotherOperation() {
     CreateThingRequest request = Things.named("a thing");
     try (ThingServer server = ThingServer.on(database.app()).start();
-        ThingClient here = ThingClient.to(server.port()).in("organizations/here")) {
-      ThingClient there = here.in("organizations/there");
+        ThingClient here = ThingClient.to(server.port()).in("here")) {
+      ThingClient there = here.in("there");
       ThingClient nowhere = here.in("");
 
       Reply createdHere = here.createThing(request);

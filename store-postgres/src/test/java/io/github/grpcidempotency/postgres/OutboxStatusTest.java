@@ -140,7 +140,7 @@ class OutboxStatusTest {
         new ClaimRequest(
             new IdempotencyKey(Caller.of(UUID.randomUUID()), "a-key"),
             procedure,
-            Fingerprinter.fingerprint(REQUEST));
+            Fingerprinter.wholeRequest().fingerprint(REQUEST));
     Things.win(store, request)
         .complete(new RecordedOutcome.Response(REQUEST.toByteString(), Optional.empty()));
     superuser.useHandle(handle -> handle.execute("ALTER TABLE app.outbox RENAME TO gone"));

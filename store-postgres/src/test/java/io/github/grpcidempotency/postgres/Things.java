@@ -53,7 +53,7 @@ final class Things {
     return new ClaimRequest(
         new IdempotencyKey(Caller.of(client.user()), client.key()),
         CREATE_THING,
-        Fingerprinter.fingerprint(request));
+        Fingerprinter.wholeRequest().fingerprint(request));
   }
 
   /** Claims a key that must be free. */

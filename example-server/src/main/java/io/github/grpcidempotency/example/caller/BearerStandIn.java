@@ -45,7 +45,7 @@ public final class BearerStandIn implements ServerInterceptor {
     }
     Caller caller;
     try {
-      caller = Caller.of(user.get()).in(organization(headers));
+      caller = inOrganization(Caller.of(user.get()), headers);
     } catch (IllegalArgumentException e) {
       return refuse(call, Status.INVALID_ARGUMENT.withDescription(e.getMessage()));
     }
@@ -53,8 +53,8 @@ public final class BearerStandIn implements ServerInterceptor {
     return Contexts.interceptCall(context, call, headers, next);
   }
 
-  private static String organization(Metadata headers) {
-    return Optional.ofNullable(headers.get(ORGANIZATION)).orElse("");
+  private static Caller inOrganization(Caller caller, Metadata headers) {
+    return Optional.ofNullable(headers.get(ORGANIZATION)).map(caller::inTenant).orElse(caller);
   }
 
   private static Optional<UUID> user(Metadata headers) {

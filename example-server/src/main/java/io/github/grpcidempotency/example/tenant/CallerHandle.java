@@ -10,7 +10,7 @@ public record CallerHandle(Handle handle, Caller caller) {
 
   /** Returns a statement with {@code :organization} bound. */
   Query query(String sql) {
-    return handle.createQuery(sql).bind("organization", caller.namespace());
+    return handle.createQuery(sql).bind("organization", caller.tenant().orElse(""));
   }
 
   /** Returns the same, with the {@code :id} of a resource or a parent. */

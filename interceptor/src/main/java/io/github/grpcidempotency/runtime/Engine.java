@@ -1,12 +1,8 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.runtime;
 
 import io.github.grpcidempotency.decision.Standing;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.runtime.IdempotencyListener;
-import io.github.grpcidempotency.runtime.InFlightWaiter;
-import io.github.grpcidempotency.runtime.LateRecorder;
-import io.github.grpcidempotency.runtime.LeaseKeeper;
-import io.github.grpcidempotency.runtime.SafeListener;
+import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -17,22 +13,34 @@ import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
-/** What all calls of one interceptor share. */
-final class Engine implements AutoCloseable {
+/**
+ * What all calls of one interceptor share: it claims, keeps leases, settles and lets duplicates
+ * wait, for calls that come by gRPC or otherwise. Not for use by services. Thread-safe.
+ */
+public final class Engine implements AutoCloseable {
   private final IdempotencyStore store;
   private final String keyName;
   private final SafeListener listener;
   private final LeaseKeeper leases;
   private final LateRecorder lateRecorder;
+  private final Settler settler;
   private final InFlightWaiter waiter;
   private final Executor executor;
 
-  Engine(IdempotencyStore store, IdempotencyListener listener, String keyName, Executor executor) {
+  /**
+   * Makes an engine.
+   *
+   * @param keyName what clients call the key
+   * @param executor where calls go on that had to wait
+   */
+  public Engine(
+      IdempotencyStore store, IdempotencyListener listener, String keyName, Executor executor) {
     this.store = store;
     this.keyName = keyName;
     this.listener = new SafeListener(listener);
     this.leases = new LeaseKeeper(store, this.listener);
     this.lateRecorder = new LateRecorder(leases, this.listener);
+    this.settler = new Settler(leases, lateRecorder, this.listener);
     this.waiter = new InFlightWaiter(this::claim, leases, store);
     this.executor = executor;
   }
@@ -41,7 +49,7 @@ final class Engine implements AutoCloseable {
    * Claims, and tells what came of it; never throws for a store out of reach. A key that this very
    * process holds is answered without asking the store: its owner may have been cut off from it.
    */
-  ClaimResult claim(ClaimRequest request) {
+  public ClaimResult claim(ClaimRequest request) {
     Optional<Standing.InFlight> own = leases.standing(request.key());
     if (own.isPresent()) {
       return new ClaimResult.InFlight(own.get());
@@ -50,6 +58,8 @@ final class Engine implements AutoCloseable {
       return store.claim(request);
     } catch (StoreException outage) {
       return new ClaimResult.Unanswered(outage);
+    } catch (RuntimeException defect) {
+      return new ClaimResult.Unanswered(new StoreException("the store has a defect", defect));
     }
   }
 
@@ -58,41 +68,51 @@ final class Engine implements AutoCloseable {
    *
    * @throws StoreException if the store cannot be reached
    */
-  StoreTransaction begin(Optional<Caller> caller) {
+  public StoreTransaction begin(Optional<Caller> caller) {
     return store.begin(caller);
   }
 
   /** Returns where calls are resumed that had to wait. */
-  Executor executor() {
+  public Executor executor() {
     return executor;
   }
 
-  InFlightWaiter waiter() {
+  /** Returns where duplicates wait. */
+  public InFlightWaiter waiter() {
     return waiter;
   }
 
   /** Returns how long a claim lasts unless it is renewed. */
-  Duration lease() {
+  public Duration lease() {
     return store.lease();
   }
 
   /** Returns the name of the header that carries the key. */
-  String keyName() {
+  public String keyName() {
     return keyName;
   }
 
-  LeaseKeeper leases() {
-    return leases;
+  /**
+   * Keeps a won claim's lease from ending until it is settled, or its call can never be closed.
+   *
+   * @param call whoever can close the call; held weakly
+   */
+  public void hold(Claim claim, Object call) {
+    leases.hold(claim, call);
+    tell(events -> events.claimed(claim.request().procedure().name(), claim.operationId()));
   }
 
-  LateRecorder lateRecorder() {
-    return lateRecorder;
+  /** Returns who settles claims. */
+  public Settler settler() {
+    return settler;
   }
 
-  void tell(Consumer<IdempotencyListener> event) {
+  /** Tells the service's listener of an event. */
+  public void tell(Consumer<IdempotencyListener> event) {
     listener.tell(event);
   }
 
+  /** Stops everything that goes on beside the calls. */
   @Override
   public void close() {
     waiter.close();

@@ -1,0 +1,102 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.common.collect.ImmutableList;
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.decision.KeyDecider;
+import io.github.grpcidempotency.decision.KeyDecision;
+import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.FoundKey;
+import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.key.MalformedKeyException;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.grpc.Metadata;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Looks for one call's key where its procedure says, and decides what it makes of the call. */
+final class KeyFinder {
+  private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
+
+  private final Procedure procedure;
+  private final Optional<Caller> caller;
+  private final Metadata headers;
+  private final KeySource source;
+
+  KeyFinder(Procedure procedure, String keyHeader, Optional<Caller> caller, Metadata headers) {
+    this.procedure = procedure;
+    this.caller = caller;
+    this.headers = headers;
+    this.source =
+        procedure
+            .keySource()
+            .filter(given -> procedure.keyPolicy() != KeyPolicy.PROHIBITED)
+            .orElseGet(() -> KeySource.metadata(keyHeader).as(procedure.keyFormat()));
+  }
+
+  /** Returns whether the decision needs the request. */
+  boolean readsRequest() {
+    return procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL && source.readsRequest();
+  }
+
+  /** Decides without the request. */
+  KeyDecision decide() {
+    return decide(Optional.empty());
+  }
+
+  /** Decides with the request. */
+  KeyDecision decide(Message request) {
+    return decide(Optional.of(request));
+  }
+
+  private KeyDecision decide(Optional<Message> request) {
+    if (procedure.keyPolicy() == KeyPolicy.HANDLER_INTERNAL) {
+      return new KeyDecision.Unkeyed();
+    }
+    Optional<FoundKey> key;
+    try {
+      key = source.find(new Call(request));
+    } catch (MalformedKeyException malformed) {
+      logger.debug("{}: {}", procedure.name(), malformed.getMessage());
+      return caller.isEmpty() && procedure.keyPolicy() == KeyPolicy.OPTIONAL
+          ? new KeyDecision.Unkeyed()
+          : new KeyDecision.Refuse(Refusal.invalidKey());
+    }
+    return KeyDecider.decide(procedure.keyPolicy(), key, caller);
+  }
+
+  private final class Call implements KeyCall {
+    private final Optional<Message> request;
+
+    Call(Optional<Message> request) {
+      this.request = request;
+    }
+
+    @Override
+    public String procedure() {
+      return procedure.name();
+    }
+
+    @Override
+    public Optional<Caller> caller() {
+      return caller;
+    }
+
+    @Override
+    public List<String> metadata(String name) {
+      Iterable<String> values = headers.getAll(IdempotencyMetadata.ascii(name));
+      return values == null ? List.of() : ImmutableList.copyOf(values);
+    }
+
+    @Override
+    public Message request() {
+      return request.orElseThrow(
+          () ->
+              new IllegalStateException("the key's source did not say that it reads the request"));
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package io.github.grpcidempotency.key;
+
+import java.util.Optional;
+
+/**
+ * A key as a source found it.
+ *
+ * @param value the canonical key
+ * @param caller whose key it is, where the source knows better than authentication: a webhook's
+ *     principal; empty for the caller of the call
+ */
+public record FoundKey(String value, Optional<Caller> caller) {
+  /** Returns a key of the call's own caller. */
+  public static FoundKey of(String value) {
+    return new FoundKey(value, Optional.empty());
+  }
+
+  /** Returns the same key with another value. */
+  FoundKey with(String other) {
+    return new FoundKey(other, caller);
+  }
+
+  /** Says nothing of the key: raw keys stay out of logs. */
+  @Override
+  public String toString() {
+    return "FoundKey[withheld]";
+  }
+}

@@ -1,0 +1,176 @@
+package io.github.grpcidempotency.key;
+
+import com.google.common.hash.Hasher;
+import com.google.common.hash.Hashing;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
+
+/** The sources that {@link KeySource} offers. */
+final class KeySources {
+  private KeySources() {}
+
+  static KeySource metadata(String name) {
+    return new Metadata(name);
+  }
+
+  static KeySource requestField(String path) {
+    return new RequestField(path);
+  }
+
+  static KeySource content(List<String> paths) {
+    if (paths.isEmpty()) {
+      throw new IllegalArgumentException("a key of content needs at least one field");
+    }
+    return new Content(paths);
+  }
+
+  static KeySource firstOf(List<KeySource> sources) {
+    if (sources.isEmpty()) {
+      throw new IllegalArgumentException("at least one source is needed");
+    }
+    return new FirstOf(sources);
+  }
+
+  static KeySource formatted(KeySource source, KeyFormat format) {
+    return new Formatted(source, format);
+  }
+
+  static KeySource prefixed(KeySource source, String prefix) {
+    return new Prefixed(source, prefix);
+  }
+
+  private record Metadata(String name) implements KeySource {
+    @Override
+    public Optional<FoundKey> find(KeyCall call) {
+      List<String> values = call.metadata(name);
+      if (values.isEmpty()) {
+        return Optional.empty();
+      }
+      if (values.size() > 1 || values.get(0).isEmpty()) {
+        throw new MalformedKeyException(
+            name + " must have exactly one value, and not an empty one");
+      }
+      return Optional.of(FoundKey.of(values.get(0)));
+    }
+
+    @Override
+    public boolean readsRequest() {
+      return false;
+    }
+  }
+
+  private record RequestField(String path) implements KeySource {
+    @Override
+    public Optional<FoundKey> find(KeyCall call) {
+      return FieldPath.of(call.request().getDescriptorForType(), path)
+          .flatMap(field -> field.read(call.request()))
+          .map(String.class::cast)
+          .filter(value -> !value.isEmpty())
+          .map(FoundKey::of);
+    }
+
+    @Override
+    public List<String> problems(Descriptor request) {
+      return FieldPath.of(request, path)
+              .filter(field -> field.isSingular(JavaType.STRING))
+              .isPresent()
+          ? List.of()
+          : List.of(
+              "\"%s\" is not a singular string field of %s".formatted(path, request.getFullName()));
+    }
+  }
+
+  private record Content(List<String> paths) implements KeySource {
+    @Override
+    public Optional<FoundKey> find(KeyCall call) {
+      Hasher hasher = Hashing.sha256().newHasher();
+      call.caller()
+          .map(caller -> caller.userId().toString())
+          .ifPresent(user -> putField(hasher, user.getBytes(StandardCharsets.UTF_8)));
+      putField(hasher, call.procedure().getBytes(StandardCharsets.UTF_8));
+      for (String path : paths) {
+        FieldPath field =
+            FieldPath.of(call.request().getDescriptorForType(), path)
+                .orElseThrow(() -> new MalformedKeyException("no field " + path));
+        putField(hasher, field.only(call.request()).toByteArray());
+      }
+      return Optional.of(FoundKey.of("sha256:" + hasher.hash()));
+    }
+
+    private static void putField(Hasher hasher, byte[] bytes) {
+      hasher.putInt(bytes.length).putBytes(bytes);
+    }
+
+    @Override
+    public List<String> problems(Descriptor request) {
+      return paths.stream()
+          .filter(path -> FieldPath.of(request, path).isEmpty())
+          .map(path -> "\"%s\" is not a field of %s".formatted(path, request.getFullName()))
+          .toList();
+    }
+  }
+
+  private record FirstOf(List<KeySource> sources) implements KeySource {
+    @Override
+    public Optional<FoundKey> find(KeyCall call) {
+      return sources.stream()
+          .map(source -> source.find(call))
+          .flatMap(Optional::stream)
+          .findFirst();
+    }
+
+    @Override
+    public boolean readsRequest() {
+      return sources.stream().anyMatch(KeySource::readsRequest);
+    }
+
+    @Override
+    public List<String> problems(Descriptor request) {
+      return sources.stream().flatMap(source -> source.problems(request).stream()).toList();
+    }
+  }
+
+  private record Formatted(KeySource source, KeyFormat format) implements KeySource {
+    @Override
+    public Optional<FoundKey> find(KeyCall call) {
+      return source
+          .find(call)
+          .map(
+              found ->
+                  found.with(
+                      format
+                          .canonicalize(found.value())
+                          .orElseThrow(() -> new MalformedKeyException("the key is malformed"))));
+    }
+
+    @Override
+    public boolean readsRequest() {
+      return source.readsRequest();
+    }
+
+    @Override
+    public List<String> problems(Descriptor request) {
+      return source.problems(request);
+    }
+  }
+
+  private record Prefixed(KeySource source, String prefix) implements KeySource {
+    @Override
+    public Optional<FoundKey> find(KeyCall call) {
+      return source.find(call).map(found -> found.with(prefix + found.value()));
+    }
+
+    @Override
+    public boolean readsRequest() {
+      return source.readsRequest();
+    }
+
+    @Override
+    public List<String> problems(Descriptor request) {
+      return source.problems(request);
+    }
+  }
+}

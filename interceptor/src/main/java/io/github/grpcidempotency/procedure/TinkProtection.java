@@ -1,0 +1,37 @@
+package io.github.grpcidempotency.procedure;
+
+import com.google.crypto.tink.Aead;
+import com.google.protobuf.ByteString;
+import java.security.GeneralSecurityException;
+
+/**
+ * Encrypts recorded responses with a Tink AEAD. Take the primitive of a keyset: new responses are
+ * then sealed with its primary key, and older ones open as long as their key is in the set. Needs
+ * {@code com.google.crypto.tink:tink}, an optional dependency.
+ */
+public final class TinkProtection implements ResponseProtection {
+  private final Aead aead;
+
+  /** Makes the protection of an AEAD primitive. */
+  public TinkProtection(Aead aead) {
+    this.aead = aead;
+  }
+
+  @Override
+  public ByteString seal(ByteString response, ByteString binding) {
+    try {
+      return ByteString.copyFrom(aead.encrypt(response.toByteArray(), binding.toByteArray()));
+    } catch (GeneralSecurityException failure) {
+      throw new IllegalStateException("a response could not be encrypted", failure);
+    }
+  }
+
+  @Override
+  public ByteString open(ByteString stored, ByteString binding) {
+    try {
+      return ByteString.copyFrom(aead.decrypt(stored.toByteArray(), binding.toByteArray()));
+    } catch (GeneralSecurityException failure) {
+      throw new IllegalStateException("a recorded response could not be decrypted", failure);
+    }
+  }
+}

@@ -1,0 +1,184 @@
+package io.github.grpcidempotency.work;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.protobuf.Parser;
+import com.google.rpc.Code;
+import io.github.grpcidempotency.decision.ClaimDecider;
+import io.github.grpcidempotency.decision.Decision;
+import io.github.grpcidempotency.decision.Outcome;
+import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.v1.RecordedError;
+import io.github.grpcidempotency.runtime.Engine;
+import io.github.grpcidempotency.runtime.IdempotencyListener;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * Runs pieces of work at most once under a token, with the same leases, fences, transactions and
+ * replays as calls: for a scheduler whose runs may be started twice, a consumer whose messages may
+ * be delivered twice, or a handler of a {@code HANDLER_INTERNAL} procedure.
+ *
+ * <p>Within the work, a transactional procedure's transaction and {@code TransactionalCompletion}
+ * are found as in a handler. Thread-safe. Blocks: the work runs on the thread of the caller.
+ */
+public final class IdempotentWork implements AutoCloseable {
+  private final Engine engine;
+
+  private IdempotentWork(IdempotencyStore store) {
+    this.engine = new Engine(store, new IdempotencyListener() {}, "token", Runnable::run);
+  }
+
+  /**
+   * Checks that the store can serve the kinds of work, and returns their runner. Close it when the
+   * last of them has ended.
+   *
+   * @throws IllegalStateException if the store cannot; the message lists every problem
+   * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
+   */
+  public static IdempotentWork on(IdempotencyStore store, Procedure... kinds) {
+    store.verify(List.of(kinds));
+    return new IdempotentWork(store);
+  }
+
+  /**
+   * Runs a piece of work, unless it was run before.
+   *
+   * @param kind what it is; its retention, execution and policies apply
+   * @param caller on whose behalf it runs
+   * @param token the operation's identity, such as a {@link
+   *     io.github.grpcidempotency.key.ScheduleKey}, or a message's id
+   * @param input what the work depends on; the same token with another input is refused
+   * @param results parses a recorded result
+   * @param work does it, and returns the result to record
+   * @throws WorkRefusedException if it is not run and has no result: it is running elsewhere, the
+   *     input differs, or the store is out of reach and the kind fails closed
+   * @throws WorkFailedException if the work threw it, now or, if that was recorded, before
+   * @throws Exception whatever else the work throws; the token is then free again
+   */
+  public <T extends Message> WorkResult<T> run(
+      Procedure kind,
+      Caller caller,
+      String token,
+      Message input,
+      Parser<T> results,
+      Callable<T> work)
+      throws Exception {
+    ClaimRequest wish = ClaimRequest.of(new IdempotencyKey(caller, token), kind, input);
+    ClaimResult result = engine.claim(wish);
+    long end = System.nanoTime() + kind.inFlightPolicy().limit().toNanos();
+    while (true) {
+      Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
+      Decision decision = ClaimDecider.decide(result.standing(), kind, wish::compare, left);
+      if (decision instanceof Decision.Execute) {
+        return execute(((ClaimResult.Won) result).claim(), work);
+      } else if (decision instanceof Decision.Replay) {
+        return replay(wish, (ClaimResult.Recorded) result, results);
+      } else if (decision instanceof Decision.Attach attach) {
+        result = await(wish, (ClaimResult.InFlight) result, attach.limit());
+      } else if (decision instanceof Decision.Refuse refuse) {
+        throw new WorkRefusedException(refuse.refusal());
+      } else {
+        throw new WorkRefusedException(Refusal.storeUnavailable());
+      }
+    }
+  }
+
+  /** Stops what goes on beside the work. */
+  @Override
+  public void close() {
+    engine.close();
+  }
+
+  private <T extends Message> WorkResult<T> execute(Claim claim, Callable<T> work)
+      throws Exception {
+    Object running = new Object();
+    engine.hold(claim, running);
+    T value;
+    try {
+      value = CurrentCall.run(claim, work);
+    } catch (Throwable thrown) {
+      fail(claim, thrown);
+      throw thrown;
+    } finally {
+      Reference.reachabilityFence(running);
+    }
+    return switch (engine.settler().complete(claim, value)) {
+      case DONE ->
+          new WorkResult<>(value, false, firstStatus(claim), claim.operationId(), claim.expires());
+      case COME_AGAIN -> throw new WorkRefusedException(Refusal.inProgress(engine.lease()));
+      case ROLLED_BACK ->
+          throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
+    };
+  }
+
+  private void fail(Claim claim, Throwable thrown) {
+    WorkFailedException failure =
+        thrown instanceof WorkFailedException said
+            ? said
+            : new WorkFailedException(Code.UNKNOWN, "the work failed");
+    String message = failure.getMessage() == null ? "" : failure.getMessage();
+    engine
+        .settler()
+        .fail(
+            claim,
+            new Outcome.Failed(failure.code(), false),
+            () ->
+                new RecordedOutcome.Failure(
+                    RecordedError.newBuilder()
+                        .setCode(failure.code().getNumber())
+                        .setMessage(message)
+                        .build()
+                        .toByteString()));
+  }
+
+  private static <T extends Message> WorkResult<T> replay(
+      ClaimRequest wish, ClaimResult.Recorded recorded, Parser<T> results)
+      throws WorkFailedException, InvalidProtocolBufferException {
+    if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
+      RecordedError error = RecordedError.parseFrom(failure.bytes());
+      throw new WorkFailedException(Code.forNumber(error.getCode()), error.getMessage());
+    }
+    RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
+    return new WorkResult<>(
+        results.parseFrom(wish.open(response.bytes())),
+        true,
+        recorded.status(),
+        recorded.operationId(),
+        recorded.expires());
+  }
+
+  private ClaimResult await(ClaimRequest wish, ClaimResult.InFlight met, Duration limit)
+      throws InterruptedException {
+    CompletableFuture<ClaimResult> ended = new CompletableFuture<>();
+    var waiter = engine.waiter().await(wish, met, limit, ended::complete);
+    try {
+      return ended.get();
+    } catch (InterruptedException interrupted) {
+      waiter.cancel();
+      throw interrupted;
+    } catch (ExecutionException impossible) {
+      throw new AssertionError(impossible);
+    }
+  }
+
+  private static IdempotencyStatus firstStatus(Claim claim) {
+    return claim.request().procedure().statusResolver().isPresent()
+        ? IdempotencyStatus.PROCESSING
+        : IdempotencyStatus.COMPLETED;
+  }
+}

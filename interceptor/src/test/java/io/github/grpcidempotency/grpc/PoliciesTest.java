@@ -1,0 +1,233 @@
+package io.github.grpcidempotency.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import com.google.crypto.tink.Aead;
+import com.google.crypto.tink.KeyTemplates;
+import com.google.crypto.tink.KeysetHandle;
+import com.google.crypto.tink.RegistryConfiguration;
+import com.google.crypto.tink.aead.AeadConfig;
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.FoundKey;
+import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.procedure.TinkProtection;
+import io.grpc.Status;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource(Transport.class)
+class PoliciesTest extends CallTest {
+  PoliciesTest(Transport transport) {
+    super(transport);
+  }
+
+  @Test
+  void whereAKeyIsRequiredACallWithoutOneIsRefused() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.keyPolicy(KeyPolicy.REQUIRED)));
+
+    server
+        .call("a thing")
+        .as(ALICE)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REQUIRED")
+        .forGood();
+    server
+        .call("a thing")
+        .key(KEY)
+        .end()
+        .refused(Status.Code.UNAUTHENTICATED, "IDEMPOTENCY_CALLER_REQUIRED")
+        .forGood();
+    keyed(server).end().first();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void whereAKeyIsProhibitedACallWithOneIsRefused() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.keyPolicy(KeyPolicy.PROHIBITED)));
+
+    keyed(server)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_PROHIBITED")
+        .forGood();
+    server.call("a thing").as(ALICE).end().untouched();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aHandlerThatLooksAfterKeysItselfIsLeftAlone() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.keyPolicy(KeyPolicy.HANDLER_INTERNAL)));
+
+    keyed(server).end().untouched();
+    keyed(server).end().untouched();
+    assertThat(server.things().runs()).isEqualTo(2);
+  }
+
+  @Test
+  void aKeyMayComeFromTheRequest() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.keyFrom(KeySource.assignedId("name"))));
+    String id = UUID.randomUUID().toString();
+
+    Seen first = server.call(id).as(ALICE).end().first();
+
+    server.call(id).as(ALICE).end().replays(first);
+    server
+        .call("no id")
+        .as(ALICE)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID");
+    server
+        .call("")
+        .as(ALICE)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REQUIRED");
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void theSameContentIsTheSameOperation() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.keyFrom(KeySource.content("name"))));
+
+    Seen first = server.call("a thing").as(ALICE).end().first();
+
+    server.call("a thing").as(ALICE).end().replays(first);
+    server.call("another thing").as(ALICE).end().first();
+    server.call("a thing").as(BOB).end().first();
+  }
+
+  @Test
+  void aKeyMayBeOptionalWhereverItComesFrom() {
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure
+                            .keyFrom(KeySource.requestField("name").as(KeyFormat.opaque()))
+                            .keyPolicy(KeyPolicy.OPTIONAL)));
+
+    server.call("").as(ALICE).end().untouched();
+    server.call("k").end().untouched();
+    server.call("k").as(ALICE).end().first();
+  }
+
+  @Test
+  void aSourceMayKnowWhoseKeyItIs() {
+    Caller principal = Caller.of(new UUID(7, 7));
+    KeySource webhook = call -> Optional.of(new FoundKey("event-1", Optional.of(principal)));
+    ThingServer server = start(server().createThing(procedure -> procedure.keyFrom(webhook)));
+
+    Seen first = server.call("a thing").end().first();
+
+    server.call("a thing").as(ALICE).end().replays(first);
+  }
+
+  @Test
+  void aFieldLeftOutOfTheFingerprintMayChange() {
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure.fingerprint(
+                            Fingerprinter.wholeRequest().ignoringSince(2, "name"))));
+
+    Seen first = keyed(server).end().first();
+
+    server.call("another name").as(ALICE).key(KEY).end().replays(first);
+  }
+
+  @Test
+  void anAnswerIsNotReplayedToACallerWhoLostTheRight() {
+    AtomicBoolean allowed = new AtomicBoolean(true);
+    ThingServer server =
+        start(
+            server()
+                .createThing(procedure -> procedure.guard((caller, resource) -> allowed.get())));
+    Seen first = keyed(server).end().first();
+    keyed(server).end().replays(first);
+
+    allowed.set(false);
+
+    keyed(server)
+        .end()
+        .refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED")
+        .forGood();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aGuardThatFailsLetsNothingThrough() {
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure.guard(
+                            (caller, resource) -> {
+                              throw new IllegalStateException("the rights cannot be read");
+                            })));
+    keyed(server).end().first();
+
+    keyed(server).end().refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED");
+  }
+
+  @Test
+  void aFieldThatIsNotRecordedIsMissingFromReplaysWhichSaySo() {
+    ThingServer server = start(server().createThing(procedure -> procedure.omit("name")));
+    Seen first = keyed(server).end().first();
+
+    Seen replay = keyed(server).end();
+
+    assertThat(first.thing().getName()).isEqualTo("a thing");
+    assertThat(replay.thing()).isEqualTo(first.thing().toBuilder().clearName().build());
+    assertThat(replay.trailer(IdempotencyMetadata.OMITTED)).contains("name");
+    assertThat(first.trailer(IdempotencyMetadata.OMITTED)).isEmpty();
+  }
+
+  @Test
+  void anEncryptedAnswerIsReplayedAsItWas() throws Exception {
+    AeadConfig.register();
+    KeysetHandle keyset = KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM"));
+    ResponseProtection protection =
+        new TinkProtection(keyset.getPrimitive(RegistryConfiguration.get(), Aead.class));
+    ThingServer server = start(server().createThing(procedure -> procedure.protect(protection)));
+
+    Seen first = keyed(server).end().first();
+
+    keyed(server).end().replays(first);
+    server.call("a thing").as(BOB).key(KEY).end().first();
+  }
+
+  @Test
+  void whatWasSealedForOneRecordDoesNotOpenForAnother() throws Exception {
+    AeadConfig.register();
+    ResponseProtection protection =
+        new TinkProtection(
+            KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM"))
+                .getPrimitive(RegistryConfiguration.get(), Aead.class));
+    ByteString sealed =
+        protection.seal(ByteString.copyFromUtf8("secret"), ByteString.copyFromUtf8("alice"));
+
+    assertThat(sealed.toStringUtf8()).doesNotContain("secret");
+    assertThat(protection.open(sealed, ByteString.copyFromUtf8("alice")).toStringUtf8())
+        .isEqualTo("secret");
+    assertThatIllegalStateException()
+        .isThrownBy(() -> protection.open(sealed, ByteString.copyFromUtf8("bob")));
+  }
+}

@@ -1,0 +1,64 @@
+package io.github.grpcidempotency.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Fingerprint.Match;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import org.junit.jupiter.api.Test;
+
+class FingerprintVersionsTest {
+  private static final Fingerprinter WHOLE = Fingerprinter.wholeRequest();
+  private static final Fingerprinter SINCE_2 = WHOLE.ignoringSince(2, "labels");
+  private static final CreateThingRequest REQUEST =
+      CreateThingRequest.newBuilder().setName("a").putLabels("sent", "first").build();
+  private static final CreateThingRequest RETRY =
+      REQUEST.toBuilder().putLabels("sent", "again").build();
+  private static final CreateThingRequest OTHER = REQUEST.toBuilder().setName("b").build();
+
+  @Test
+  void aFieldThatChangesBetweenRetriesIsLeftOut() {
+    Fingerprint recorded = SINCE_2.fingerprint(REQUEST);
+
+    assertThat(recorded.version()).isEqualTo(2);
+    assertThat(SINCE_2.compare(RETRY, recorded)).isEqualTo(Match.SAME);
+    assertThat(SINCE_2.compare(OTHER, recorded)).isEqualTo(Match.OTHER);
+  }
+
+  @Test
+  void anOlderRecordIsComparedUnderItsOwnRules() {
+    Fingerprint recorded = WHOLE.fingerprint(REQUEST);
+
+    assertThat(SINCE_2.compare(REQUEST, recorded)).isEqualTo(Match.SAME);
+    assertThat(SINCE_2.compare(RETRY, recorded)).isEqualTo(Match.OTHER);
+  }
+
+  @Test
+  void anOlderServerCannotCompareANewerRecord() {
+    assertThat(WHOLE.compare(REQUEST, SINCE_2.fingerprint(REQUEST))).isEqualTo(Match.INCOMPARABLE);
+  }
+
+  @Test
+  void unknownFieldsStayPartOfTheHash() throws Exception {
+    byte[] unknown = {(byte) 0xf8, 0x07, 1};
+    CreateThingRequest newer =
+        CreateThingRequest.parseFrom(REQUEST.toByteString().concat(ByteString.copyFrom(unknown)));
+
+    assertThat(SINCE_2.compare(newer, SINCE_2.fingerprint(REQUEST))).isEqualTo(Match.OTHER);
+  }
+
+  @Test
+  void aFieldThatDoesNotExistIsAProblem() {
+    assertThat(WHOLE.ignoringSince(2, "nom").problems(REQUEST.getDescriptorForType()))
+        .singleElement()
+        .asString()
+        .contains("\"nom\", which is not a field");
+  }
+
+  @Test
+  void aVersionFitsItsColumn() {
+    assertThatIllegalArgumentException().isThrownBy(() -> WHOLE.ignoringSince(0, "name"));
+    assertThatIllegalArgumentException().isThrownBy(() -> WHOLE.ignoringSince(32_768, "name"));
+  }
+}

@@ -1,0 +1,144 @@
+package io.github.grpcidempotency.key;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+class KeySourceTest {
+  private static final Caller ALICE = Caller.of(new UUID(1, 2));
+  private static final Caller BOB = Caller.of(new UUID(3, 4));
+  private static final CreateThingRequest NAMED =
+      CreateThingRequest.newBuilder().setName("a-name").putLabels("a", "b").build();
+
+  @Test
+  void aHeaderIsAKey() {
+    assertThat(value(KeySource.metadata("x-key"), call(NAMED, "x-key", "k"))).contains("k");
+    assertThat(value(KeySource.metadata("x-key"), call(NAMED))).isEmpty();
+  }
+
+  @Test
+  void twoHeadersOrAnEmptyOneAreMalformed() {
+    assertMalformed(KeySource.metadata("x-key"), call(NAMED, "x-key", "k", "k"));
+    assertMalformed(KeySource.metadata("x-key"), call(NAMED, "x-key", ""));
+  }
+
+  @Test
+  void aFieldIsAKeyUnlessItIsEmpty() {
+    assertThat(value(KeySource.requestField("name"), call(NAMED))).contains("a-name");
+    assertThat(value(KeySource.requestField("name"), call(CreateThingRequest.getDefaultInstance())))
+        .isEmpty();
+  }
+
+  @Test
+  void aFieldThatDoesNotExistOrIsNoTextIsAProblem() {
+    assertThat(KeySource.requestField("nom").problems(NAMED.getDescriptorForType()))
+        .singleElement()
+        .asString()
+        .contains("\"nom\" is not a singular string field");
+    assertThat(KeySource.requestField("labels").problems(NAMED.getDescriptorForType())).hasSize(1);
+    assertThat(KeySource.requestId().problems(NAMED.getDescriptorForType())).hasSize(1);
+    assertThat(KeySource.content("name", "nom").problems(NAMED.getDescriptorForType())).hasSize(1);
+    assertThat(
+            KeySource.firstOf(KeySource.requestField("a"), KeySource.requestField("b"))
+                .prefixed("p:")
+                .problems(NAMED.getDescriptorForType()))
+        .hasSize(2);
+  }
+
+  @Test
+  void aFormatChecksAndSpellsTheKey() {
+    KeySource source = KeySource.metadata("x-key").as(KeyFormat.uuid());
+
+    assertThat(value(source, call(NAMED, "x-key", "0193A0C4-7E5B-7CC1-9D6E-AABBCCDDEEFF")))
+        .contains("0193a0c4-7e5b-7cc1-9d6e-aabbccddeeff");
+    assertMalformed(source, call(NAMED, "x-key", "k"));
+  }
+
+  @Test
+  void onlyARandomUuidIsARequestId() {
+    KeyFormat format = KeyFormat.uuid4();
+
+    assertThat(format.canonicalize("0193a0c4-7e5b-4cc1-9d6e-aabbccddeeff")).isPresent();
+    assertThat(format.canonicalize("0193a0c4-7e5b-7cc1-9d6e-aabbccddeeff")).isEmpty();
+  }
+
+  @Test
+  void aPrefixKeepsSourcesApart() {
+    assertThat(value(KeySource.metadata("x-key").prefixed("a:"), call(NAMED, "x-key", "k")))
+        .contains("a:k");
+  }
+
+  @Test
+  void theFirstSourceThatFindsAKeyCounts() {
+    KeySource source =
+        KeySource.firstOf(KeySource.metadata("x-key"), KeySource.requestField("name"));
+
+    assertThat(value(source, call(NAMED, "x-key", "k"))).contains("k");
+    assertThat(value(source, call(NAMED))).contains("a-name");
+    assertThat(source.readsRequest()).isTrue();
+    assertThat(KeySource.firstOf(KeySource.metadata("x-key")).readsRequest()).isFalse();
+  }
+
+  @Test
+  void aKeyOfContentIsThatOfTheChosenFieldsTheUserAndTheProcedure() {
+    KeySource source = KeySource.content("name");
+    Optional<String> key = value(source, call(NAMED));
+
+    assertThat(key).isPresent();
+    assertThat(value(source, call(NAMED.toBuilder().putLabels("c", "d").build()))).isEqualTo(key);
+    assertThat(value(source, call(NAMED.toBuilder().setName("another").build())))
+        .isPresent()
+        .isNotEqualTo(key);
+    assertThat(value(source, new Call("a.B/C", Optional.of(BOB), Map.of(), NAMED)))
+        .isNotEqualTo(key);
+    assertThat(value(source, new Call("a.B/D", Optional.of(ALICE), Map.of(), NAMED)))
+        .isNotEqualTo(key);
+  }
+
+  @Test
+  void fieldsOfContentAreNotRunTogether() {
+    KeySource both = KeySource.content("name", "labels");
+
+    assertThat(value(both, call(NAMED)))
+        .isNotEqualTo(value(KeySource.content("labels", "name"), call(NAMED)));
+  }
+
+  @Test
+  void aKeyOfNothingIsRefused() {
+    assertThatIllegalArgumentException().isThrownBy(KeySource::content);
+    assertThatIllegalArgumentException().isThrownBy(KeySource::firstOf);
+  }
+
+  private static void assertMalformed(KeySource source, KeyCall call) {
+    assertThatExceptionOfType(MalformedKeyException.class).isThrownBy(() -> source.find(call));
+  }
+
+  private static Optional<String> value(KeySource source, KeyCall call) {
+    return source.find(call).map(FoundKey::value);
+  }
+
+  private static KeyCall call(Message request) {
+    return new Call("a.B/C", Optional.of(ALICE), Map.of(), request);
+  }
+
+  private static KeyCall call(Message request, String header, String... values) {
+    return new Call("a.B/C", Optional.of(ALICE), Map.of(header, List.of(values)), request);
+  }
+
+  private record Call(
+      String procedure, Optional<Caller> caller, Map<String, List<String>> headers, Message request)
+      implements KeyCall {
+    @Override
+    public List<String> metadata(String name) {
+      return headers.getOrDefault(name, List.of());
+    }
+  }
+}

@@ -1,0 +1,10 @@
+SELECT set_config('app.current_user_id', :user, true);
+
+UPDATE ${schema}.idempotency_keys AS k
+   SET expires = now() + :retention_millis * interval '1 millisecond'
+ WHERE k.id = :id
+   AND k.user_id = CAST(:user AS uuid)
+   AND k.completed IS NOT NULL
+   AND k.expires > now()
+   AND k.expires < now() + :retention_millis * interval '0.9 millisecond'
+RETURNING k.expires
