@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 
 /** One of the programs, as a process of its own: it can be told to stop, and it can be killed. */
 final class ProgramProcess implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration PATIENCE = Duration.ofMinutes(3);
   private static final Pattern LISTENING = Pattern.compile("^listening on port (\\d+)$");
 
   private final Process process;

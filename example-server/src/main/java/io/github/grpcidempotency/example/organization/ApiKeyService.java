@@ -13,7 +13,7 @@ import io.github.grpcidempotency.example.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
 import java.util.UUID;
 
-/** API keys of a project. Knows nothing of idempotency. */
+/** API keys of a project. Creates through the transaction of the call's claim. */
 public final class ApiKeyService extends APIKeyServiceImplBase {
   private final Tenant tenant;
 
@@ -34,7 +34,7 @@ public final class ApiKeyService extends APIKeyServiceImplBase {
     check.orThrow();
     NewResource apiKey = NewResource.of(API_KEY, name);
     return tenant
-        .create(
+        .createWithinClaim(
             apiKey.ownedByCaller(), handle -> ApiKeys.insert(handle, apiKey.id(), projectId, name))
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }

@@ -26,38 +26,52 @@ import io.github.grpcidempotency.example.tenant.Clusters;
 import io.github.grpcidempotency.example.tenant.Installs;
 import io.github.grpcidempotency.example.tenant.NodePools;
 import io.github.grpcidempotency.example.tenant.Tenant;
+import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.store.Claim;
 import io.grpc.stub.StreamObserver;
 import java.util.UUID;
 
-/** Clusters of a project, and what stands in them. Knows nothing of idempotency. */
+/**
+ * Clusters of a project, and what stands in them. A cluster is reserved with a cloud provider
+ * first, which is slow, and then recorded together with its answer; the rest knows nothing of
+ * idempotency.
+ */
 public final class ClusterService extends ClusterServiceImplBase {
   private static final int MAX_NODES = 1000;
 
   private final Tenant tenant;
+  private final CloudProvider cloud;
 
-  public ClusterService(Tenant tenant) {
+  public ClusterService(Tenant tenant, CloudProvider cloud) {
     this.tenant = tenant;
+    this.cloud = cloud;
   }
 
   @Override
   public void createCluster(
       CreateClusterRequest request, StreamObserver<CreateClusterResponse> observer) {
-    Reply.to(
-        observer, () -> CreateClusterResponse.newBuilder().setCluster(create(request)).build());
+    Reply.to(observer, () -> create(request));
   }
 
-  private Cluster create(CreateClusterRequest request) {
+  private CreateClusterResponse create(CreateClusterRequest request) {
     RequestCheck check = new RequestCheck();
     UUID projectId = check.id("project_id", request.getProjectId());
     String name = check.text("name", request.getName());
     String region = check.text("region", request.getRegion());
     check.orThrow();
     NewResource cluster = NewResource.of(CLUSTER, name);
+    cloud.reserve(region, operationId());
     return tenant
-        .create(
+        .createAndComplete(
             cluster.ownedByCaller(),
-            handle -> Clusters.insert(handle, cluster.id(), projectId, name, region))
+            handle -> Clusters.insert(handle, cluster.id(), projectId, name, region),
+            created -> CreateClusterResponse.newBuilder().setCluster(created).build())
         .orElseThrow(() -> Reply.notFound("project", projectId));
+  }
+
+  /** What makes the provider's own work idempotent: the same for every run of this operation. */
+  private static UUID operationId() {
+    return CurrentCall.claim().map(Claim::operationId).orElseGet(UUID::randomUUID);
   }
 
   @Override

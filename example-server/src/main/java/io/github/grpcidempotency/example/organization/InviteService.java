@@ -13,7 +13,7 @@ import io.github.grpcidempotency.example.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
 import java.util.Optional;
 
-/** Invitations into an organization. Knows nothing of idempotency. */
+/** Invitations into an organization. Creates through the transaction of the call's claim. */
 public final class InviteService extends InviteServiceImplBase {
   private final Tenant tenant;
 
@@ -34,7 +34,7 @@ public final class InviteService extends InviteServiceImplBase {
     check.orThrow();
     NewResource invite = NewResource.of(INVITE, email);
     return tenant
-        .create(
+        .createWithinClaim(
             invite.ownedByCaller(),
             handle -> Optional.of(Invites.insert(handle, invite.id(), email, role)))
         .orElseThrow();

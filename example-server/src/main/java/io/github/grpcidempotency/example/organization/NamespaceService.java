@@ -13,7 +13,7 @@ import io.github.grpcidempotency.example.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
 import java.util.UUID;
 
-/** Namespaces of a project. Knows nothing of idempotency. */
+/** Namespaces of a project. Creates through the transaction of the call's claim. */
 public final class NamespaceService extends NamespaceServiceImplBase {
   private final Tenant tenant;
 
@@ -35,7 +35,7 @@ public final class NamespaceService extends NamespaceServiceImplBase {
     check.orThrow();
     NewResource namespace = NewResource.of(NAMESPACE, name);
     return tenant
-        .create(
+        .createWithinClaim(
             namespace.ownedByCaller(),
             handle -> Namespaces.insert(handle, namespace.id(), projectId, name))
         .orElseThrow(() -> Reply.notFound("project", projectId));

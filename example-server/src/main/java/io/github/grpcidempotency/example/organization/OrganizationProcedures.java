@@ -16,9 +16,11 @@ import static io.github.grpcidempotency.example.tenant.Resources.NAMESPACE;
 import static io.github.grpcidempotency.example.tenant.Resources.NODE_POOL;
 import static io.github.grpcidempotency.example.tenant.Resources.PROJECT;
 import static io.github.grpcidempotency.example.tenant.Resources.PROJECT_MEMBER;
+import static io.github.grpcidempotency.procedure.Execution.RESERVED_SAME_DATABASE;
+import static io.github.grpcidempotency.procedure.Execution.TRANSACTIONAL;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -32,6 +34,20 @@ import java.util.function.Function;
 /**
  * Which creates are safe to retry, and what each of them creates. The first four say it in their
  * {@code .proto}, and only the outbox is named here; the last four say it here.
+ *
+ * <p>How they run, and why:
+ *
+ * <ul>
+ *   <li>{@code CreateProject}, {@code AddProjectMember}, {@code CreateNamespace}, {@code
+ *       CreateAPIKey} and {@code InviteMember} are transactional: they only write rows, so effect
+ *       and record can be one commit, which is the strongest and the cheapest.
+ *   <li>{@code CreateCluster} is reserved: it asks a cloud provider first, and a transaction must
+ *       not stay open meanwhile. Its duplicates wait for it, and its last transaction completes the
+ *       claim.
+ *   <li>{@code CreateNodePool} and {@code AddInstall} are reserved as well and know nothing of it,
+ *       to show what a handler gets that is not changed at all; their rows are in the same
+ *       database.
+ * </ul>
  */
 public final class OrganizationProcedures {
   private final Optional<Duration> retention;
@@ -55,10 +71,26 @@ public final class OrganizationProcedures {
         inProto(getAddProjectMemberMethod(), PROJECT_MEMBER),
         inProto(getCreateClusterMethod(), CLUSTER),
         inProto(getCreateNodePoolMethod(), NODE_POOL),
-        inJava(getAddInstallMethod(), INSTALL, response -> response.getInstall().getId()),
-        inJava(getCreateNamespaceMethod(), NAMESPACE, response -> response.getNamespace().getId()),
-        inJava(getCreateAPIKeyMethod(), API_KEY, response -> response.getApiKey().getId()),
-        inJava(getInviteMemberMethod(), INVITE, response -> response.getInvite().getId()));
+        inJava(
+            getAddInstallMethod(),
+            INSTALL,
+            RESERVED_SAME_DATABASE,
+            response -> response.getInstall().getId()),
+        inJava(
+            getCreateNamespaceMethod(),
+            NAMESPACE,
+            TRANSACTIONAL,
+            response -> response.getNamespace().getId()),
+        inJava(
+            getCreateAPIKeyMethod(),
+            API_KEY,
+            TRANSACTIONAL,
+            response -> response.getApiKey().getId()),
+        inJava(
+            getInviteMemberMethod(),
+            INVITE,
+            TRANSACTIONAL,
+            response -> response.getInvite().getId()));
   }
 
   private <ResponseT extends Message> Procedure inProto(
@@ -69,11 +101,12 @@ public final class OrganizationProcedures {
   private <ResponseT extends Message> Procedure inJava(
       MethodDescriptor<? extends Message, ResponseT> method,
       ResourceType type,
+      Execution execution,
       Function<ResponseT, String> id) {
     return finish(
         Procedure.of(method)
             .resource(type, response -> UUID.fromString(id.apply(response)))
-            .outage(OutagePolicy.FAIL_OPEN),
+            .execution(execution),
         type);
   }
 

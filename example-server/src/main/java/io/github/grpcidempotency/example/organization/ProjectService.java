@@ -24,7 +24,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Projects and who belongs to them. Knows nothing of idempotency. */
+/** Projects and who belongs to them. Creates through the transaction of the call's claim. */
 public final class ProjectService extends ProjectServiceImplBase {
   private final Tenant tenant;
 
@@ -45,7 +45,7 @@ public final class ProjectService extends ProjectServiceImplBase {
     check.orThrow();
     NewResource project = NewResource.of(PROJECT, name);
     return tenant
-        .create(
+        .createWithinClaim(
             project.ownedByCaller(),
             handle -> Optional.of(Projects.insert(handle, project.id(), name)))
         .orElseThrow();
@@ -65,7 +65,7 @@ public final class ProjectService extends ProjectServiceImplBase {
     check.orThrow();
     NewResource member = NewResource.of(PROJECT_MEMBER, role);
     return tenant
-        .create(
+        .createWithinClaim(
             member.grants(new Tuple("user:" + userId, role, "project:" + projectId)),
             handle -> ProjectMembers.insert(handle, member.id(), projectId, userId, role))
         .orElseThrow(() -> Reply.notFound("project", projectId));

@@ -6,6 +6,7 @@ import io.github.grpcidempotency.example.database.HostDatabase;
 import io.github.grpcidempotency.example.database.RightsCheck;
 import io.github.grpcidempotency.example.database.StartupFailure;
 import io.github.grpcidempotency.example.organization.ApiKeyService;
+import io.github.grpcidempotency.example.organization.CloudProvider;
 import io.github.grpcidempotency.example.organization.ClusterService;
 import io.github.grpcidempotency.example.organization.InviteService;
 import io.github.grpcidempotency.example.organization.NamespaceService;
@@ -26,6 +27,7 @@ import io.grpc.ServerInterceptor;
 import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
@@ -35,6 +37,7 @@ import org.jdbi.v3.core.statement.StatementExceptions;
 /** All that serves the organisation API on one migrated database. */
 public final class RunningServer implements AutoCloseable {
   private static final long DRAIN_SECONDS = 5;
+  private static final Duration CLOUD_DELAY = Duration.ofMillis(300);
 
   private final Server server;
   private final HealthStatusManager health;
@@ -72,17 +75,26 @@ public final class RunningServer implements AutoCloseable {
 
   /** What a failed statement says of itself goes into logs, so it names no values. */
   private static Jdbi jdbi(DataSource pool) {
-    return Jdbi.create(pool)
-        .configure(
-            StatementExceptions.class,
-            config -> config.setMessageRendering(StatementExceptions.MessageRendering.NONE));
+    Jdbi jdbi = Jdbi.create(pool);
+    keepValuesToItself(jdbi);
+    return jdbi;
+  }
+
+  private static void keepValuesToItself(Jdbi jdbi) {
+    jdbi.configure(
+        StatementExceptions.class,
+        config -> config.setMessageRendering(StatementExceptions.MessageRendering.NONE));
   }
 
   private static IdempotencyInterceptor idempotency(Settings settings, DataSource pool) {
     try {
       return IdempotencyInterceptor.builder(
               OrganizationProcedures.of(settings.ttl()), CurrentCaller::find)
-          .store(PostgresIdempotencyStore.builder(pool).lease(settings.lease()).build())
+          .store(
+              PostgresIdempotencyStore.builder(pool)
+                  .lease(settings.lease())
+                  .jdbi(RunningServer::keepValuesToItself)
+                  .build())
           .build();
     } catch (IllegalArgumentException | IllegalStateException | StoreException e) {
       throw StartupFailure.because("The server cannot start", e);
@@ -97,7 +109,7 @@ public final class RunningServer implements AutoCloseable {
           .addServices(
               List.of(
                   new ProjectService(tenant).bindService(),
-                  new ClusterService(tenant).bindService(),
+                  new ClusterService(tenant, new CloudProvider(CLOUD_DELAY)).bindService(),
                   new NamespaceService(tenant).bindService(),
                   new ApiKeyService(tenant).bindService(),
                   new InviteService(tenant).bindService()))

@@ -1,9 +1,12 @@
 package io.github.grpcidempotency.example.tenant;
 
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.example.caller.CurrentCaller;
 import io.github.grpcidempotency.example.outbox.Outbox;
 import io.github.grpcidempotency.example.outbox.OutboxEntry;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jdbi.v3.core.Handle;
@@ -38,14 +41,42 @@ public final class Tenant {
    * @return empty, with nothing written, if {@code insert} returned empty
    */
   public <T> Optional<T> create(OutboxEntry entry, Function<CallerHandle, Optional<T>> insert) {
+    return inTransaction(tenant -> create(tenant, entry, insert));
+  }
+
+  /**
+   * The same in the transaction of a transactional procedure's call: the interceptor has opened it
+   * as the caller, and commits it together with the record of the answer.
+   */
+  public <T> Optional<T> createWithinClaim(
+      OutboxEntry entry, Function<CallerHandle, Optional<T>> insert) {
+    CallerHandle claim = new CallerHandle(ClaimTransaction.handle(), CurrentCaller.get());
+    return create(claim, entry, insert);
+  }
+
+  /**
+   * The same in a transaction of its own that records the call's answer as well: what a reserved
+   * procedure does last, once it has done something slow.
+   *
+   * @param response makes the answer of what was created
+   */
+  public <T, R extends Message> Optional<R> createAndComplete(
+      OutboxEntry entry, Function<CallerHandle, Optional<T>> insert, Function<T, R> response) {
     return inTransaction(
         tenant -> {
-          Optional<T> created = insert.apply(tenant);
-          if (created.isPresent()) {
-            outbox.enqueue(tenant.handle(), tenant.caller().userId(), entry);
-          }
-          return created;
+          Optional<R> answer = create(tenant, entry, insert).map(response);
+          answer.ifPresent(made -> TransactionalCompletion.complete(tenant.handle(), made));
+          return answer;
         });
+  }
+
+  private <T> Optional<T> create(
+      CallerHandle tenant, OutboxEntry entry, Function<CallerHandle, Optional<T>> insert) {
+    Optional<T> created = insert.apply(tenant);
+    if (created.isPresent()) {
+      outbox.enqueue(tenant.handle(), tenant.caller().userId(), entry);
+    }
+    return created;
   }
 
   private <T> T inTransaction(Function<CallerHandle, T> work) {
