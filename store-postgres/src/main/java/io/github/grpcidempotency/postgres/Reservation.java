@@ -90,8 +90,7 @@ final class Reservation implements Claim {
   void completeWithin(Handle handle, Message response) {
     RecordedOutcome outcome =
         new RecordedOutcome.Response(
-            RecordedFields.of(request.procedure(), response).toByteString(),
-            resourceId(response));
+            RecordedFields.of(request.procedure(), response).toByteString(), resourceId(response));
     if (!update(handle, store.sql(request.procedure()).complete(), outcome)) {
       throw new ClaimLostException(id);
     }
