@@ -41,6 +41,8 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   private static final String SET_USER = SqlFile.load("set_user", Map.of());
 
   private final DataSource dataSource;
+  private final DataSource maintenance;
+  private final Jdbi maintenanceJdbi;
   private final Jdbi jdbi;
   private final Handles handles;
   private final String schema;
@@ -51,6 +53,8 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
 
   private PostgresIdempotencyStore(Builder builder) {
     this.dataSource = builder.dataSource;
+    this.maintenance = builder.maintenance;
+    this.maintenanceJdbi = Jdbi.create(maintenance);
     this.jdbi = Jdbi.create(dataSource);
     this.handles = new Handles(builder.configuration);
     this.schema = builder.schema;
@@ -115,7 +119,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
 
   @Override
   public EndWatch watch(Consumer<IdempotencyKey> ended) {
-    return new PostgresEndWatch(dataSource, schema, ended);
+    return new PostgresEndWatch(maintenance, schema, ended);
   }
 
   @Override
@@ -131,7 +135,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
       }
     }
     if (!reservations.isEmpty()) {
-      owned.addAll(inStore("renew leases", handle -> renew(handle, reservations)));
+      owned.addAll(on(maintenanceJdbi, "renew leases", handle -> renew(handle, reservations)));
     }
     return owned;
   }
@@ -178,6 +182,10 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
    * Does one thing on one connection; every failure of the database is a {@link StoreException}.
    */
   <T> T inStore(String what, Function<Handle, T> work) {
+    return on(jdbi, what, work);
+  }
+
+  private static <T> T on(Jdbi jdbi, String what, Function<Handle, T> work) {
     try (Handle handle = jdbi.open()) {
       return work.apply(handle);
     } catch (JdbiException failure) {
@@ -188,17 +196,29 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   /** Settings of the store. Not thread-safe. */
   public static final class Builder {
     private final DataSource dataSource;
+    private DataSource maintenance;
     private String schema = IdempotencySchema.DEFAULT_NAME;
     private Duration lease = Duration.ofSeconds(30);
     private Consumer<Jdbi> configuration = jdbi -> {};
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
+      this.maintenance = dataSource;
     }
 
     /** Sets the schema of the table; {@code idempotency} by default. */
     public Builder schema(String name) {
       this.schema = IdempotencySchema.checkName(name);
+      return this;
+    }
+
+    /**
+     * Sets another pool, of two connections, for renewing leases and for watching other servers'
+     * calls; by default that is the store's own. Set it where handlers can take every connection of
+     * the store's pool for as long as a lease: what cannot be renewed is taken over.
+     */
+    public Builder maintenance(DataSource dataSource) {
+      this.maintenance = dataSource;
       return this;
     }
 

@@ -1,0 +1,37 @@
+package io.github.grpcidempotency.benchmarks.database;
+
+import java.net.InetAddress;
+import java.net.Socket;
+import javax.net.SocketFactory;
+
+/** Makes the driver's sockets, and so sees every round trip. The driver finds it by its name. */
+public final class CountingSocketFactory extends SocketFactory {
+  @Override
+  public Socket createSocket() {
+    return new CountingSocket();
+  }
+
+  @Override
+  public Socket createSocket(String host, int port) {
+    throw connectedElsewhere();
+  }
+
+  @Override
+  public Socket createSocket(String host, int port, InetAddress localHost, int localPort) {
+    throw connectedElsewhere();
+  }
+
+  @Override
+  public Socket createSocket(InetAddress host, int port) {
+    throw connectedElsewhere();
+  }
+
+  @Override
+  public Socket createSocket(InetAddress address, int port, InetAddress local, int localPort) {
+    throw connectedElsewhere();
+  }
+
+  private static UnsupportedOperationException connectedElsewhere() {
+    return new UnsupportedOperationException("the driver connects the sockets that it gets");
+  }
+}

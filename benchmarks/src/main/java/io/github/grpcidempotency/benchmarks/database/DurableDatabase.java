@@ -1,0 +1,148 @@
+package io.github.grpcidempotency.benchmarks.database;
+
+import com.google.common.io.Resources;
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
+
+/**
+ * An embedded PostgreSQL that is as durable as a real one, with the service's tables and the
+ * library's schema. The application connects as a role that row-level security binds.
+ */
+public final class DurableDatabase implements AutoCloseable {
+  private static final String DATABASE = "benchmark";
+  private static final String OWNER = "benchmark_owner";
+  private static final String APP = "benchmark_app";
+
+  private static final String NOT_DURABLE =
+      """
+      SELECT name || ' = ' || setting
+        FROM pg_settings
+       WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting <> 'on'
+      """;
+
+  private final EmbeddedPostgres postgres;
+  private final Jdbi superuser;
+
+  private DurableDatabase(EmbeddedPostgres postgres) {
+    this.postgres = postgres;
+    this.superuser = Jdbi.create(postgres.getDatabase("postgres", DATABASE));
+  }
+
+  /**
+   * Starts PostgreSQL in a new temporary directory.
+   *
+   * @throws IllegalStateException if it would not be durable
+   */
+  public static DurableDatabase start() {
+    try {
+      EmbeddedPostgres postgres =
+          EmbeddedPostgres.builder()
+              .setServerConfig("fsync", "on")
+              .setServerConfig("synchronous_commit", "on")
+              .setServerConfig("full_page_writes", "on")
+              .setServerConfig("max_connections", "100")
+              .setServerConfig("shared_buffers", "512MB")
+              // Checkpoints where a scenario asks for one, not at random within a round.
+              .setServerConfig("max_wal_size", "16GB")
+              .setServerConfig("checkpoint_timeout", "1h")
+              .start();
+      DurableDatabase database = new DurableDatabase(postgres);
+      database.prepare();
+      return database;
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private void prepare() {
+    Jdbi postgresDatabase = Jdbi.create(postgres.getPostgresDatabase());
+    List<String> off =
+        postgresDatabase.withHandle(
+            handle -> handle.createQuery(NOT_DURABLE).mapTo(String.class).list());
+    if (!off.isEmpty()) {
+      throw new IllegalStateException("PostgreSQL would not be durable: " + off);
+    }
+    postgresDatabase.useHandle(
+        handle -> {
+          handle.execute("CREATE ROLE " + OWNER + " LOGIN NOSUPERUSER NOBYPASSRLS");
+          handle.execute("CREATE ROLE " + APP + " LOGIN NOSUPERUSER NOBYPASSRLS");
+          handle.execute("CREATE DATABASE " + DATABASE + " OWNER " + OWNER);
+        });
+    runAsOwner(script("service"));
+    migrate(IdempotencySchema.DEFAULT_NAME);
+  }
+
+  /** Adds the library's tables in a schema, with a foreign key for each of eight resource types. */
+  public void migrate(String schema) {
+    IdempotencySchema.migrate(owner(), schema);
+    runAsOwner(script("resource_types").replace("${schema}", schema));
+  }
+
+  /** Returns a pool of the application's connections; its round trips are counted. */
+  public HikariDataSource newPool(int size) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(
+        postgres.getJdbcUrl(APP, DATABASE)
+            + "&socketFactory="
+            + CountingSocketFactory.class.getName());
+    config.setMaximumPoolSize(size);
+    config.setConnectionTimeout(Duration.ofSeconds(60).toMillis());
+    return new HikariDataSource(config);
+  }
+
+  /** Connects past row-level security, to load rows and to read statistics. */
+  public Jdbi superuser() {
+    return superuser;
+  }
+
+  /** Returns the server's version and the settings that matter for speed. */
+  public String description() {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery(
+                    """
+                    SELECT 'PostgreSQL ' || current_setting('server_version')
+                           || ', ' || string_agg(name || '=' || current_setting(name), ', ')
+                      FROM unnest(ARRAY['fsync', 'synchronous_commit', 'full_page_writes',
+                                        'shared_buffers']) AS name
+                    """)
+                .mapTo(String.class)
+                .one());
+  }
+
+  @Override
+  public void close() {
+    try {
+      postgres.close();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private DataSource owner() {
+    return postgres.getDatabase(OWNER, DATABASE);
+  }
+
+  private void runAsOwner(String sql) {
+    Jdbi.create(owner()).useHandle(handle -> handle.execute(sql));
+  }
+
+  private static String script(String name) {
+    try {
+      return Resources.toString(
+          Resources.getResource(DurableDatabase.class, name + ".sql"), StandardCharsets.UTF_8);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+  }
+}

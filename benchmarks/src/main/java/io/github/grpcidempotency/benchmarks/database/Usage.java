@@ -1,0 +1,51 @@
+package io.github.grpcidempotency.benchmarks.database;
+
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.mapper.reflect.ConstructorMapper;
+
+/**
+ * What some work has used of the database.
+ *
+ * @param roundTrips turn-arounds at the application's sockets
+ * @param transactions committed transactions, read-only ones included
+ * @param walSyncs times that WAL was flushed to disk
+ * @param walBytes how far the log has grown
+ */
+public record Usage(long roundTrips, long transactions, long walSyncs, long walBytes) {
+  private static final String STATISTICS =
+      """
+      SELECT d.xact_commit AS transactions,
+             w.wal_sync    AS wal_syncs,
+             pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal_bytes
+        FROM pg_stat_wal AS w, pg_stat_database AS d
+       WHERE d.datname = current_database()
+      """;
+
+  /** What the server itself tells. */
+  public record Statistics(long transactions, long walSyncs, long walBytes) {}
+
+  /**
+   * Does the work, and returns what it has used. All of it goes through the pool's one connection,
+   * which is made to report what it has done: by itself it reports once a second only.
+   */
+  public static Usage of(DataSource singleConnection, Jdbi superuser, Runnable work) {
+    Statistics before = read(singleConnection, superuser);
+    long roundTrips = CountingSocket.roundTrips();
+    work.run();
+    roundTrips = CountingSocket.roundTrips() - roundTrips;
+    Statistics after = read(singleConnection, superuser);
+    return new Usage(
+        roundTrips,
+        after.transactions() - before.transactions(),
+        after.walSyncs() - before.walSyncs(),
+        after.walBytes() - before.walBytes());
+  }
+
+  private static Statistics read(DataSource singleConnection, Jdbi superuser) {
+    Jdbi.create(singleConnection)
+        .useHandle(handle -> handle.execute("SELECT pg_stat_force_next_flush()"));
+    return superuser.withHandle(
+        handle -> handle.createQuery(STATISTICS).map(ConstructorMapper.of(Statistics.class)).one());
+  }
+}

@@ -1,0 +1,47 @@
+package io.github.grpcidempotency.benchmarks.load;
+
+import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import io.github.grpcidempotency.benchmarks.v1.Project;
+import io.github.grpcidempotency.grpc.IdempotencyMetadata;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** Calls a server without a thread of its own per call: the transport's threads call back. */
+public final class Client implements AutoCloseable {
+  private final ManagedChannel channel;
+
+  /** Connects to a server on this machine when it is first used. */
+  public Client(int port) {
+    this.channel =
+        Grpc.newChannelBuilderForAddress("localhost", port, InsecureChannelCredentials.create())
+            .directExecutor()
+            .build();
+  }
+
+  /** Begins a call, and tells how it ended; {@code done} must not block. */
+  public void call(
+      MethodDescriptor<CreateProjectRequest, Project> method,
+      Optional<String> key,
+      CreateProjectRequest request,
+      Consumer<Reply> done) {
+    Metadata headers = new Metadata();
+    key.ifPresent(present -> headers.put(IdempotencyMetadata.KEY, present));
+    ClientCall<CreateProjectRequest, Project> call = channel.newCall(method, CallOptions.DEFAULT);
+    call.start(new ReplyListener(done), headers);
+    call.request(2);
+    call.sendMessage(request);
+    call.halfClose();
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+  }
+}

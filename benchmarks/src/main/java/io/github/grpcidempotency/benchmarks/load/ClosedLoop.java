@@ -1,0 +1,107 @@
+package io.github.grpcidempotency.benchmarks.load;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.HdrHistogram.ConcurrentHistogram;
+
+/**
+ * Callers that each begin the next operation when the last one has ended: so many are always in
+ * flight. A failed operation fails the measurement.
+ */
+public final class ClosedLoop implements AutoCloseable {
+  private static final int DIGITS = 3;
+
+  private final Operation operation;
+  private final CountDownLatch running;
+  private final AtomicReference<Reply> failure = new AtomicReference<>();
+  private volatile ConcurrentHistogram latencies = new ConcurrentHistogram(DIGITS);
+  private volatile long began = System.nanoTime();
+  private volatile boolean stopped;
+
+  private ClosedLoop(Operation operation, int callers) {
+    this.operation = operation;
+    this.running = new CountDownLatch(callers);
+    for (int i = 0; i < callers; i++) {
+      beginNext();
+    }
+  }
+
+  /** Starts the callers; they go on until this is closed. */
+  public static ClosedLoop start(Operation operation, int callers) {
+    return new ClosedLoop(operation, callers);
+  }
+
+  /** Runs callers for a while, and returns what they saw. Blocks. */
+  public static Load run(Operation operation, int callers, Duration time) {
+    try (ClosedLoop loop = start(operation, callers)) {
+      return loop.observe(time);
+    }
+  }
+
+  /** Returns what the callers see from now on, for a while. Blocks. */
+  public Load observe(Duration time) {
+    restart();
+    sleep(time);
+    return seenSinceRestart();
+  }
+
+  /** Forgets what the callers have seen so far. */
+  public void restart() {
+    latencies = new ConcurrentHistogram(DIGITS);
+    began = System.nanoTime();
+  }
+
+  /** Returns what the callers have seen since. */
+  public Load seenSinceRestart() {
+    ConcurrentHistogram seen = latencies.copy();
+    double seconds = (System.nanoTime() - began) / 1e9;
+    Reply failed = failure.get();
+    if (failed != null) {
+      throw new IllegalStateException("a call failed: " + failed.status());
+    }
+    return new Load(
+        seen.getTotalCount() / seconds,
+        seen.getValueAtPercentile(50) / 1e6,
+        seen.getValueAtPercentile(99) / 1e6,
+        seen.getTotalCount());
+  }
+
+  /** Lets the callers end what they have begun. Blocks. */
+  @Override
+  public void close() {
+    stopped = true;
+    try {
+      running.await();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void beginNext() {
+    long start = System.nanoTime();
+    operation.begin(
+        reply -> {
+          if (!reply.isOk()) {
+            failure.compareAndSet(null, reply);
+            running.countDown();
+            return;
+          }
+          latencies.recordValue(System.nanoTime() - start);
+          if (stopped) {
+            running.countDown();
+          } else {
+            beginNext();
+          }
+        });
+  }
+
+  private static void sleep(Duration time) {
+    try {
+      Thread.sleep(time.toMillis());
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("stopped while measuring", interrupted);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+package io.github.grpcidempotency.benchmarks.scenario;
+
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.EndWatch;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreTransaction;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/**
+ * A store in memory that gives every key away and remembers nothing: what a call costs over it is
+ * the interceptor's, not a map's that grows.
+ */
+final class GenerousStore implements IdempotencyStore {
+  private static final UUID ID = new UUID(1, 2);
+  private static final Instant EXPIRES = Instant.parse("2030-01-01T00:00:00Z");
+
+  private record GivenAway(ClaimRequest request) implements Claim {
+    @Override
+    public UUID operationId() {
+      return ID;
+    }
+
+    @Override
+    public Instant expires() {
+      return EXPIRES;
+    }
+
+    @Override
+    public Optional<StoreTransaction> transaction() {
+      return Optional.empty();
+    }
+
+    @Override
+    public Settled complete(RecordedOutcome outcome) {
+      return Settled.DONE;
+    }
+
+    @Override
+    public Settled release() {
+      return Settled.DONE;
+    }
+
+    @Override
+    public Settled hold() {
+      return Settled.DONE;
+    }
+  }
+
+  private enum NothingToSee implements EndWatch {
+    INSTANCE;
+
+    @Override
+    public void add(ClaimRequest request) {}
+
+    @Override
+    public void remove(IdempotencyKey key) {}
+
+    @Override
+    public void close() {}
+  }
+
+  @Override
+  public void verify(Collection<Procedure> procedures) {}
+
+  @Override
+  public ClaimResult claim(ClaimRequest request) {
+    return new ClaimResult.Won(new GivenAway(request));
+  }
+
+  @Override
+  public Set<UUID> renew(Collection<Claim> claims) {
+    return claims.stream().map(Claim::operationId).collect(Collectors.toSet());
+  }
+
+  @Override
+  public StoreTransaction begin(Optional<Caller> caller) {
+    throw new UnsupportedOperationException("there is nothing to write to");
+  }
+
+  @Override
+  public EndWatch watch(Consumer<IdempotencyKey> ended) {
+    return NothingToSee.INSTANCE;
+  }
+
+  @Override
+  public Duration lease() {
+    return Duration.ofSeconds(30);
+  }
+}

@@ -1,0 +1,101 @@
+package io.github.grpcidempotency.benchmarks.scenario;
+
+import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
+import io.github.grpcidempotency.benchmarks.report.Report;
+import java.io.File;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.openjdk.jmh.profile.GCProfiler;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/** What the interceptor itself costs a call, by JMH, in a JVM of its own. */
+public final class InterceptorAlone implements Scenario {
+  private static final String ALLOCATION = "gc.alloc.rate.norm";
+
+  @Override
+  public String name() {
+    return "interceptor alone";
+  }
+
+  @Override
+  public void run(DurableDatabase database, Pace pace, Report report) {
+    report.progress("%s: JMH, about %d s", name(), 2 * 2 * 2 * pace.rounds());
+    showClassPathToForks();
+    try {
+      Collection<RunResult> results =
+          new Runner(
+                  new OptionsBuilder()
+                      .include(InProcessCall.class.getName())
+                      .addProfiler(GCProfiler.class)
+                      .forks(2)
+                      .warmupIterations(pace.rounds())
+                      .measurementIterations(pace.rounds())
+                      .warmupTime(TimeValue.seconds(1))
+                      .measurementTime(TimeValue.seconds(1))
+                      .timeUnit(TimeUnit.MICROSECONDS)
+                      .verbosity(VerboseMode.SILENT)
+                      .build())
+              .run();
+      double time = of(results, "intercepted").getPrimaryResult().getScore();
+      double bareTime = of(results, "bare").getPrimaryResult().getScore();
+      add(report, "time per call (µs)", bareTime, time);
+      add(
+          report,
+          "allocation per call (B)",
+          allocation(of(results, "bare")),
+          allocation(of(results, "intercepted")));
+    } catch (RunnerException failure) {
+      throw new IllegalStateException("JMH failed", failure);
+    }
+  }
+
+  private void add(Report report, String metric, double bare, double intercepted) {
+    report.add(name(), "bare call", 1, metric, bare);
+    report.add(name(), "intercepted call", 1, metric, intercepted);
+    report.add(name(), "interceptor", 1, metric, intercepted - bare);
+  }
+
+  private static RunResult of(Collection<RunResult> results, String benchmark) {
+    return results.stream()
+        .filter(result -> result.getParams().getBenchmark().endsWith("." + benchmark))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static double allocation(RunResult result) {
+    return Optional.ofNullable(result.getSecondaryResults().get(ALLOCATION))
+        .orElseThrow()
+        .getScore();
+  }
+
+  /** JMH passes on the JVM's class path, where Maven has nothing but itself. */
+  private static void showClassPathToForks() {
+    if (InterceptorAlone.class.getClassLoader() instanceof URLClassLoader loader) {
+      System.setProperty(
+          "java.class.path",
+          Stream.of(loader.getURLs())
+              .map(InterceptorAlone::path)
+              .collect(Collectors.joining(File.pathSeparator)));
+    }
+  }
+
+  private static String path(URL url) {
+    try {
+      return Path.of(url.toURI()).toString();
+    } catch (URISyntaxException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package io.github.grpcidempotency.benchmarks.scenario;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How much to measure.
+ *
+ * @param round how long one variant is measured in one round
+ * @param rounds how many
+ * @param callers how many calls at once
+ * @param liveKeys how many keys a full table has
+ * @param sweptKeys how many expired records a sweep deletes
+ * @param waitingCalls how many calls wait at once
+ * @param connections how many connections the service's pool has
+ */
+public record Pace(
+    Duration round,
+    int rounds,
+    List<Integer> callers,
+    int liveKeys,
+    int sweptKeys,
+    int waitingCalls,
+    int connections) {}

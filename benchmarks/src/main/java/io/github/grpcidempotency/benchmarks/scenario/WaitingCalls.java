@@ -1,0 +1,154 @@
+package io.github.grpcidempotency.benchmarks.scenario;
+
+import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
+import io.github.grpcidempotency.benchmarks.load.Client;
+import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
+import io.github.grpcidempotency.benchmarks.load.Load;
+import io.github.grpcidempotency.benchmarks.load.Operation;
+import io.github.grpcidempotency.benchmarks.load.Operations;
+import io.github.grpcidempotency.benchmarks.report.Report;
+import io.github.grpcidempotency.benchmarks.report.Rounds;
+import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
+import io.github.grpcidempotency.benchmarks.service.ParkedCalls;
+import io.github.grpcidempotency.benchmarks.service.Variant;
+import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import io.github.grpcidempotency.benchmarks.v1.Project;
+import io.grpc.MethodDescriptor;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Thousands of duplicates that wait for ten running calls on one server. Client and server share
+ * this process, and a call that waits anywhere costs both something: so the memory is compared with
+ * as many calls that a handler of the service's own keeps waiting.
+ */
+public final class WaitingCalls implements Scenario {
+  private static final int RUNNING = 10;
+  private static final int UNRELATED = 16;
+
+  @Override
+  public String name() {
+    return "waiting calls";
+  }
+
+  @Override
+  public void run(DurableDatabase database, Pace pace, Report report) {
+    try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections());
+        Client client = new Client(server.port());
+        Client waiters = new Client(server.port())) {
+      Operation unrelated = Operations.create(client, Variant.BARE);
+      ClosedLoop.run(unrelated, UNRELATED, pace.round());
+      Rounds attached = new Rounds();
+      Rounds parked = new Rounds();
+      Rounds throughput = new Rounds();
+      for (int round = 1; round <= pace.rounds(); round++) {
+        report.progress("%s: round %d of %d", name(), round, pace.rounds());
+        parked.add(park(server, waiters, pace.waitingCalls()));
+        Load undisturbed = ClosedLoop.run(unrelated, UNRELATED, pace.round());
+        attached.add(attach(server, waiters, unrelated, undisturbed, pace, throughput));
+      }
+      int calls = pace.waitingCalls();
+      report.add(name(), "in a handler of one's own", calls, "memory (MB)", parked);
+      report.add(name(), "attached", calls, "memory (MB)", attached);
+      report.add(name(), "attached", calls, "unrelated throughput ratio", throughput);
+    }
+  }
+
+  private static double park(BenchmarkServer server, Client waiters, int calls) {
+    double before = usedMegabytes();
+    List<CompletableFuture<?>> replies = new ArrayList<>();
+    CreateProjectRequest request = CreateProjectRequest.newBuilder().setName("parked").build();
+    for (int i = 0; i < calls; i++) {
+      replies.add(call(waiters, ParkedCalls.METHOD, Operations.newKey(), request));
+    }
+    await(() -> server.parked().waiting() == calls);
+    double used = usedMegabytes() - before;
+    server.parked().release();
+    CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new)).join();
+    return used;
+  }
+
+  private static double attach(
+      BenchmarkServer server,
+      Client waiters,
+      Operation unrelated,
+      Load undisturbed,
+      Pace pace,
+      Rounds throughput) {
+    double before = usedMegabytes();
+    List<CompletableFuture<?>> replies = new ArrayList<>();
+    int handlerMillis = (int) pace.round().toMillis() + 8_000;
+    List<String> keys = new ArrayList<>();
+    for (int i = 0; i < RUNNING; i++) {
+      keys.add(Operations.newKey());
+      replies.add(attachTo(waiters, keys.get(i), handlerMillis));
+    }
+    await(() -> server.runs().begun() == RUNNING);
+    for (int i = 0; i < pace.waitingCalls(); i++) {
+      replies.add(attachTo(waiters, keys.get(i % RUNNING), handlerMillis));
+    }
+    settle();
+    double used = usedMegabytes() - before;
+    Load disturbed = ClosedLoop.run(unrelated, UNRELATED, pace.round());
+    boolean allWaited = replies.stream().noneMatch(CompletableFuture::isDone);
+    CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new)).join();
+    if (!allWaited || server.runs().take().stream().anyMatch(runs -> runs > 1)) {
+      throw new IllegalStateException("the duplicates did not wait throughout");
+    }
+    throughput.add(disturbed.perSecond() / undisturbed.perSecond());
+    return used;
+  }
+
+  private static CompletableFuture<?> attachTo(Client client, String key, int handlerMillis) {
+    CreateProjectRequest request =
+        CreateProjectRequest.newBuilder().setName(key).setHandlerMillis(handlerMillis).build();
+    return call(client, Variant.RESERVED_ATTACHING.method(), key, request);
+  }
+
+  private static CompletableFuture<?> call(
+      Client client,
+      MethodDescriptor<CreateProjectRequest, Project> method,
+      String key,
+      CreateProjectRequest request) {
+    CompletableFuture<Project> answer = new CompletableFuture<>();
+    client.call(
+        method,
+        Optional.of(key),
+        request,
+        reply -> {
+          if (reply.isOk()) {
+            answer.complete(reply.project().orElseThrow());
+          } else {
+            answer.completeExceptionally(reply.status().asRuntimeException());
+          }
+        });
+    return answer;
+  }
+
+  /** Requests on their way are no waiting calls yet; nothing tells when the last has arrived. */
+  private static void settle() {
+    try {
+      TimeUnit.SECONDS.sleep(2);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void await(BooleanSupplier condition) {
+    while (!condition.getAsBoolean()) {
+      Thread.onSpinWait();
+    }
+  }
+
+  private static double usedMegabytes() {
+    for (int i = 0; i < 3; i++) {
+      System.gc();
+    }
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() / 1e6;
+  }
+}

@@ -1,0 +1,123 @@
+package io.github.grpcidempotency.benchmarks.service;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
+import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import io.github.grpcidempotency.benchmarks.v1.Project;
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.grpc.Grpc;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+
+/** A gRPC server on the loopback interface, with its pool of connections. */
+public final class BenchmarkServer implements AutoCloseable {
+  /** The user of every call. */
+  public static final UUID USER = UUID.fromString("00000000-0000-4000-8000-000000000001");
+
+  private final HikariDataSource pool;
+  private final HandlerRuns runs = new HandlerRuns();
+  private final ParkedCalls parked = new ParkedCalls();
+  private final IdempotencyInterceptor interceptor;
+  private final Server server;
+
+  private BenchmarkServer(HikariDataSource pool) {
+    this.pool = pool;
+    this.interceptor =
+        IdempotencyInterceptor.builder(
+                ProcedureOf.everyVariant(), () -> Optional.of(Caller.of(USER)))
+            .store(PostgresIdempotencyStore.builder(pool).build())
+            .build();
+    this.server =
+        Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
+            .addService(service(new Handler(pool, USER, runs)))
+            .addService(parked.service())
+            .intercept(new RequestKey())
+            .intercept(interceptor)
+            .build();
+  }
+
+  /** Starts a server with a pool of so many connections. */
+  public static BenchmarkServer start(DurableDatabase database, int connections) {
+    BenchmarkServer started = new BenchmarkServer(database.newPool(connections));
+    try {
+      started.server.start();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+    return started;
+  }
+
+  private static ServerServiceDefinition service(Handler handler) {
+    ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Variant.service());
+    for (Variant variant : Variant.values()) {
+      service.addMethod(
+          variant.method(),
+          ServerCalls.asyncUnaryCall(
+              (request, observer) -> answer(handler, variant, request, observer)));
+    }
+    return service.build();
+  }
+
+  private static void answer(
+      Handler handler,
+      Variant variant,
+      CreateProjectRequest request,
+      StreamObserver<Project> observer) {
+    Project created;
+    try {
+      created = handler.create(variant, request);
+    } catch (SQLException failure) {
+      observer.onError(Status.UNAVAILABLE.withCause(failure).asRuntimeException());
+      return;
+    }
+    observer.onNext(created);
+    observer.onCompleted();
+  }
+
+  /** Returns where the server listens. */
+  public int port() {
+    return server.getPort();
+  }
+
+  /** Returns the pool that handlers and library share. */
+  public DataSource pool() {
+    return pool;
+  }
+
+  /** Returns how often slow handlers have run. */
+  public HandlerRuns runs() {
+    return runs;
+  }
+
+  /** Returns the calls that wait in a handler of the service's own, to compare with. */
+  public ParkedCalls parked() {
+    return parked;
+  }
+
+  @Override
+  public void close() {
+    server.shutdownNow();
+    try {
+      if (!server.awaitTermination(10, TimeUnit.SECONDS)) {
+        throw new IllegalStateException("the server does not stop");
+      }
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+    interceptor.close();
+    pool.close();
+  }
+}

@@ -1,0 +1,92 @@
+package io.github.grpcidempotency.benchmarks.service;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import io.github.grpcidempotency.benchmarks.v1.Project;
+import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.UUID;
+import javax.sql.DataSource;
+
+/** The create handler, in each of its variants: plain JDBC, the same statements everywhere. */
+final class Handler {
+  private final DataSource pool;
+  private final UUID user;
+  private final SeparateSteps steps;
+  private final HandlerRuns runs;
+
+  Handler(DataSource pool, UUID user, HandlerRuns runs) {
+    this.pool = pool;
+    this.user = user;
+    this.steps = new SeparateSteps(pool, user);
+    this.runs = runs;
+  }
+
+  Project create(Variant variant, CreateProjectRequest request) throws SQLException {
+    return switch (variant) {
+      case BARE, RESERVED, RESERVED_SAME_DATABASE, RESERVED_ATTACHING -> alone(request);
+      case SEPARATE -> inSeparateSteps(request);
+      case JOINED, JOINED_SAME_DATABASE -> joined(request);
+      case TRANSACTIONAL, TRANSACTIONAL_ATTACHING -> withinTheClaim(request);
+    };
+  }
+
+  private Project alone(CreateProjectRequest request) throws SQLException {
+    Project project = begin(request);
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      Effect.write(connection, user, project);
+      connection.commit();
+    }
+    return project;
+  }
+
+  private Project joined(CreateProjectRequest request) throws SQLException {
+    Project project = begin(request);
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      Effect.write(connection, user, project);
+      TransactionalCompletion.complete(connection, project);
+      connection.commit();
+    }
+    return project;
+  }
+
+  private Project withinTheClaim(CreateProjectRequest request) throws SQLException {
+    Project project = begin(request);
+    Effect.writeWithUserSet(ClaimTransaction.connection(), user, project);
+    return project;
+  }
+
+  private Project inSeparateSteps(CreateProjectRequest request) throws SQLException {
+    String key = RequestKey.current();
+    Optional<byte[]> recorded = steps.lookUp(key);
+    if (recorded.isPresent()) {
+      return parse(recorded.get());
+    }
+    UUID reservation = steps.reserve(key, request);
+    Project project = alone(request);
+    int unused = steps.complete(reservation, project);
+    return project;
+  }
+
+  private Project begin(CreateProjectRequest request) {
+    runs.begin(request);
+    return Project.newBuilder()
+        .setId(UuidCreator.getTimeOrderedEpoch().toString())
+        .setName(request.getName())
+        .build();
+  }
+
+  private static Project parse(byte[] bytes) {
+    try {
+      return Project.parseFrom(bytes);
+    } catch (InvalidProtocolBufferException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+}

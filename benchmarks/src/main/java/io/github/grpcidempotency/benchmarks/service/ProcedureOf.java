@@ -1,0 +1,51 @@
+package io.github.grpcidempotency.benchmarks.service;
+
+import io.github.grpcidempotency.benchmarks.v1.Project;
+import io.github.grpcidempotency.postgres.OutboxStatusResolver;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceType;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.UUID;
+
+/** The variants' descriptors, as a service would write them. */
+public final class ProcedureOf {
+  private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
+
+  private static final OutboxStatusResolver OUTBOX =
+      OutboxStatusResolver.query(
+              "SELECT status FROM app.outbox WHERE project_id = :resource_id ORDER BY id DESC LIMIT 1")
+          .map(IdempotencyStatus.PROCESSING, "pending")
+          .map(IdempotencyStatus.COMPLETED, "done")
+          .build();
+
+  private ProcedureOf() {}
+
+  /** Returns the descriptors of all variants that the library executes. */
+  static Procedures everyVariant() {
+    return Procedures.of(
+        Arrays.stream(Variant.values())
+            .filter(variant -> variant.execution().isPresent())
+            .map(ProcedureOf::variant)
+            .toArray(Procedure[]::new));
+  }
+
+  /** Returns a variant's descriptor. */
+  public static Procedure variant(Variant variant) {
+    Execution execution = variant.execution().orElseThrow();
+    ProcedureBuilder<Project> described =
+        Procedure.of(variant.method())
+            .execution(execution)
+            .resource(ResourceType.of("project"), project -> UUID.fromString(project.getId()))
+            .status(OUTBOX);
+    if (variant.attaches()) {
+      described.inFlight(InFlightPolicy.attach(LONGEST_WAIT));
+    }
+    return described.build();
+  }
+}

@@ -1,0 +1,102 @@
+package io.github.grpcidempotency.benchmarks.service;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import com.google.common.hash.Hashing;
+import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import io.github.grpcidempotency.benchmarks.v1.Project;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.UUID;
+import javax.sql.DataSource;
+
+/** Idempotency as one would write it by hand: three transactions around the handler's own. */
+final class SeparateSteps {
+  private static final String SET_USER = "SELECT set_config('app.current_user_id', ?, true)";
+  private static final String LOOK_UP =
+      """
+      SELECT request_hash, response_bytes
+        FROM idempotency.idempotency_keys
+       WHERE idempotency_key = ? AND user_id = ? AND expires > now()
+      """;
+  private static final String RESERVE =
+      """
+      INSERT INTO idempotency.idempotency_keys
+        (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires, expires)
+      VALUES (?, ?, ?, ?, ?, 1, now() + interval '30 seconds', now() + interval '1 day')
+      """;
+  private static final String COMPLETE =
+      """
+      UPDATE idempotency.idempotency_keys
+         SET response_bytes = ?, project_id = ?, completed = now()
+       WHERE id = ?
+      """;
+
+  private final DataSource pool;
+  private final UUID user;
+
+  private interface Work<T> {
+    T in(Connection connection) throws SQLException;
+  }
+
+  SeparateSteps(DataSource pool, UUID user) {
+    this.pool = pool;
+    this.user = user;
+  }
+
+  Optional<byte[]> lookUp(String key) throws SQLException {
+    return inTransaction(
+        connection -> {
+          try (PreparedStatement select = connection.prepareStatement(LOOK_UP)) {
+            select.setString(1, key);
+            select.setObject(2, user);
+            try (ResultSet found = select.executeQuery()) {
+              return found.next() ? Optional.of(found.getBytes(2)) : Optional.<byte[]>empty();
+            }
+          }
+        });
+  }
+
+  UUID reserve(String key, CreateProjectRequest request) throws SQLException {
+    UUID id = UuidCreator.getTimeOrderedEpoch();
+    return inTransaction(
+        connection -> {
+          try (PreparedStatement insert = connection.prepareStatement(RESERVE)) {
+            insert.setObject(1, id);
+            insert.setString(2, key);
+            insert.setObject(3, user);
+            insert.setString(4, Variant.SEPARATE.method().getFullMethodName());
+            insert.setBytes(5, Hashing.sha256().hashBytes(request.toByteArray()).asBytes());
+            insert.executeUpdate();
+            return id;
+          }
+        });
+  }
+
+  int complete(UUID id, Project project) throws SQLException {
+    return inTransaction(
+        connection -> {
+          try (PreparedStatement update = connection.prepareStatement(COMPLETE)) {
+            update.setBytes(1, project.toByteArray());
+            update.setObject(2, UUID.fromString(project.getId()));
+            update.setObject(3, id);
+            return update.executeUpdate();
+          }
+        });
+  }
+
+  private <T> T inTransaction(Work<T> work) throws SQLException {
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      try (PreparedStatement setUser = connection.prepareStatement(SET_USER)) {
+        setUser.setString(1, user.toString());
+        setUser.execute();
+      }
+      T result = work.in(connection);
+      connection.commit();
+      return result;
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package io.github.grpcidempotency.benchmarks.service;
+
+import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import io.github.grpcidempotency.benchmarks.v1.Project;
+import io.github.grpcidempotency.procedure.Execution;
+import io.grpc.MethodDescriptor;
+import io.grpc.protobuf.ProtoUtils;
+import java.util.Optional;
+
+/** The ways of making one create RPC idempotent, each an RPC of its own. */
+public enum Variant {
+  BARE("bare handler", Optional.empty(), false),
+  SEPARATE("separate look-up, reserve, complete", Optional.empty(), false),
+  RESERVED("reserved", Optional.of(Execution.RESERVED), false),
+  RESERVED_SAME_DATABASE(
+      "reserved, same database", Optional.of(Execution.RESERVED_SAME_DATABASE), false),
+  JOINED("reserved, joined completion", Optional.of(Execution.RESERVED), false),
+  JOINED_SAME_DATABASE(
+      "reserved, same database, joined completion",
+      Optional.of(Execution.RESERVED_SAME_DATABASE),
+      false),
+  TRANSACTIONAL("transactional", Optional.of(Execution.TRANSACTIONAL), false),
+  RESERVED_ATTACHING("reserved, attaching", Optional.of(Execution.RESERVED), true),
+  TRANSACTIONAL_ATTACHING("transactional, attaching", Optional.of(Execution.TRANSACTIONAL), true);
+
+  private static final String SERVICE = "grpcidempotency.benchmarks.v1.Projects";
+
+  private final String label;
+  private final Optional<Execution> execution;
+  private final boolean attaches;
+
+  @SuppressWarnings("ImmutableEnumChecker") // it is immutable, but does not say so
+  private final MethodDescriptor<CreateProjectRequest, Project> method;
+
+  Variant(String label, Optional<Execution> execution, boolean attaches) {
+    this.label = label;
+    this.execution = execution;
+    this.attaches = attaches;
+    this.method =
+        MethodDescriptor.<CreateProjectRequest, Project>newBuilder()
+            .setType(MethodDescriptor.MethodType.UNARY)
+            .setFullMethodName(MethodDescriptor.generateFullMethodName(service(), name()))
+            .setRequestMarshaller(ProtoUtils.marshaller(CreateProjectRequest.getDefaultInstance()))
+            .setResponseMarshaller(ProtoUtils.marshaller(Project.getDefaultInstance()))
+            .build();
+  }
+
+  /** Returns the gRPC service that has all variants as its methods. */
+  public static String service() {
+    return SERVICE;
+  }
+
+  /** Returns how tables name it. */
+  public String label() {
+    return label;
+  }
+
+  /** Returns how the library executes it; empty if the library does not. */
+  Optional<Execution> execution() {
+    return execution;
+  }
+
+  /** Returns whether duplicates wait. */
+  boolean attaches() {
+    return attaches;
+  }
+
+  /** Returns the variant's method. */
+  public MethodDescriptor<CreateProjectRequest, Project> method() {
+    return method;
+  }
+}

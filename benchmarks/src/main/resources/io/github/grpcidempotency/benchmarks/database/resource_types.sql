@@ -1,0 +1,13 @@
+-- What the host's migration tells the library, once per schema of the library's.
+DO $$
+DECLARE
+  resource text;
+BEGIN
+  FOREACH resource IN ARRAY ARRAY[
+    'project', 'namespace', 'cluster', 'node_pool', 'api_key', 'invite', 'app_install', 'webhook']
+  LOOP
+    PERFORM ${schema}.add_resource_type(resource, format('app.%I', resource)::regclass, 'id');
+  END LOOP;
+END
+$$;
+SELECT ${schema}.grant_to('benchmark_app');
