@@ -15,8 +15,7 @@ record RunningExample(EmbeddedDatabase database, RunningServer server, TestClien
   static RunningExample start() {
     EmbeddedDatabase database = EmbeddedDatabase.startTemporary();
     database.migrate();
-    Settings settings =
-        new Settings(0, Duration.ofSeconds(30), Optional.empty(), Duration.ofMillis(300));
+    Settings settings = new Settings(0, Duration.ofSeconds(30), Optional.empty(), Duration.ZERO);
     RunningServer server = RunningServer.start(settings, database);
     return new RunningExample(database, server, new TestClient(server.port()));
   }

@@ -26,14 +26,14 @@ final class OutboxBatch {
   private static final String COMPLETE =
       """
       UPDATE authz.outbox
-      SET status = 'completed', attempts = :attempt, last_error = NULL
+      SET status = 'completed', attempts = attempts + 1, last_error = NULL
       WHERE id = :id
       """;
 
   private static final String RETRY =
       """
       UPDATE authz.outbox
-      SET status = 'retrying', attempts = :attempt, last_error = :error,
+      SET status = 'retrying', attempts = attempts + 1, last_error = :error,
         next_attempt = now() + :pauseMillis * interval '1 millisecond'
       WHERE id = :id
       """;
@@ -41,7 +41,7 @@ final class OutboxBatch {
   private static final String FAIL =
       """
       UPDATE authz.outbox
-      SET status = 'failed', attempts = :attempt, last_error = :error
+      SET status = 'failed', attempts = attempts + 1, last_error = :error
       WHERE id = :id
       """;
 
@@ -92,24 +92,18 @@ final class OutboxBatch {
   }
 
   private void complete(DueEntry entry) {
-    handle.createUpdate(COMPLETE).bind("id", entry.id()).bind("attempt", entry.attempt()).execute();
+    handle.createUpdate(COMPLETE).bind("id", entry.id()).execute();
   }
 
   private void fail(DueEntry entry, String error) {
     if (retryPolicy.isLast(entry.attempt())) {
-      handle
-          .createUpdate(FAIL)
-          .bind("id", entry.id())
-          .bind("attempt", entry.attempt())
-          .bind("error", error)
-          .execute();
+      handle.createUpdate(FAIL).bind("id", entry.id()).bind("error", error).execute();
       return;
     }
     Duration pause = retryPolicy.pauseAfter(entry.attempt());
     handle
         .createUpdate(RETRY)
         .bind("id", entry.id())
-        .bind("attempt", entry.attempt())
         .bind("error", error)
         .bind("pauseMillis", pause.toMillis())
         .execute();
