@@ -23,6 +23,7 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
   private final Context context = Context.current();
 
   private Executor events = MoreExecutors.directExecutor();
+  private boolean moved;
   private @Nullable RequestT request;
   private ServerCall.@Nullable Listener<RequestT> handler;
   private boolean ready;
@@ -56,9 +57,15 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
     return context;
   }
 
-  /** Lets the rest of the call run on another executor, still one event at a time. */
+  /**
+   * Lets the rest of the call run on another executor, still one event at a time. A call moves
+   * once: two sequences would not wait for each other.
+   */
   final Executor moveTo(Executor executor) {
-    events = MoreExecutors.newSequentialExecutor(executor);
+    if (!moved) {
+      moved = true;
+      events = MoreExecutors.newSequentialExecutor(executor);
+    }
     return events;
   }
 

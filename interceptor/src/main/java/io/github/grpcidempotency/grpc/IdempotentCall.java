@@ -123,10 +123,16 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       act(wish, result, message);
     } catch (Throwable thrown) {
       logger.error("{}: the handler failed", procedure.name(), thrown);
-      call()
-          .close(
-              Status.UNKNOWN.withDescription("Application error processing RPC").withCause(thrown),
-              new Metadata());
+      closeUnlessAnswered(
+          Status.UNKNOWN.withDescription("Application error processing RPC").withCause(thrown));
+    }
+  }
+
+  private void closeUnlessAnswered(Status status) {
+    try {
+      call().close(status, new Metadata());
+    } catch (IllegalStateException answered) {
+      logger.debug("{}: the call had been answered before", procedure.name(), answered);
     }
   }
 

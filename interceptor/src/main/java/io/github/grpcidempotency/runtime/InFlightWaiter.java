@@ -19,6 +19,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -49,8 +51,7 @@ public final class InFlightWaiter implements AutoCloseable {
   private final Map<IdempotencyKey, Queue> queues = new HashMap<>();
   private final ExecutorService scouts =
       Executors.newFixedThreadPool(SCOUTS, DaemonThreads.named("idempotency-scout"));
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("idempotency-wait"));
+  private final ScheduledExecutorService timer = newTimer();
 
   /** One waiting call. */
   public final class Waiter {
@@ -110,38 +111,45 @@ public final class InFlightWaiter implements AutoCloseable {
           Optional.of(
               timer.schedule(() -> timeOut(waiter), limit.toMillis(), TimeUnit.MILLISECONDS));
       queues.computeIfAbsent(request.key(), key -> new Queue()).waiters.add(waiter);
+      watchUnlessOwn(request);
     }
-    watchUnlessOwn(request);
     return waiter;
   }
 
   /** Stops waking anybody. */
   @Override
-  public void close() {
+  public synchronized void close() {
     watch.close();
     timer.shutdownNow();
     scouts.shutdownNow();
   }
 
-  private void watchUnlessOwn(ClaimRequest request) {
-    if (leases.standing(request.key()).isEmpty()) {
+  /** A call that timed out, or was cancelled, leaves nothing of itself in the timer. */
+  private static ScheduledExecutorService newTimer() {
+    ScheduledThreadPoolExecutor timer =
+        new ScheduledThreadPoolExecutor(
+            1, DaemonThreads.named("idempotency-wait"), new ThreadPoolExecutor.DiscardPolicy());
+    timer.setRemoveOnCancelPolicy(true);
+    return timer;
+  }
+
+  /** Looks out for what others run, as long as somebody waits for it. */
+  private synchronized void watchUnlessOwn(ClaimRequest request) {
+    if (queues.containsKey(request.key()) && leases.standing(request.key()).isEmpty()) {
       watch.add(request);
     }
   }
 
-  private void wake(IdempotencyKey key) {
-    synchronized (this) {
-      Queue queue = queues.get(key);
-      if (queue == null || timer.isShutdown()) {
-        return;
-      }
-      queue.woken = true;
-      if (queue.scouting) {
-        return;
-      }
-      queue.scouting = true;
+  private synchronized void wake(IdempotencyKey key) {
+    Queue queue = queues.get(key);
+    if (queue == null || scouts.isShutdown()) {
+      return;
     }
-    scouts.execute(() -> scout(key));
+    queue.woken = true;
+    if (!queue.scouting) {
+      queue.scouting = true;
+      scouts.execute(() -> scout(key));
+    }
   }
 
   private void scout(IdempotencyKey key) {
@@ -171,12 +179,8 @@ public final class InFlightWaiter implements AutoCloseable {
   private void hand(ClaimResult result, Waiter head) {
     IdempotencyKey key = head.request.key();
     if (result instanceof ClaimResult.Won won) {
-      if (leave(head)) {
-        head.resume.accept(won);
-      } else {
-        giveBack(won.claim());
-      }
-    } else if (result instanceof ClaimResult.Recorded) {
+      handOver(won, head);
+    } else if (result instanceof ClaimResult.Recorded || isUnknown(result)) {
       leaveAll(key).forEach(waiter -> waiter.resume.accept(result));
     } else if (result instanceof ClaimResult.InFlight) {
       watchUnlessOwn(head.request);
@@ -185,7 +189,25 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
-  /** The head was cancelled while the claim was won for it. */
+  /** Nobody waits for an outcome that nobody will ever tell. */
+  private static boolean isUnknown(ClaimResult result) {
+    return result instanceof ClaimResult.InFlight inFlight && inFlight.standing().outcomeUnknown();
+  }
+
+  private void handOver(ClaimResult.Won won, Waiter head) {
+    if (!leave(head)) {
+      giveBack(won.claim());
+      return;
+    }
+    try {
+      head.resume.accept(won);
+    } catch (RuntimeException refused) {
+      giveBack(won.claim());
+      throw refused;
+    }
+  }
+
+  /** The claim was won for a head that was cancelled meanwhile, or cannot go on. */
   private void giveBack(Claim claim) {
     try {
       Claim.Settled unused = claim.release();
@@ -207,31 +229,27 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   /** Returns whether the waiter was still waiting; whoever is told so resumes it. */
-  private boolean leave(Waiter waiter) {
+  private synchronized boolean leave(Waiter waiter) {
     IdempotencyKey key = waiter.request.key();
-    synchronized (this) {
-      Queue queue = queues.get(key);
-      if (queue == null || !queue.waiters.remove(waiter)) {
-        return false;
-      }
-      waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
-      if (!queue.waiters.isEmpty()) {
-        return true;
-      }
-      queues.remove(key);
+    Queue queue = queues.get(key);
+    if (queue == null || !queue.waiters.remove(waiter)) {
+      return false;
     }
-    watch.remove(key);
+    waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
+    if (queue.waiters.isEmpty()) {
+      queues.remove(key);
+      watch.remove(key);
+    }
     return true;
   }
 
-  private List<Waiter> leaveAll(IdempotencyKey key) {
-    List<Waiter> all;
-    synchronized (this) {
-      Queue queue = queues.remove(key);
-      all = queue == null ? List.of() : List.copyOf(queue.waiters);
-      all.forEach(waiter -> waiter.timeout.ifPresent(timeout -> timeout.cancel(false)));
+  private synchronized List<Waiter> leaveAll(IdempotencyKey key) {
+    Queue queue = queues.remove(key);
+    if (queue == null) {
+      return List.of();
     }
     watch.remove(key);
-    return all;
+    queue.waiters.forEach(waiter -> waiter.timeout.ifPresent(timeout -> timeout.cancel(false)));
+    return List.copyOf(queue.waiters);
   }
 }
