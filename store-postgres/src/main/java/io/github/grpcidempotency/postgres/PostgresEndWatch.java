@@ -1,19 +1,22 @@
 package io.github.grpcidempotency.postgres;
 
+import com.google.common.primitives.Longs;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.EndWatch;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.postgresql.PGConnection;
@@ -22,20 +25,25 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Learns of the end of other servers' operations: by {@code LISTEN} on one connection of its own,
- * and by asking for all of them at once, every second. A pooler in between swallows notifications:
- * as long as a notification sent to itself has not arrived, it asks ten times a second instead.
+ * Learns of the end of other servers' operations, on one connection of its own: by {@code LISTEN},
+ * and by asking for all of them at once, every second and whenever one is added. A pooler in
+ * between swallows notifications: it gives itself away by naming another backend than the one that
+ * answers, or by not delivering a notification that the watch sends to itself. Then the watch asks
+ * ten times a second instead.
  *
- * <p>One daemon thread, started with the first operation watched; it sleeps while none is.
+ * <p>One daemon thread, started with the first operation watched. Once none has been watched for a
+ * while it gives its connection back and sleeps: who listens and does not read fills the database's
+ * queue.
  */
 final class PostgresEndWatch implements EndWatch {
   private static final Logger logger = LoggerFactory.getLogger(PostgresEndWatch.class);
-  private static final int TICK_MILLIS = 50;
+  private static final Duration TICK = Duration.ofMillis(50);
   private static final Duration POLL_WHEN_NOTIFIED = Duration.ofSeconds(1);
   private static final Duration POLL_OTHERWISE = Duration.ofMillis(100);
-  private static final String ECHO = "echo";
+  private static final Duration ECHO_LIMIT = Duration.ofMillis(500);
+  private static final Duration AFTER_OUTAGE = Duration.ofSeconds(1);
+  private static final Duration IDLE_LIMIT = Duration.ofSeconds(5);
 
-  private final DataSource dataSource;
   private final Jdbi jdbi;
   private final String channel;
   private final String announceSql;
@@ -43,16 +51,12 @@ final class PostgresEndWatch implements EndWatch {
   private final Consumer<IdempotencyKey> ended;
   private final Map<Long, IdempotencyKey> watched = new ConcurrentHashMap<>();
   private final Set<Long> unannounced = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean added = new AtomicBoolean();
   private final Thread thread;
-
-  private Optional<Connection> connection = Optional.empty();
-  private boolean notified;
-  private long lastPoll = System.nanoTime();
   private boolean started;
   private volatile boolean closed;
 
   PostgresEndWatch(DataSource dataSource, String schema, Consumer<IdempotencyKey> ended) {
-    this.dataSource = dataSource;
     this.jdbi = Jdbi.create(dataSource);
     this.channel = schema + "_ended";
     this.announceSql = SqlFile.load("announce_waits", Map.of("schema", schema));
@@ -67,6 +71,7 @@ final class PostgresEndWatch implements EndWatch {
     long lock = LockId.of(request.key());
     if (watched.putIfAbsent(lock, request.key()) == null) {
       unannounced.add(lock);
+      added.set(true);
     }
     if (!started) {
       started = true;
@@ -83,94 +88,124 @@ final class PostgresEndWatch implements EndWatch {
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
     closed = true;
-    thread.interrupt();
+    notifyAll();
   }
 
   private void run() {
     try {
-      while (!closed) {
-        awaitWork();
+      while (awaitWork()) {
         try {
-          listen();
-          announce();
-          awaitNotifications();
-          poll();
-        } catch (SQLException | JdbiException failure) {
+          watchUntilIdle();
+        } catch (SQLException | RuntimeException failure) {
           logger.warn("cannot watch other servers' operations; trying again", failure);
-          disconnect();
-          Thread.sleep(POLL_WHEN_NOTIFIED.toMillis());
+          pause();
         }
       }
-    } catch (InterruptedException closing) {
+    } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
-    } finally {
-      disconnect();
     }
   }
 
-  private synchronized void awaitWork() throws InterruptedException {
-    while (watched.isEmpty()) {
+  /** Returns whether there is any; otherwise the watch is closed. */
+  private synchronized boolean awaitWork() throws InterruptedException {
+    while (watched.isEmpty() && !closed) {
       wait();
     }
+    return !closed;
   }
 
-  private void listen() throws SQLException {
-    if (connection.isEmpty()) {
-      Connection opened = dataSource.getConnection();
-      connection = Optional.of(opened);
-      try (var statement = opened.createStatement()) {
-        statement.execute("LISTEN " + channel);
-      }
-      jdbi.useHandle(handle -> handle.execute("SELECT pg_notify(?, ?)", channel, ECHO));
+  private synchronized void pause() throws InterruptedException {
+    long end = System.nanoTime() + AFTER_OUTAGE.toNanos();
+    for (long left = AFTER_OUTAGE.toMillis();
+        left > 0 && !closed;
+        left = Duration.ofNanos(end - System.nanoTime()).toMillis()) {
+      wait(left);
     }
   }
 
-  private void announce() {
+  private void watchUntilIdle() throws SQLException {
+    try (Handle handle = jdbi.open()) {
+      PGConnection connection = handle.getConnection().unwrap(PGConnection.class);
+      boolean notified = listen(handle, connection);
+      Duration pollInterval = notified ? POLL_WHEN_NOTIFIED : POLL_OTHERWISE;
+      unannounced.addAll(watched.keySet());
+      long lastPoll = System.nanoTime();
+      long lastWork = lastPoll;
+      while (!closed && System.nanoTime() - lastWork < IDLE_LIMIT.toNanos()) {
+        boolean asked = added.getAndSet(false);
+        announce(handle, notified);
+        if (asked || System.nanoTime() - lastPoll > pollInterval.toNanos()) {
+          lastPoll = System.nanoTime();
+          poll(handle);
+        }
+        if (!watched.isEmpty()) {
+          lastWork = System.nanoTime();
+        }
+        receive(connection, TICK);
+      }
+      handle.execute("UNLISTEN *");
+    }
+  }
+
+  /** Returns whether notifications arrive. */
+  private boolean listen(Handle handle, PGConnection connection) throws SQLException {
+    int backend = handle.createQuery("SELECT pg_backend_pid()").mapTo(Integer.class).one();
+    if (backend != connection.getBackendPID()) {
+      return false;
+    }
+    handle.execute("LISTEN " + channel);
+    String echo = UUID.randomUUID().toString();
+    try {
+      jdbi.useHandle(other -> other.execute("SELECT pg_notify(?, ?)", channel, echo));
+    } catch (JdbiException exhausted) {
+      logger.debug("no connection to test notifications with", exhausted);
+      return false;
+    }
+    long end = System.nanoTime() + ECHO_LIMIT.toNanos();
+    while (System.nanoTime() < end) {
+      if (receive(connection, ECHO_LIMIT).contains(echo)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Leaves word of the ends that are awaited. */
+  private void announce(Handle handle, boolean notified) {
     List<Long> locks = List.copyOf(unannounced);
-    if (!locks.isEmpty()) {
-      jdbi.useHandle(
-          handle ->
-              handle.createUpdate(announceSql).bindArray("locks", Long.class, locks).execute());
-      locks.forEach(unannounced::remove);
+    if (notified && !locks.isEmpty()) {
+      handle.createUpdate(announceSql).bindArray("locks", Long.class, locks).execute();
     }
+    locks.forEach(unannounced::remove);
   }
 
-  private void awaitNotifications() throws SQLException {
-    PGConnection listening = connection.orElseThrow().unwrap(PGConnection.class);
-    for (PGNotification notification : listening.getNotifications(TICK_MILLIS)) {
-      if (notification.getParameter().equals(ECHO)) {
-        notified = true;
-      } else {
-        tell(Long.parseLong(notification.getParameter()));
-      }
-    }
+  private List<String> receive(PGConnection connection, Duration patience) throws SQLException {
+    List<String> received =
+        Stream.of(connection.getNotifications((int) patience.toMillis()))
+            .map(PGNotification::getParameter)
+            .toList();
+    received.stream().map(Longs::tryParse).filter(Objects::nonNull).forEach(this::tell);
+    return received;
   }
 
-  private void poll() {
-    Duration interval = notified ? POLL_WHEN_NOTIFIED : POLL_OTHERWISE;
-    if (System.nanoTime() - lastPoll < interval.toNanos()) {
+  private void poll(Handle handle) {
+    Map<Long, IdempotencyKey> asked = Map.copyOf(watched);
+    if (asked.isEmpty()) {
       return;
     }
-    lastPoll = System.nanoTime();
-    Map<Long, IdempotencyKey> asked = Map.copyOf(watched);
     List<Long> locks = List.copyOf(asked.keySet());
     List<IdempotencyKey> keys = locks.stream().map(asked::get).toList();
     Set<Long> running =
-        jdbi.withHandle(
-            handle ->
-                handle
-                    .createQuery(inFlightSql)
-                    .bindArray(
-                        "keys", String.class, keys.stream().map(IdempotencyKey::stored).toList())
-                    .bindArray(
-                        "users",
-                        UUID.class,
-                        keys.stream().map(key -> key.caller().userId()).toList())
-                    .bindArray("locks", Long.class, locks)
-                    .mapTo(Long.class)
-                    .set());
+        handle
+            .createQuery(inFlightSql)
+            .bindArray("keys", String.class, keys.stream().map(IdempotencyKey::stored).toList())
+            .bindArray(
+                "users", UUID.class, keys.stream().map(key -> key.caller().userId()).toList())
+            .bindArray("locks", Long.class, locks)
+            .mapTo(Long.class)
+            .set();
     locks.stream().filter(lock -> !running.contains(lock)).forEach(this::tell);
   }
 
@@ -180,19 +215,5 @@ final class PostgresEndWatch implements EndWatch {
       unannounced.add(lock);
       ended.accept(key);
     }
-  }
-
-  private void disconnect() {
-    notified = false;
-    connection.ifPresent(
-        open -> {
-          try (open;
-              var statement = open.createStatement()) {
-            statement.execute("UNLISTEN *");
-          } catch (SQLException ignored) {
-            logger.debug("the watching connection was closed already", ignored);
-          }
-        });
-    connection = Optional.empty();
   }
 }

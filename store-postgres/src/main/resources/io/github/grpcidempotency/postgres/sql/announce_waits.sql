@@ -1,3 +1,7 @@
 INSERT INTO ${schema}.idempotency_waits (lock_id)
-SELECT unnest(:locks)
+SELECT awaited.lock_id
+  FROM unnest(:locks) AS awaited (lock_id)
+ WHERE NOT EXISTS (
+   -- To insert where a row stands would wait for a transaction that is about to delete it.
+   SELECT FROM ${schema}.idempotency_waits AS w WHERE w.lock_id = awaited.lock_id)
 ON CONFLICT (lock_id) DO NOTHING
