@@ -2,10 +2,15 @@ SELECT set_config('app.current_user_id', :user, true)${durability};
 
 INSERT INTO ${schema}.idempotency_keys
   (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires, expires)
-VALUES
-  (:id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
-   now() + :lease_millis * interval '1 millisecond',
-   now() + :retention_millis * interval '1 millisecond')
+SELECT :id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
+       now() + :lease_millis * interval '1 millisecond',
+       now() + :retention_millis * interval '1 millisecond'
+ WHERE NOT EXISTS (
+   -- To insert where a row stands would wait for a transaction that is about to change the row.
+   SELECT
+     FROM ${schema}.idempotency_keys AS k
+    WHERE k.idempotency_key = :key
+      AND k.user_id = CAST(:user AS uuid))
 ON CONFLICT (idempotency_key, user_id) DO NOTHING;
 
 ${look}

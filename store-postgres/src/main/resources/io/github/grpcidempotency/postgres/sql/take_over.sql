@@ -1,15 +1,22 @@
 SELECT set_config('app.current_user_id', :user, true);
 
+WITH abandoned AS (
+  SELECT k.id
+    FROM ${schema}.idempotency_keys AS k
+   WHERE k.id = :id
+     AND k.user_id = CAST(:user AS uuid)
+     AND k.attempt = :attempt
+     AND k.procedure = :procedure
+     AND k.hash_version = :hash_version
+     AND k.request_hash = :hash
+     AND k.completed IS NULL
+     AND k.lease_expires <= now()
+     FOR UPDATE SKIP LOCKED -- by a transaction that is about to complete it
+)
 UPDATE ${schema}.idempotency_keys AS k
    SET attempt = k.attempt + 1,
        status_bytes = NULL,
        lease_expires = now() + :lease_millis * interval '1 millisecond'
- WHERE k.id = :id
-   AND k.user_id = CAST(:user AS uuid)
-   AND k.attempt = :attempt
-   AND k.procedure = :procedure
-   AND k.hash_version = :hash_version
-   AND k.request_hash = :hash
-   AND k.completed IS NULL
-   AND k.lease_expires <= now()
+  FROM abandoned
+ WHERE k.id = abandoned.id
 RETURNING k.attempt
