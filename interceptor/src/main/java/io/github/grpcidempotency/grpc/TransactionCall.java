@@ -10,6 +10,7 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
+import java.lang.ref.Cleaner;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,6 +22,9 @@ import org.slf4j.LoggerFactory;
 final class TransactionCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT>
     implements RecordingCall.Settler<ResponseT> {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
+
+  /** Ends the transactions of calls that their handlers have dropped and nobody can close. */
+  private static final Cleaner FORGOTTEN = Cleaner.create();
 
   private final Engine engine;
   private final Procedure procedure;
@@ -53,6 +57,7 @@ final class TransactionCall<RequestT, ResponseT> extends BufferedCall<RequestT, 
     }
     transaction = Optional.of(open);
     RecordingCall<RequestT, ResponseT> recording = new RecordingCall<>(call(), this);
+    Cleaner.Cleanable unused = FORGOTTEN.register(recording, open::rollback);
     try {
       run(CurrentCall.of(context(), open), recording, message);
     } catch (Throwable thrown) {
@@ -77,6 +82,7 @@ final class TransactionCall<RequestT, ResponseT> extends BufferedCall<RequestT, 
       Context.current().fork().run(() -> commit(answer));
     } else {
       transaction.ifPresent(StoreTransaction::rollback);
+      IdempotencyMetadata.removeTerminalMark(answer.trailers());
       call().close(answer.status(), answer.trailers());
     }
   }

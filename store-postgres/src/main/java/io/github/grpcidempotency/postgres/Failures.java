@@ -10,6 +10,7 @@ final class Failures {
   private static final String FOREIGN_KEY_VIOLATION = "23503";
   private static final String LOCK_NOT_AVAILABLE = "55P03";
   private static final String QUERY_CANCELED = "57014";
+  private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
   private static final String KEY_CONSTRAINT = "idempotency_keys_key";
 
@@ -44,6 +45,11 @@ final class Failures {
       }
     }
     return false;
+  }
+
+  /** Whether row-level security, or a missing privilege, stands against a statement. */
+  static boolean isForbidden(JdbiException failure) {
+    return sqlState(failure).equals(INSUFFICIENT_PRIVILEGE);
   }
 
   /** Whether a row refers to a resource that does not exist. */

@@ -7,18 +7,30 @@ import org.jdbi.v3.core.Jdbi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes handles on connections that are already open, all of one Jdbi, so that it parses SQL once.
+ * Makes handles on connections that are already open, all of two Jdbis, so that they parse SQL
+ * once.
  */
 final class Handles {
   private static final ThreadLocal<@Nullable Connection> LENT = new ThreadLocal<>();
 
-  private final Jdbi jdbi = Jdbi.create(Handles::lent);
+  private final Jdbi own = Jdbi.create(Handles::lent);
+  private final Jdbi handlers = Jdbi.create(Handles::lent);
 
   Handles(Consumer<Jdbi> configuration) {
-    configuration.accept(jdbi);
+    configuration.accept(handlers);
   }
 
-  Handle on(Connection connection) {
+  /** Returns a handle for the library's own statements, which no host's configuration changes. */
+  Handle own(Connection connection) {
+    return open(own, connection);
+  }
+
+  /** Returns a handle for a handler, as the host has configured it. */
+  Handle forHandler(Connection connection) {
+    return open(handlers, connection);
+  }
+
+  private static Handle open(Jdbi jdbi, Connection connection) {
     LENT.set(connection);
     try {
       return jdbi.open();

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -23,12 +24,13 @@ final class OpenTransaction implements StoreTransaction {
   private final GuardedConnection guard;
   private final Handle own;
   private final Handles handles;
+  private final AtomicBoolean givenBack = new AtomicBoolean();
 
   private OpenTransaction(Connection connection, Handles handles) {
     this.connection = connection;
     this.guard = new GuardedConnection(connection);
     this.handles = handles;
-    this.own = handles.on(connection);
+    this.own = handles.own(connection);
   }
 
   /**
@@ -58,7 +60,7 @@ final class OpenTransaction implements StoreTransaction {
 
   /** Returns a handle for the handler. */
   Handle handle() {
-    return handles.on(guard.forHandler());
+    return handles.forHandler(guard.forHandler());
   }
 
   /** Returns the handle for the library's own statements. */
@@ -78,8 +80,7 @@ final class OpenTransaction implements StoreTransaction {
     try {
       TransactionState state = state();
       if (state == TransactionState.IDLE) {
-        throw new IllegalStateException(
-            "the handler has ended the transaction itself, by a statement; its effect has no record");
+        throw endedByHandler();
       }
       if (state == TransactionState.FAILED) {
         logger.warn("the handler answered OK although a statement of its transaction had failed");
@@ -130,8 +131,19 @@ final class OpenTransaction implements StoreTransaction {
     if (Failures.isLostRace(failure)) {
       return Settled.LOST;
     }
+    if (Failures.isForbidden(failure)) {
+      logger.error("the record of a transaction was refused", failure);
+      throw endedByHandler();
+    }
     logger.error("the transaction could not be committed", failure);
     return Settled.ROLLED_BACK;
+  }
+
+  /** The user's setting ends with the transaction, and without a user there is no record. */
+  private static IllegalStateException endedByHandler() {
+    return new IllegalStateException(
+        "the handler has ended the transaction itself, by a statement, or has changed"
+            + " app.current_user_id; what it committed has no record");
   }
 
   private TransactionState state() {
@@ -143,6 +155,9 @@ final class OpenTransaction implements StoreTransaction {
   }
 
   private void giveBack() {
+    if (givenBack.getAndSet(true)) {
+      return;
+    }
     try (connection) {
       if (!connection.getAutoCommit()) {
         connection.rollback();

@@ -78,14 +78,14 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   @Override
   public StoreTransaction begin(Optional<Caller> caller) {
     OpenTransaction transaction = open();
+    String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
     try {
-      caller.ifPresent(
-          present ->
-              Flush.run(
-                  transaction.own(),
-                  SET_USER,
-                  values -> values.bind("user", present.userId().toString()),
-                  row -> row.getString(1)));
+      Optional<String> unused =
+          Flush.run(
+              transaction.own(),
+              SET_USER,
+              values -> values.bind("user", user),
+              row -> row.getString(1));
       return transaction;
     } catch (JdbiException failure) {
       transaction.rollback();
@@ -105,7 +105,8 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     for (Claim claim : claims) {
       if (claim instanceof Reservation reservation) {
         reservations.add(reservation);
-      } else {
+      }
+      if (claim.transaction().isPresent() || isJoined(claim)) {
         owned.add(claim.operationId());
       }
     }
@@ -113,6 +114,11 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
       owned.addAll(inStore("renew leases", handle -> renew(handle, reservations)));
     }
     return owned;
+  }
+
+  /** A record that its handler's own transaction has completed is not renewed, and not lost. */
+  private static boolean isJoined(Claim claim) {
+    return claim instanceof Reservation reservation && reservation.isJoined();
   }
 
   private Set<UUID> renew(Handle handle, List<Reservation> reservations) {

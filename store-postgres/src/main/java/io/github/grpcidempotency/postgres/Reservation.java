@@ -76,6 +76,11 @@ final class Reservation implements Claim {
     return touch("mark the outcome as unknown", store.reservationSql().hold());
   }
 
+  /** Returns whether the handler's own transaction has recorded, or is about to. */
+  boolean isJoined() {
+    return joined.isPresent();
+  }
+
   /**
    * Records a response in the handler's own transaction.
    *
@@ -83,12 +88,24 @@ final class Reservation implements Claim {
    */
   void completeWithin(Handle handle, Message response) {
     RecordedOutcome outcome =
-        new RecordedOutcome.Response(
-            response.toByteString(), request.procedure().resourceId(response));
+        new RecordedOutcome.Response(response.toByteString(), resourceId(response));
     if (!update(handle, store.sql(request.procedure()).complete(), outcome)) {
       throw new ClaimLostException(id);
     }
     joined = Optional.of(outcome);
+  }
+
+  private Optional<UUID> resourceId(Message response) {
+    try {
+      return request.procedure().resourceId(response);
+    } catch (RuntimeException wrong) {
+      logger.error(
+          "{}: the response names no resource; operation {} is recorded without one",
+          request.procedure().name(),
+          id,
+          wrong);
+      return Optional.empty();
+    }
   }
 
   /** The handler's transaction has recorded the answer: nothing is left to write. */
