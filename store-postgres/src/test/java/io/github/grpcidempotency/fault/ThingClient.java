@@ -1,13 +1,19 @@
 package io.github.grpcidempotency.fault;
 
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.EXPIRES;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.KEY;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OPERATION;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.protobuf.util.Durations;
 import com.google.rpc.ErrorInfo;
+import com.google.rpc.RetryInfo;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -21,6 +27,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.StatusProto;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -28,16 +35,21 @@ import java.util.concurrent.CompletableFuture;
 
 /** A client of the things' service: one user, with one key, in one namespace. Immutable. */
 public final class ThingClient implements AutoCloseable {
+  private static final UUID NOBODY = new UUID(0, 0);
+
   private final ManagedChannel channel;
   private final UUID user;
   private final String namespace;
   private final String key;
+  private final Optional<Duration> time;
 
-  private ThingClient(ManagedChannel channel, UUID user, String namespace, String key) {
+  private ThingClient(
+      ManagedChannel channel, UUID user, String namespace, String key, Optional<Duration> time) {
     this.channel = channel;
     this.user = user;
     this.namespace = namespace;
     this.key = key;
+    this.time = time;
   }
 
   /** Connects a new user with a new key. */
@@ -47,7 +59,8 @@ public final class ThingClient implements AutoCloseable {
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .usePlaintext()
             .build();
-    return new ThingClient(channel, UUID.randomUUID(), "", UUID.randomUUID().toString());
+    return new ThingClient(
+        channel, UUID.randomUUID(), "", UUID.randomUUID().toString(), Optional.empty());
   }
 
   /** Returns the client's user. */
@@ -62,22 +75,42 @@ public final class ThingClient implements AutoCloseable {
 
   /** Returns this channel's client of another user, with the same key. */
   public ThingClient as(UUID user) {
-    return new ThingClient(channel, user, namespace, key);
+    return new ThingClient(channel, user, namespace, key, time);
   }
 
   /** Returns this channel's client in another namespace, with the same key. */
   public ThingClient in(String namespace) {
-    return new ThingClient(channel, user, namespace, key);
+    return new ThingClient(channel, user, namespace, key, time);
   }
 
   /** Returns this channel's client of the same user, with another key. */
   public ThingClient withKey(String key) {
-    return new ThingClient(channel, user, namespace, key);
+    return new ThingClient(channel, user, namespace, key, time);
+  }
+
+  /** Returns this channel's client of the same user, without a key. */
+  public ThingClient withoutKey() {
+    return withKey("");
+  }
+
+  /** Returns this channel's client of nobody, without a key. */
+  public ThingClient withoutUser() {
+    return as(NOBODY).withoutKey();
+  }
+
+  /** Returns this channel's client with another key. */
+  public ThingClient withNewKey() {
+    return withKey(UUID.randomUUID().toString());
+  }
+
+  /** Returns this channel's client whose calls have so much time. */
+  public ThingClient within(Duration time) {
+    return new ThingClient(channel, user, namespace, key, Optional.of(time));
   }
 
   /** Returns this channel's client with all that makes another one's call what it is. */
   public ThingClient like(ThingClient other) {
-    return new ThingClient(channel, other.user, other.namespace, other.key);
+    return new ThingClient(channel, other.user, other.namespace, other.key, time);
   }
 
   /** Creates a thing and waits for the answer. */
@@ -85,7 +118,7 @@ public final class ThingClient implements AutoCloseable {
     return startThing(request).join();
   }
 
-  /** Creates a thing. */
+  /** Creates a thing. To cancel the future is to cancel the call. */
   public CompletableFuture<Reply> startThing(CreateThingRequest request) {
     return call(ThingServiceGrpc.getCreateThingMethod(), request);
   }
@@ -103,18 +136,34 @@ public final class ThingClient implements AutoCloseable {
   private CompletableFuture<Reply> call(
       MethodDescriptor<CreateThingRequest, Thing> method, CreateThingRequest request) {
     Metadata headers = new Metadata();
-    headers.put(ThingServer.USER, user.toString());
-    headers.put(KEY, key);
+    if (!user.equals(NOBODY)) {
+      headers.put(ThingServer.USER, user.toString());
+    }
+    if (!key.isEmpty()) {
+      headers.put(KEY, key);
+    }
     if (!namespace.isEmpty()) {
       headers.put(ThingServer.NAMESPACE, namespace);
     }
-    ClientCall<CreateThingRequest, Thing> call = channel.newCall(method, CallOptions.DEFAULT);
+    ClientCall<CreateThingRequest, Thing> call = channel.newCall(method, options());
     CompletableFuture<Reply> reply = new CompletableFuture<>();
+    CompletableFuture<Reply> unused =
+        reply.whenComplete(
+            (ended, failure) -> {
+              if (reply.isCancelled()) {
+                call.cancel("nobody waits any more", failure);
+              }
+            });
     call.start(new Replying(reply), headers);
     call.request(2);
     call.sendMessage(request);
     call.halfClose();
     return reply;
+  }
+
+  private CallOptions options() {
+    return time.map(left -> CallOptions.DEFAULT.withDeadlineAfter(left.toMillis(), MILLISECONDS))
+        .orElse(CallOptions.DEFAULT);
   }
 
   /**
@@ -138,10 +187,25 @@ public final class ThingClient implements AutoCloseable {
       return Optional.ofNullable(trailers.get(STATUS));
     }
 
+    /** Returns the operation's id, if there is one. */
+    public Optional<String> operation() {
+      return Optional.ofNullable(trailers.get(OPERATION));
+    }
+
+    /** Returns until when retries are answered, if they are. */
+    public Optional<String> expires() {
+      return Optional.ofNullable(trailers.get(EXPIRES));
+    }
+
     /** Returns the created thing's id. */
     public UUID thingId() {
+      return UUID.fromString(thing().getId());
+    }
+
+    /** Returns the created thing. */
+    public Thing thing() {
       try {
-        return UUID.fromString(Thing.parseFrom(bytes.orElseThrow()).getId());
+        return Thing.parseFrom(bytes.orElseThrow(() -> new AssertionError(status)));
       } catch (InvalidProtocolBufferException wrong) {
         throw new IllegalStateException(wrong);
       }
@@ -149,17 +213,33 @@ public final class ThingClient implements AutoCloseable {
 
     /** Returns the library's reason of an error; empty for any other. */
     public String reason() {
+      return detail(ErrorInfo.class).map(ErrorInfo::getReason).orElse("");
+    }
+
+    /** Returns when the client may try again, if it is told. */
+    public Optional<Duration> retryAfter() {
+      return detail(RetryInfo.class)
+          .map(info -> Duration.ofMillis(Durations.toMillis(info.getRetryDelay())));
+    }
+
+    /** Returns what an error says; empty if it says nothing. */
+    public String description() {
+      String description = status.getDescription();
+      return description == null ? "" : description;
+    }
+
+    private <T extends Message> Optional<T> detail(Class<T> type) {
       com.google.rpc.Status rich = StatusProto.fromStatusAndTrailers(status, trailers);
       for (Any detail : rich == null ? List.<Any>of() : rich.getDetailsList()) {
-        if (detail.is(ErrorInfo.class)) {
+        if (detail.is(type)) {
           try {
-            return detail.unpack(ErrorInfo.class).getReason();
+            return Optional.of(detail.unpack(type));
           } catch (InvalidProtocolBufferException wrong) {
             throw new IllegalStateException(wrong);
           }
         }
       }
-      return "";
+      return Optional.empty();
     }
   }
 

@@ -10,9 +10,12 @@ import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.OutboxStatusResolver;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.Context;
 import io.grpc.Contexts;
@@ -31,6 +34,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 
 /**
@@ -54,7 +58,7 @@ public final class ThingServer implements AutoCloseable {
 
   private ThingServer(Builder builder) {
     this.events = new Events(builder.printer);
-    this.service = new ThingService(builder.handlers, builder.printer);
+    this.service = new ThingService(builder.handler(), builder.printer);
     this.interceptor =
         IdempotencyInterceptor.builder(
                 builder.procedures(), () -> Optional.ofNullable(CALLER.get()))
@@ -90,14 +94,25 @@ public final class ThingServer implements AutoCloseable {
     return new HikariDataSource(config);
   }
 
-  /** Runs a server in this JVM: with a JDBC URL and the lease in milliseconds. */
+  /**
+   * Runs a server in this JVM: with a JDBC URL, the lease in milliseconds, and how it joins effect
+   * and record: {@code transactional}, {@code completing}, or not at all.
+   */
   @SuppressWarnings("SystemOut") // the test that started this process reads it
   public static void main(String[] arguments) throws InterruptedException {
-    ThingServer server =
-        ThingServer.on(pool(arguments[0], Duration.ofSeconds(10)))
+    HikariDataSource pool = pool(arguments[0], Duration.ofSeconds(10));
+    Builder builder =
+        ThingServer.on(pool)
             .lease(Duration.ofMillis(Long.parseLong(arguments[1])))
-            .printer(System.out::println)
-            .start();
+            .printer(System.out::println);
+    List<String> joining = List.of(arguments).subList(2, arguments.length);
+    if (joining.contains("transactional")) {
+      builder.transactional();
+    }
+    if (joining.contains("completing")) {
+      builder.handler(ThingHandler.completing(pool));
+    }
+    ThingServer server = builder.start();
     System.out.println("port " + server.port());
     server.server.awaitTermination();
   }
@@ -156,6 +171,9 @@ public final class ThingServer implements AutoCloseable {
             .map(PROCESSING, "pending", "retrying")
             .map(COMPLETED, "done")
             .map(FAILED, "failed");
+    private UnaryOperator<ProcedureBuilder<Thing>> createThing = UnaryOperator.identity();
+    private boolean resource = true;
+    private Optional<ThingHandler> handler = Optional.empty();
     private Consumer<String> printer = line -> {};
 
     private Builder(DataSource pool) {
@@ -187,6 +205,38 @@ public final class ThingServer implements AutoCloseable {
       return this;
     }
 
+    /** Describes {@code CreateThing} as one whose record refers to nothing. */
+    public Builder withoutResource() {
+      this.resource = false;
+      return this;
+    }
+
+    /** Describes {@code CreateThing} otherwise. */
+    public Builder createThing(UnaryOperator<ProcedureBuilder<Thing>> change) {
+      this.createThing = change;
+      return this;
+    }
+
+    /** Describes {@code CreateThing} as transactional, and handles it so. */
+    public Builder transactional() {
+      return transactional(ThingHandler.transactional());
+    }
+
+    /**
+     * Describes {@code CreateThing} as transactional, and handles it in a way of the test's own.
+     */
+    public Builder transactional(ThingHandler handler) {
+      UnaryOperator<ProcedureBuilder<Thing>> before = createThing;
+      return createThing(thing -> before.apply(thing).execution(Execution.TRANSACTIONAL))
+          .handler(handler);
+    }
+
+    /** Handles {@code CreateThing} in a way of the test's own. */
+    public Builder handler(ThingHandler handler) {
+      this.handler = Optional.of(handler);
+      return this;
+    }
+
     /** Says who is given a line for every event. */
     Builder printer(Consumer<String> printer) {
       this.printer = printer;
@@ -204,11 +254,19 @@ public final class ThingServer implements AutoCloseable {
       return server;
     }
 
+    private ThingHandler handler() {
+      return handler.orElseGet(() -> ThingHandler.on(handlers));
+    }
+
+    private ProcedureBuilder<Thing> describeThing() {
+      return resource
+          ? Procedure.annotated(ThingServiceGrpc.getCreateThingMethod()).status(outbox.build())
+          : Procedure.of(ThingServiceGrpc.getCreateThingMethod());
+    }
+
     private Procedures procedures() {
       return Procedures.of(
-          Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-              .status(outbox.build())
-              .build(),
+          createThing.apply(describeThing()).build(),
           Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).outage(otherOutage).build());
     }
   }

@@ -43,6 +43,23 @@ final class KeyTable {
                 .list());
   }
 
+  /** Returns whether a user's only thing and only row were last written by one transaction. */
+  boolean joined(UUID user) {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery(
+                    """
+                    SELECT things.xmin = keys.xmin
+                      FROM app.things, idempotency.idempotency_keys AS keys
+                     WHERE things.user_id = :user
+                       AND keys.user_id = :user
+                    """)
+                .bind("user", user)
+                .mapTo(Boolean.class)
+                .one());
+  }
+
   /** Lets all of a user's rows expire, their leases included. */
   void expire(UUID user) {
     update(

@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
+import static org.awaitility.Awaitility.await;
+
 import com.google.common.base.Suppliers;
 import com.google.common.io.Resources;
 import com.zaxxer.hikari.HikariConfig;
@@ -89,14 +91,30 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
 
   /** Returns another pool of the application: another server of the same service. */
   HikariDataSource newAppPool() {
+    return newAppPool(10);
+  }
+
+  /** Returns another pool of the application, of so many connections. */
+  HikariDataSource newAppPool(int size) {
     HikariConfig config = new HikariConfig();
     config.setDataSource(server.getDatabase(APP, name));
-    config.setMaximumPoolSize(10);
+    config.setMaximumPoolSize(size);
     config.setMinimumIdle(0);
     config.setConnectionTimeout(Duration.ofSeconds(10).toMillis());
     HikariDataSource pool = new HikariDataSource(config);
     pools.add(pool);
     return pool;
+  }
+
+  /** Waits until no pool lacks a connection; one that is not given back is lost for ever. */
+  void awaitAllConnectionsBack() {
+    await("connections that were not given back")
+        .until(
+            () ->
+                pools.stream()
+                    .mapToInt(pool -> pool.getHikariPoolMXBean().getActiveConnections())
+                    .sum(),
+            active -> active == 0);
   }
 
   /** Connects as the owner of all tables, whom forced row-level security binds as well. */

@@ -1,113 +1,419 @@
 package io.github.grpcidempotency.postgres;
 
+import static io.github.grpcidempotency.fault.ThingHandler.answer;
+import static io.github.grpcidempotency.fault.ThingHandler.insert;
+import static io.github.grpcidempotency.fault.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
-import io.github.grpcidempotency.grpc.IdempotencyMetadata;
-import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.ResourceType;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingHandler;
+import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
-import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
-import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
-import io.grpc.Server;
-import io.grpc.inprocess.InProcessChannelBuilder;
-import io.grpc.inprocess.InProcessServerBuilder;
-import io.grpc.stub.MetadataUtils;
-import io.grpc.stub.StreamObserver;
+import io.grpc.Context;
+import io.grpc.Status;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 class TransactionalExecutionTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
-  private static final UUID USER = UUID.randomUUID();
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
 
-  private final AtomicReference<Metadata> trailers = new AtomicReference<>(new Metadata());
-  private Server server;
-  private ManagedChannel channel;
-  private IdempotencyInterceptor interceptor;
-
-  @BeforeEach
-  void start() throws Exception {
-    Procedure procedure =
-        Procedure.of(ThingServiceGrpc.getCreateThingMethod())
-            .resource(ResourceType.of("thing"), thing -> UUID.fromString(thing.getId()))
-            .execution(Execution.TRANSACTIONAL)
-            .build();
-    interceptor =
-        IdempotencyInterceptor.builder(Procedures.of(procedure), () -> Optional.of(Caller.of(USER)))
-            .store(PostgresIdempotencyStore.builder(database.app()).build())
-            .build();
-    String name = UUID.randomUUID().toString();
-    server =
-        InProcessServerBuilder.forName(name)
-            .addService(new Things())
-            .intercept(interceptor)
-            .build()
-            .start();
-    channel = InProcessChannelBuilder.forName(name).build();
-  }
+  private final KeyTable table = new KeyTable(database);
 
   @AfterEach
-  void stop() {
-    channel.shutdownNow();
-    server.shutdownNow();
-    interceptor.close();
+  void everyConnectionIsGivenBack() {
+    database.awaitAllConnectionsBack();
   }
 
   @Test
-  void aRetryGetsTheFirstAnswer() {
-    String key = UUID.randomUUID().toString();
-    Thing first = create(key);
-    assertThat(trailer(IdempotencyMetadata.REPLAYED)).isNull();
-    Thing second = create(key);
-    assertThat(second).isEqualTo(first);
-    assertThat(trailer(IdempotencyMetadata.REPLAYED)).isEqualTo("true");
-    assertThat(things()).isEqualTo(1);
+  void aRetryOnAnyServerGetsTheFirstAnswer() {
+    try (ThingServer left = ThingServer.on(database.app()).transactional().start();
+        ThingServer right = ThingServer.on(database.newAppPool()).transactional().start();
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
+      Reply first = toLeft.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(first.isReplay()).isFalse();
+      assertThat(first.operationStatus()).contains("processing");
+      for (Reply retried : List.of(toLeft.createThing(REQUEST), toRight.createThing(REQUEST))) {
+        assertThat(retried.isReplay()).isTrue();
+        assertThat(retried.bytes()).isEqualTo(first.bytes());
+        assertThat(retried.operation()).isEqualTo(first.operation());
+        assertThat(retried.expires()).isEqualTo(first.expires());
+      }
+      assertThat(left.runs() + right.runs()).isEqualTo(1);
+      assertThat(table.thingsOf(toLeft.user())).containsExactly(first.thingId());
+    }
   }
 
-  private Thing create(String key) {
-    Metadata headers = new Metadata();
-    headers.put(IdempotencyMetadata.KEY, key);
-    return ThingServiceGrpc.newBlockingStub(channel)
-        .withInterceptors(
-            MetadataUtils.newAttachHeadersInterceptor(headers),
-            MetadataUtils.newCaptureMetadataInterceptor(new AtomicReference<>(), trailers))
-        .createThing(CreateThingRequest.newBuilder().setName("a").build());
+  @Test
+  void effectAndRecordAreOneTransaction() {
+    try (ThingServer server = ThingServer.on(database.app()).transactional().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.createThing(REQUEST);
+
+      assertThat(table.joined(client.user())).isTrue();
+    }
   }
 
-  private @Nullable String trailer(Metadata.Key<String> name) {
-    Metadata received = trailers.get();
-    return received == null ? null : received.get(name);
+  @Test
+  void whatAHandlerReadsAndWritesIsBoundToItsCaller() {
+    ThingHandler counting =
+        (request, answer) -> {
+          int visible =
+              ClaimTransaction.handle()
+                  .createQuery("SELECT count(*) FROM app.things")
+                  .mapTo(Integer.class)
+                  .one();
+          Thing thing = newThing(request).toBuilder().setName(visible + " before").build();
+          insert(ClaimTransaction.handle(), thing);
+          answer(answer, thing);
+        };
+    try (ThingServer server = ThingServer.on(database.app()).transactional(counting).start();
+        ThingClient one = ThingClient.to(server.port())) {
+      one.createThing(REQUEST);
+      ThingClient other = one.as(UUID.randomUUID());
+
+      assertThat(other.createThing(REQUEST).thing().getName()).isEqualTo("0 before");
+      assertThat(other.withNewKey().createThing(REQUEST).thing().getName()).isEqualTo("1 before");
+      assertThat(other.withoutKey().createThing(REQUEST).thing().getName()).isEqualTo("2 before");
+    }
   }
 
-  private static long things() {
-    return database
-        .superuser()
-        .withHandle(
-            handle ->
-                handle.createQuery("SELECT count(*) FROM app.things").mapTo(Long.class).one());
+  @Test
+  void aHandlerMayUseAPlainConnection() {
+    ThingHandler plain =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          Connection connection = ClaimTransaction.connection();
+          try (PreparedStatement insert =
+              connection.prepareStatement("INSERT INTO app.things (id, name) VALUES (?, ?)")) {
+            insert.setObject(1, UUID.fromString(thing.getId()));
+            insert.setString(2, thing.getName());
+            insert.executeUpdate();
+          } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+          }
+          answer(answer, thing);
+        };
+    try (ThingServer server = ThingServer.on(database.app()).transactional(plain).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+    }
   }
 
-  private static final class Things extends ThingServiceGrpc.ThingServiceImplBase {
-    @Override
-    public void createThing(CreateThingRequest request, StreamObserver<Thing> observer) {
-      UUID id = UUID.randomUUID();
-      ClaimTransaction.handle()
-          .execute("INSERT INTO app.things (id, name) VALUES (?, ?)", id, request.getName());
-      observer.onNext(Thing.newBuilder().setId(id.toString()).setName(request.getName()).build());
-      observer.onCompleted();
+  @Test
+  void aSavepointIsTheHandlersOwn() {
+    ThingHandler retrying =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          Connection connection = ClaimTransaction.connection();
+          try {
+            var before = connection.setSavepoint();
+            insert(ClaimTransaction.handle(), newThing(request));
+            connection.rollback(before);
+          } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+          }
+          insert(ClaimTransaction.handle(), thing);
+          answer(answer, thing);
+        };
+    try (ThingServer server = ThingServer.on(database.app()).transactional(retrying).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+    }
+  }
+
+  @Test
+  void aHandlerThatAnswersWithAnErrorLeavesNothing() {
+    leavesNothing(
+        (request, answer) -> answer.onError(Status.UNAVAILABLE.asRuntimeException()),
+        Status.Code.UNAVAILABLE);
+  }
+
+  @Test
+  void aHandlerThatThrowsLeavesNothing() {
+    leavesNothing(
+        (request, answer) -> {
+          throw new IllegalArgumentException("on purpose");
+        },
+        Status.Code.UNKNOWN);
+  }
+
+  @Test
+  void aHandlerThatDiesOfAnErrorLeavesNothing() {
+    leavesNothing(
+        (request, answer) -> {
+          throw new StackOverflowError("on purpose");
+        },
+        Status.Code.UNKNOWN);
+  }
+
+  @Test
+  void aHandlerThatAnswersOkWithoutAMessageLeavesNothing() {
+    leavesNothing((request, answer) -> answer.onCompleted(), Status.Code.CANCELLED);
+  }
+
+  @Test
+  void aHandlerThatAnswersTwiceLeavesNothing() {
+    leavesNothing(
+        (request, answer) -> {
+          answer.onNext(newThing(request));
+          answer.onNext(newThing(request));
+          answer.onCompleted();
+        },
+        Status.Code.CANCELLED);
+  }
+
+  @Test
+  void aHandlerThatOverlooksAFailedStatementLeavesNothing() {
+    leavesNothing(
+        (request, answer) -> {
+          try {
+            ClaimTransaction.handle().execute("SELECT 1 / 0");
+          } catch (RuntimeException overlooked) {
+            answer(answer, newThing(request));
+          }
+        },
+        Status.Code.INTERNAL);
+  }
+
+  /** Fails after it has written, with a key and without one. */
+  private void leavesNothing(ThingHandler failing, Status.Code code) {
+    AtomicBoolean fail = new AtomicBoolean(true);
+    ThingHandler once =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          insert(ClaimTransaction.handle(), thing);
+          if (fail.get()) {
+            failing.create(request, answer);
+          } else {
+            answer(answer, thing);
+          }
+        };
+    try (ThingServer server = ThingServer.on(database.app()).transactional(once).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(code);
+      assertThat(client.withoutKey().createThing(REQUEST).status().getCode()).isEqualTo(code);
+      assertThat(table.rowsOf(client.user())).isEmpty();
+      assertThat(table.thingsOf(client.user())).isEmpty();
+      assertThat(database.app().getHikariPoolMXBean().getActiveConnections()).isZero();
+
+      fail.set(false);
+      Reply retried = client.createThing(REQUEST);
+      assertThat(retried.isOk()).isTrue();
+      assertThat(retried.isReplay()).isFalse();
+      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+    }
+  }
+
+  @Test
+  void aHandlerMayFinishOnAnotherThread() {
+    ExecutorService elsewhere = Executors.newSingleThreadExecutor();
+    ThingHandler asynchronous =
+        (request, answer) ->
+            elsewhere.execute(
+                Context.current().wrap(() -> ThingHandler.transactional().create(request, answer)));
+    try (ThingServer server = ThingServer.on(database.app()).transactional(asynchronous).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+      Reply withoutKey = client.withoutKey().createThing(REQUEST);
+
+      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+      assertThat(table.thingsOf(client.user()))
+          .containsExactlyInAnyOrder(first.thingId(), withoutKey.thingId());
+    } finally {
+      elsewhere.shutdownNow();
+    }
+  }
+
+  @Test
+  void aHandlerMayWriteNothing() {
+    ThingHandler writingNothing = (request, answer) -> answer(answer, newThing(request));
+    try (ThingServer server =
+            ThingServer.on(database.app()).withoutResource().transactional(writingNothing).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+      assertThat(client.withoutKey().createThing(REQUEST).isOk()).isTrue();
+      assertThat(client.withoutUser().createThing(REQUEST).isOk()).isTrue();
+    }
+  }
+
+  @Test
+  void aCallWithoutAKeyRunsInATransactionAsWell() {
+    try (ThingServer server = ThingServer.on(database.app()).transactional().start();
+        ThingClient client = ThingClient.to(server.port()).withoutKey()) {
+      Reply one = client.createThing(REQUEST);
+      Reply other = client.createThing(REQUEST);
+
+      assertThat(one.operation()).isEmpty();
+      assertThat(table.rowsOf(client.user())).isEmpty();
+      assertThat(table.thingsOf(client.user()))
+          .containsExactlyInAnyOrder(one.thingId(), other.thingId());
+    }
+  }
+
+  @Test
+  void aCallOfNobodyRunsInATransactionWithoutAUser() {
+    AtomicBoolean transaction = new AtomicBoolean();
+    ThingHandler looking =
+        (request, answer) -> {
+          transaction.set(ClaimTransaction.handle().isInTransaction());
+          Optional<UUID> user =
+              ClaimTransaction.handle()
+                  .createQuery("SELECT idempotency.current_user_id()")
+                  .mapTo(UUID.class)
+                  .findOne();
+          answer(answer, newThing(request).toBuilder().setName(user.toString()).build());
+        };
+    try (ThingServer server = ThingServer.on(database.app()).transactional(looking).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.withoutUser().createThing(REQUEST).thing().getName())
+          .isEqualTo("Optional.empty");
+      assertThat(transaction).isTrue();
+    }
+  }
+
+  @RepeatedTest(3)
+  void aHundredCallsAtOnceOverTwoServersHaveOneEffect() {
+    try (ThingServer left = ThingServer.on(database.app()).transactional().start();
+        ThingServer right = ThingServer.on(database.newAppPool()).transactional().start();
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
+      List<CompletableFuture<Reply>> calls = new ArrayList<>();
+      for (int pair = 0; pair < 50; pair++) {
+        calls.add(toLeft.startThing(REQUEST));
+        calls.add(toRight.startThing(REQUEST));
+      }
+      List<Reply> replies = calls.stream().map(CompletableFuture::join).toList();
+
+      Reply last = toLeft.createThing(REQUEST);
+      assertThat(table.thingsOf(toLeft.user())).containsExactly(last.thingId());
+      assertThat(replies)
+          .allSatisfy(
+              reply -> {
+                if (reply.isOk()) {
+                  assertThat(reply.bytes()).isEqualTo(last.bytes());
+                } else {
+                  assertThat(reply.status().getCode()).isEqualTo(Status.Code.ABORTED);
+                  assertThat(reply.reason()).isEqualTo(Things.IN_PROGRESS);
+                }
+              });
+      assertThat(replies).filteredOn(reply -> reply.isOk() && !reply.isReplay()).hasSize(1);
+    }
+  }
+
+  @Test
+  void duplicatesInFlightNeverWaitOnAConnection() {
+    HikariDataSource small = database.newAppPool(2);
+    HikariDataSource elsewhere = database.newAppPool(2);
+    try (Gate gate = Gate.shut(database.superuser());
+        ThingServer left = ThingServer.on(small).transactional().start();
+        ThingServer right = ThingServer.on(elsewhere).transactional().start();
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
+      CreateThingRequest slow = Things.waitingAt(gate);
+      CompletableFuture<Reply> first = toLeft.startThing(slow);
+      gate.awaitWaiting(1);
+
+      List<CompletableFuture<Reply>> duplicates = new ArrayList<>();
+      for (int pair = 0; pair < 32; pair++) {
+        duplicates.add(toLeft.startThing(slow));
+        duplicates.add(toRight.startThing(slow));
+      }
+      assertThat(duplicates.stream().map(CompletableFuture::join))
+          .allSatisfy(
+              reply -> {
+                assertThat(reply.status().getCode()).isEqualTo(Status.Code.ABORTED);
+                assertThat(reply.reason()).isEqualTo(Things.IN_PROGRESS);
+                assertThat(reply.retryAfter()).isPresent();
+              });
+      assertThat(toLeft.withNewKey().createThing(REQUEST).isOk()).isTrue();
+      assertThat(toRight.withNewKey().createThing(REQUEST).isOk()).isTrue();
+      assertThat(first).isNotDone();
+
+      gate.open();
+      assertThat(first.join().isOk()).isTrue();
+    }
+  }
+
+  @Test
+  void aMismatchInFlightIsToldAtOnceWhereTheCallRunsAndElsewhereOnceItIsDone() {
+    CreateThingRequest another = Things.named("another thing");
+    try (Gate gate = Gate.shut(database.superuser());
+        ThingServer left = ThingServer.on(database.app()).transactional().start();
+        ThingServer right = ThingServer.on(database.newAppPool()).transactional().start();
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
+      CompletableFuture<Reply> first = toLeft.startThing(Things.waitingAt(gate));
+      gate.awaitWaiting(1);
+
+      assertThat(toLeft.createThing(another).reason()).isEqualTo(Things.KEY_REUSED);
+      assertThat(toLeft.createOther(another).reason()).isEqualTo(Things.KEY_REUSED);
+      assertThat(toRight.createThing(another).reason()).isEqualTo(Things.IN_PROGRESS);
+      gate.open();
+      assertThat(first.join().isOk()).isTrue();
+      assertThat(toRight.createThing(another).reason()).isEqualTo(Things.KEY_REUSED);
+      assertThat(toRight.createOther(another).reason()).isEqualTo(Things.KEY_REUSED);
+    }
+  }
+
+  @Test
+  void theSameKeyOfAnotherUserIsAnotherOperationEvenInFlight() {
+    try (Gate gate = Gate.shut(database.superuser());
+        ThingServer server = ThingServer.on(database.app()).transactional().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      CompletableFuture<Reply> first = client.startThing(Things.waitingAt(gate));
+      gate.awaitWaiting(1);
+
+      assertThat(client.as(UUID.randomUUID()).createThing(REQUEST).isOk()).isTrue();
+      assertThat(client.in("elsewhere").createThing(REQUEST).isOk()).isTrue();
+
+      gate.open();
+      assertThat(first.join().isOk()).isTrue();
+    }
+  }
+
+  @Test
+  void anExpiredRecordIsAsGoodAsNone() {
+    try (ThingServer server = ThingServer.on(database.app()).transactional().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+      table.expire(client.user());
+
+      Reply second = client.createThing(Things.named("another thing"));
+
+      assertThat(second.isOk()).isTrue();
+      assertThat(second.isReplay()).isFalse();
+      assertThat(second.operation()).isNotEqualTo(first.operation());
+      assertThat(table.rowsOf(client.user())).hasSize(1);
     }
   }
 }

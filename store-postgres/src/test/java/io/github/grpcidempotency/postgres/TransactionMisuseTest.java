@@ -1,0 +1,244 @@
+package io.github.grpcidempotency.postgres;
+
+import static io.github.grpcidempotency.fault.ThingHandler.answer;
+import static io.github.grpcidempotency.fault.ThingHandler.insert;
+import static io.github.grpcidempotency.fault.ThingHandler.newThing;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingHandler;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.grpc.Status;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.jdbi.v3.core.Handle;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What handlers do wrong with their claim's transaction, and that they are told so. */
+class TransactionMisuseTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+
+  private final KeyTable table = new KeyTable(database);
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    database.awaitAllConnectionsBack();
+  }
+
+  /** Does something that only the interceptor may. */
+  interface Misuse {
+    void of(Handle handle, Connection connection) throws SQLException;
+  }
+
+  static Stream<Named<Misuse>> endings() {
+    return Stream.of(
+        Named.of("commit", (handle, connection) -> connection.commit()),
+        Named.of("roll back", (handle, connection) -> connection.rollback()),
+        Named.of("close", (handle, connection) -> connection.close()),
+        Named.of("autocommit", (handle, connection) -> connection.setAutoCommit(true)),
+        Named.of("abort", (handle, connection) -> connection.abort(Runnable::run)),
+        Named.of("commit the handle", (handle, connection) -> handle.commit()),
+        Named.of("roll the handle back", (handle, connection) -> handle.rollback()),
+        Named.of("close the handle", (handle, connection) -> handle.close()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("endings")
+  void aHandlerThatEndsTheTransactionIsToldThatItMayNot(Misuse ending) {
+    CompletableFuture<Throwable> told = new CompletableFuture<>();
+    ThingHandler ends =
+        (request, answer) -> {
+          insert(ClaimTransaction.handle(), newThing(request));
+          try {
+            ending.of(ClaimTransaction.handle(), ClaimTransaction.connection());
+          } catch (SQLException | RuntimeException thrown) {
+            told.complete(thrown);
+            throw new IllegalStateException(thrown);
+          }
+        };
+    try (ThingServer server = ThingServer.on(database.app()).transactional(ends).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply reply = client.createThing(REQUEST);
+
+      assertThat(told.join())
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("the interceptor ends this transaction, not the handler");
+      assertThat(reply.status().getCode()).isEqualTo(Status.Code.UNKNOWN);
+      assertThat(table.rowsOf(client.user())).isEmpty();
+      assertThat(table.thingsOf(client.user())).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"COMMIT", "ROLLBACK", "COMMIT; SELECT 1", "ROLLBACK AND CHAIN"})
+  void aStatementThatEndsTheTransactionFailsTheCall(String statement) {
+    ThingHandler ends =
+        (request, answer) -> {
+          ClaimTransaction.handle().execute("SELECT 'something'");
+          ClaimTransaction.handle().execute(statement);
+          answer(answer, newThing(request));
+        };
+    failsTheCall(ends);
+  }
+
+  @Test
+  void whatFollowsAStatementThatEndsTheTransactionFailsTheCall() {
+    ThingHandler ends =
+        (request, answer) -> {
+          ClaimTransaction.handle().execute("COMMIT");
+          ClaimTransaction.handle().execute("SELECT 'something else'");
+          answer(answer, newThing(request));
+        };
+    failsTheCall(ends);
+  }
+
+  @Test
+  void aCommitBehindTheGuardsBackFailsTheCall() {
+    ThingHandler ends =
+        (request, answer) -> {
+          try (PreparedStatement statement =
+              ClaimTransaction.connection().prepareStatement("SELECT 1")) {
+            statement.getConnection().commit();
+          } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+          }
+          answer(answer, newThing(request));
+        };
+    failsTheCall(ends);
+  }
+
+  @Test
+  void aHandlerThatWorksForAnotherUserInTheEndFailsTheCall() {
+    ThingHandler changesUser =
+        (request, answer) -> {
+          ClaimTransaction.handle()
+              .execute("SELECT set_config('app.current_user_id', gen_random_uuid()::text, true)");
+          answer(answer, newThing(request));
+        };
+    failsTheCall(changesUser);
+  }
+
+  private void failsTheCall(ThingHandler handler) {
+    try (ThingServer server =
+            ThingServer.on(database.app()).withoutResource().transactional(handler).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply reply = client.createThing(REQUEST);
+
+      assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(reply.description())
+          .contains("the handler has ended the transaction itself, by a statement");
+      assertThat(table.rowsOf(client.user())).isEmpty();
+    }
+  }
+
+  @Test
+  void aStatementThatEndsTheTransactionOfACallWithoutAKeyFailsItAsWell() {
+    ThingHandler ends =
+        (request, answer) -> {
+          ClaimTransaction.handle().execute("COMMIT");
+          answer(answer, newThing(request));
+        };
+    try (ThingServer server = ThingServer.on(database.app()).transactional(ends).start();
+        ThingClient client = ThingClient.to(server.port()).withoutKey()) {
+      Reply reply = client.createThing(REQUEST);
+
+      assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(reply.description())
+          .contains("the handler has ended the transaction itself, by a statement");
+    }
+  }
+
+  @Test
+  void whatAHandlerKeepsIsOfNoUseOnceTheCallHasEnded() {
+    CompletableFuture<Handle> handle = new CompletableFuture<>();
+    CompletableFuture<Connection> connection = new CompletableFuture<>();
+    CompletableFuture<PreparedStatement> statement = new CompletableFuture<>();
+    ThingHandler keeping =
+        (request, answer) -> {
+          handle.complete(ClaimTransaction.handle());
+          connection.complete(ClaimTransaction.connection());
+          try {
+            statement.complete(
+                ClaimTransaction.connection().prepareStatement("DELETE FROM app.things"));
+          } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+          }
+          ThingHandler.transactional().create(request, answer);
+        };
+    try (ThingServer server = ThingServer.on(database.app()).transactional(keeping).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      for (ThingClient kind : List.of(client, client.withoutKey())) {
+        assertThat(kind.createThing(REQUEST).isOk()).isTrue();
+
+        assertThatIllegalStateException()
+            .isThrownBy(() -> handle.join().execute("DELETE FROM app.things"))
+            .withMessageContaining("the call has been answered, and its transaction has ended");
+        assertThatIllegalStateException()
+            .isThrownBy(() -> connection.join().createStatement())
+            .withMessageContaining("the call has been answered, and its transaction has ended");
+        assertThatExceptionOfType(SQLException.class).isThrownBy(() -> statement.join().execute());
+        assertThat(closed(connection.join())).isTrue();
+      }
+      assertThat(table.thingsOf(client.user())).hasSize(2);
+    }
+  }
+
+  @Test
+  void aTransactionIsAskedForInVainWhereTheProcedureHasNone() {
+    ThingHandler asking =
+        (request, answer) -> {
+          try {
+            ClaimTransaction.handle();
+          } catch (IllegalStateException told) {
+            answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
+          }
+        };
+    try (ThingServer server = ThingServer.on(database.app()).handler(asking).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).description())
+          .contains("the procedure is not declared transactional");
+    }
+    assertThatIllegalStateException().isThrownBy(ClaimTransaction::connection);
+  }
+
+  @Test
+  void aTransactionalHandlerIsToldThatItNeedNotComplete() {
+    ThingHandler completing =
+        (request, answer) -> {
+          try {
+            TransactionalCompletion.complete(ClaimTransaction.handle(), newThing(request));
+          } catch (IllegalStateException told) {
+            answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
+          }
+        };
+    try (ThingServer server = ThingServer.on(database.app()).transactional(completing).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).description())
+          .contains("is transactional: the interceptor records its response");
+    }
+  }
+
+  private static boolean closed(Connection connection) {
+    try {
+      return connection.isClosed();
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+}
