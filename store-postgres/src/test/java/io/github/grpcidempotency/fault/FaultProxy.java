@@ -206,6 +206,7 @@ public final class FaultProxy implements AutoCloseable {
     private final Socket client;
     private final Socket database = new Socket();
     private volatile List<Trap> atAnswer = List.of();
+    private volatile int answersUntilTrap;
 
     Link(Socket client) {
       this.client = client;
@@ -223,6 +224,12 @@ public final class FaultProxy implements AutoCloseable {
       }
       inBackground("fault-proxy-flushes", () -> untilCut(this::forwardFlushes));
       inBackground("fault-proxy-answers", () -> untilCut(this::forwardAnswers));
+    }
+
+    private boolean isLastAnswer() {
+      int left = answersUntilTrap - 1;
+      answersUntilTrap = left;
+      return left == 0;
     }
 
     void cut() {
@@ -253,6 +260,7 @@ public final class FaultProxy implements AutoCloseable {
               trap.cut(this);
               return;
             }
+            answersUntilTrap = sent.answers();
             atAnswer = List.of(trap);
           }
         }
@@ -273,7 +281,7 @@ public final class FaultProxy implements AutoCloseable {
         answers.readFully(body);
         List<Trap> sprung = atAnswer;
         if (!sprung.isEmpty()) {
-          if (type == 'Z') {
+          if (type == 'Z' && isLastAnswer()) {
             sprung.forEach(trap -> trap.cut(this));
             return;
           }

@@ -21,13 +21,17 @@ final class FlushReader {
   private static final String WAITS_FOR_NOTHING = "PBDEC";
   private static final String WAITS_FOR_ROWS = "SQF";
 
+  /** The driver sends it ahead of a transaction's first statement, and does not wait in between. */
+  private static final String BEGIN = "BEGIN";
+
   /**
    * What a client sent before it waited.
    *
    * @param sql the statements executed, in order; empty for messages of another kind
    * @param roundTrip whether it runs statements, rather than being part of a login or a farewell
+   * @param answers how often the database will say that it is ready for more
    */
-  record Sent(ByteString bytes, String sql, boolean roundTrip) {}
+  record Sent(ByteString bytes, String sql, boolean roundTrip, int answers) {}
 
   private final DataInputStream client;
   private final OutputStream toClient;
@@ -58,7 +62,7 @@ final class FlushReader {
       } else {
         ByteString.Output bytes = ByteString.newOutput();
         write(bytes, body);
-        return new Sent(bytes.toByteString(), "", false);
+        return new Sent(bytes.toByteString(), "", false, 1);
       }
     }
   }
@@ -66,15 +70,21 @@ final class FlushReader {
   private Sent flush() throws IOException {
     ByteString.Output bytes = ByteString.newOutput();
     StringBuilder sql = new StringBuilder();
+    int answers = 1;
     char type;
+    boolean waits;
     do {
       type = (char) client.readUnsignedByte();
       byte[] body = body();
       bytes.write(type);
       write(bytes, body);
       note(type, ByteBuffer.wrap(body), sql);
-    } while (WAITS_FOR_NOTHING.indexOf(type) >= 0);
-    return new Sent(bytes.toByteString(), sql.toString(), WAITS_FOR_ROWS.indexOf(type) >= 0);
+      boolean begins = type == 'Q' && BEGIN.equals(string(ByteBuffer.wrap(body)));
+      answers += begins ? 1 : 0;
+      waits = WAITS_FOR_NOTHING.indexOf(type) < 0 && !begins;
+    } while (!waits);
+    return new Sent(
+        bytes.toByteString(), sql.toString(), WAITS_FOR_ROWS.indexOf(type) >= 0, answers);
   }
 
   private void note(char type, ByteBuffer body, StringBuilder sql) {
