@@ -49,6 +49,11 @@ public final class Gate implements AutoCloseable {
     keeper.close();
   }
 
+  /** Waits in a handler until it is opened. */
+  public void pass(Handle handle) {
+    pass(handle, name());
+  }
+
   static void pass(Handle handle, String name) {
     handle
         .createQuery("SELECT 1 FROM pg_advisory_xact_lock_shared(:gate)")

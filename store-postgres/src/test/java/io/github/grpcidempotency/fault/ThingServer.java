@@ -117,6 +117,11 @@ public final class ThingServer implements AutoCloseable {
     server.server.awaitTermination();
   }
 
+  /** Returns who calls the handler that runs on this thread. */
+  public static Caller caller() {
+    return CALLER.get();
+  }
+
   /** Returns the port it listens on. */
   public int port() {
     return server.getPort();

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -12,6 +13,7 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import java.util.UUID;
 
 /** Requests for things, and the claims that a server would make for them. */
 final class Things {
@@ -39,6 +41,11 @@ final class Things {
   /** A request whose handler waits at a gate and then fails. */
   static CreateThingRequest failingAfter(Gate gate) {
     return waitingAt(gate).toBuilder().putLabels("fail", "").build();
+  }
+
+  /** Returns the user whose call a handler handles on this thread. */
+  static UUID caller() {
+    return ThingServer.caller().userId();
   }
 
   /** What a server asks its store when a client calls {@code CreateThing}. */

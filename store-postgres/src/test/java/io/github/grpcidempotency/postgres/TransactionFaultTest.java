@@ -1,0 +1,344 @@
+package io.github.grpcidempotency.postgres;
+
+import static io.github.grpcidempotency.fault.ThingHandler.insert;
+import static io.github.grpcidempotency.fault.ThingHandler.newThing;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.fault.ServerProcess;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingHandler;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.grpc.Status;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What is left of a transactional call that something happens to. */
+class TransactionFaultTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final String CLAIM = "pg_try_advisory_xact_lock";
+  private static final String EFFECT = "INSERT INTO app.things";
+  private static final String COMMIT = "COMMIT";
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+
+  /** Outlasts any test: nothing here is to be had by waiting for a lease to end. */
+  private static final Duration LEASE = Duration.ofMinutes(5);
+
+  private final KeyTable table = new KeyTable(database);
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    database.awaitAllConnectionsBack();
+  }
+
+  @Test
+  void aServerKilledInItsHandlerLeavesNothingAndItsKeyIsFreeAtOnce() {
+    try (Gate gate = Gate.shut(database.superuser());
+        ServerProcess doomed =
+            ServerProcess.start(
+                ThingServer.class,
+                database.appUrl(),
+                Long.toString(LEASE.toMillis()),
+                "transactional");
+        ThingServer survivor = server().start();
+        ThingClient toDoomed = ThingClient.to(Integer.parseInt(doomed.awaitLine("port")));
+        ThingClient toSurvivor = ThingClient.to(survivor.port()).like(toDoomed)) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> lost = toDoomed.startThing(request);
+      gate.awaitWaiting(1);
+      assertThat(toSurvivor.createThing(request).reason()).isEqualTo(Things.IN_PROGRESS);
+
+      doomed.kill();
+      assertThat(lost.join().isOk()).isFalse();
+      gate.open();
+
+      Reply retried = untilAnswered(toSurvivor, request);
+      assertThat(retried.isReplay()).isFalse();
+      assertThat(table.thingsOf(toSurvivor.user())).containsExactly(retried.thingId());
+    }
+  }
+
+  @Test
+  void aConnectionCutBeforeItsCommitLeavesNothingAndARetryRuns() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = ThingServer.on(proxied).lease(LEASE).transactional().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      FaultProxy.Trap cut = proxy.cutBefore(COMMIT);
+
+      Reply lost = client.createThing(REQUEST);
+      assertThat(cut.hasSprung()).isTrue();
+      assertThat(lost.status().getCode()).isEqualTo(Status.Code.ABORTED);
+      assertThat(lost.reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(table.thingsOf(client.user())).isEmpty();
+
+      Reply retried = untilAnswered(client, REQUEST);
+      assertThat(retried.isReplay()).isFalse();
+      assertThat(server.runs()).isEqualTo(2);
+      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+    }
+  }
+
+  @Test
+  void aConnectionCutAfterItsCommitIsRetriedAndReplayed() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = ThingServer.on(proxied).lease(LEASE).transactional().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      FaultProxy.Trap cut = proxy.cutAfter(COMMIT);
+
+      Reply lost = client.createThing(REQUEST);
+      assertThat(cut.hasSprung()).isTrue();
+      assertThat(lost.status().getCode()).isEqualTo(Status.Code.ABORTED);
+      assertThat(lost.retryAfter()).isPresent();
+
+      Reply retried = client.createThing(REQUEST);
+      assertThat(retried.isReplay()).isTrue();
+      assertThat(server.runs()).isEqualTo(1);
+      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+    }
+  }
+
+  @Test
+  void aCommitOfACallWithoutAKeyThatNobodyHeardOfIsUnknown() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = ThingServer.on(proxied).transactional().start();
+        ThingClient client = ThingClient.to(server.port()).withoutKey()) {
+      proxy.cutAfter(COMMIT);
+
+      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNKNOWN);
+
+      assertThat(table.thingsOf(client.user())).hasSize(1);
+    }
+  }
+
+  @Test
+  void aConnectionCutInTheHandlerLeavesNothingAndARetryRuns() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = ThingServer.on(proxied).lease(LEASE).transactional().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      FaultProxy.Trap cut = proxy.cutAfter(EFFECT);
+
+      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNKNOWN);
+      assertThat(cut.hasSprung()).isTrue();
+
+      Reply retried = untilAnswered(client, REQUEST);
+      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+      assertThat(proxied.getHikariPoolMXBean().getActiveConnections()).isZero();
+    }
+  }
+
+  @Test
+  void aClaimThatIsCutOffIsTriedAgain() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = ThingServer.on(proxied).lease(LEASE).transactional().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      for (FaultProxy.Trap cut : List.of(proxy.cutBefore(CLAIM), proxy.cutAfter(CLAIM))) {
+        // Cut off after it has won the lock, a claim is in its own way until the database notices.
+        Reply reply = untilAnswered(client, REQUEST);
+
+        assertThat(cut.hasSprung()).isTrue();
+        assertThat(table.thingsOf(client.user())).containsExactly(reply.thingId());
+        table.clear();
+        database.superuser().useHandle(handle -> handle.execute("TRUNCATE app.things CASCADE"));
+      }
+    }
+  }
+
+  @Test
+  void withoutADatabaseEveryCallIsRefusedAndNoHandlerRuns() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = ThingServer.on(proxied).transactional().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      proxied.getHikariPoolMXBean().softEvictConnections(); // nothing of a claim is ever sent
+      proxy.refuse();
+
+      Reply keyed = client.createThing(REQUEST);
+      assertThat(keyed.status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+      assertThat(keyed.reason()).isEqualTo(Things.STORE_UNAVAILABLE);
+      assertThat(client.withoutKey().createThing(REQUEST).status().getCode())
+          .isEqualTo(Status.Code.UNAVAILABLE);
+      assertThat(server.runs()).isZero();
+
+      proxy.restore();
+      assertThat(untilAnswered(client, REQUEST).isReplay()).isFalse();
+    }
+  }
+
+  @Test
+  void anExhaustedPoolRefusesEveryCallAndNoHandlerRuns() throws SQLException {
+    try (HikariDataSource small = ThingServer.pool(database.appUrl());
+        ThingServer server = ThingServer.on(small).transactional().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      small.getHikariConfigMXBean().setMaximumPoolSize(1);
+      try (Connection taken = small.getConnection()) {
+        assertThat(taken.isValid(1)).isTrue();
+        assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.STORE_UNAVAILABLE);
+        assertThat(client.withoutKey().createThing(REQUEST).status().getCode())
+            .isEqualTo(Status.Code.UNAVAILABLE);
+      }
+      assertThat(server.runs()).isZero();
+      assertThat(client.createThing(REQUEST).isOk()).isTrue();
+    }
+  }
+
+  @Test
+  void theUniqueIndexHasTheLastWord() {
+    IdempotencyStore olderServer = PostgresIdempotencyStore.builder(database.app()).build();
+    try (Gate gate = Gate.shut(database.superuser());
+        ThingServer server = server().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> call = client.startThing(request);
+      gate.awaitWaiting(1);
+      Claim reserved = Things.win(olderServer, Things.claimOf(client, request));
+      gate.open();
+
+      Reply beaten = call.join();
+      assertThat(beaten.status().getCode()).isEqualTo(Status.Code.ABORTED);
+      assertThat(beaten.reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(table.thingsOf(client.user())).isEmpty();
+      assertThat(client.createThing(request).reason()).isEqualTo(Things.IN_PROGRESS);
+
+      RecordedOutcome.Response answer =
+          new RecordedOutcome.Response(newThing(request).toByteString(), Optional.empty());
+      assertThat(reserved.complete(answer)).isEqualTo(Claim.Settled.DONE);
+      Reply replayed = client.createThing(request);
+      assertThat(replayed.isReplay()).isTrue();
+      assertThat(replayed.bytes()).contains(answer.bytes());
+      assertThat(table.thingsOf(client.user())).isEmpty();
+    }
+  }
+
+  @Test
+  void whatAReservingServerHasAbandonedIsClearedAwayBySameRequestOnly() {
+    IdempotencyStore olderServer = PostgresIdempotencyStore.builder(database.app()).build();
+    try (ThingServer server = server().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Claim reserved = Things.win(olderServer, Things.claimOf(client, REQUEST));
+      assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+
+      table.endLeases(client.user());
+      assertThat(client.createThing(Things.named("another")).reason()).isEqualTo(Things.KEY_REUSED);
+      Reply reply = client.createThing(REQUEST);
+
+      assertThat(reply.isOk()).isTrue();
+      assertThat(table.rowsOf(client.user())).hasSize(1);
+      assertThat(
+              reserved.complete(
+                  new RecordedOutcome.Response(REQUEST.toByteString(), Optional.empty())))
+          .isEqualTo(Claim.Settled.LOST);
+      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(reply.bytes());
+    }
+  }
+
+  @Test
+  void claimAndRecordTakeOneRoundTripMoreThanAPlainTransaction() {
+    ThingHandler writing = ThingHandler.transactional();
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = ThingServer.on(proxied).lease(LEASE).transactional(writing).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.withNewKey().createThing(REQUEST);
+      proxy.forgetRoundTrips();
+
+      client.createThing(REQUEST);
+
+      List<String> flushes = proxy.roundTrips();
+      assertThat(flushes).hasSize(4);
+      assertThat(flushes.get(0)).contains("BEGIN", CLAIM, "FROM idempotency.idempotency_keys");
+      assertThat(flushes.get(1)).contains(EFFECT);
+      assertThat(flushes.get(2)).contains("INSERT INTO app.outbox");
+      assertThat(flushes.get(3)).contains("INSERT INTO idempotency.idempotency_keys", COMMIT);
+      assertThat(flushes).filteredOn(flush -> flush.contains(COMMIT)).hasSize(1);
+    }
+  }
+
+  @Test
+  void aCancelledCallGivesItsConnectionBackAndItsAnswerIsReplayed() {
+    try (Gate gate = Gate.shut(database.superuser());
+        ThingServer server = server().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> call = client.startThing(request);
+      gate.awaitWaiting(1);
+      call.cancel(true);
+      gate.open();
+
+      Reply replayed = untilAnswered(client, request);
+      assertThat(replayed.isReplay()).isTrue();
+      assertThat(server.runs()).isEqualTo(1);
+      assertThat(table.thingsOf(client.user())).containsExactly(replayed.thingId());
+    }
+  }
+
+  /** Nobody can end such a call, so its transaction must not stay open for ever. */
+  @Test
+  void aHandlerThatForgetsACancelledCallGivesItsConnectionBack() {
+    AtomicBoolean forget = new AtomicBoolean(true);
+    ThingHandler forgetful =
+        (request, answer) -> {
+          if (forget.get()) {
+            insert(ClaimTransaction.handle(), newThing(request));
+          } else {
+            ThingHandler.transactional().create(request, answer);
+          }
+        };
+    for (boolean keyed : List.of(true, false)) {
+      try (ThingServer server =
+              ThingServer.on(database.app())
+                  .lease(Duration.ofMillis(300))
+                  .transactional(forgetful)
+                  .start();
+          ThingClient keyedClient = ThingClient.to(server.port())) {
+        ThingClient client = keyed ? keyedClient : keyedClient.withoutKey();
+        forget.set(true);
+        CompletableFuture<Reply> call = client.startThing(REQUEST);
+        await().until(() -> server.runs() == 1);
+        call.cancel(true);
+
+        await()
+            .atMost(Duration.ofSeconds(20))
+            .until(
+                () -> {
+                  System.gc();
+                  return database.app().getHikariPoolMXBean().getActiveConnections() == 0;
+                });
+        forget.set(false);
+        Reply retried = untilAnswered(client, REQUEST);
+        assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+      }
+    }
+  }
+
+  private static ThingServer.Builder server() {
+    return ThingServer.on(database.app()).lease(LEASE).transactional();
+  }
+
+  private static Reply untilAnswered(ThingClient client, CreateThingRequest request) {
+    return await()
+        .pollInterval(Duration.ofMillis(20))
+        .until(() -> client.createThing(request), Reply::isOk);
+  }
+}

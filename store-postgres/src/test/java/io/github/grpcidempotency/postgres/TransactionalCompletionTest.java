@@ -1,0 +1,496 @@
+package io.github.grpcidempotency.postgres;
+
+import static io.github.grpcidempotency.fault.ThingHandler.answer;
+import static io.github.grpcidempotency.fault.ThingHandler.insert;
+import static io.github.grpcidempotency.fault.ThingHandler.newThing;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.fault.ServerProcess;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingHandler;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.grpc.Status;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class TransactionalCompletionTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+  private static final CreateThingRequest OTHER_REQUEST = Things.named("another thing");
+  private static final Duration SHORT_LEASE = Duration.ofMillis(600);
+
+  /** Outlasts any test: nothing here is to be had by waiting for a lease to end. */
+  private static final Duration LONG_LEASE = Duration.ofMinutes(5);
+
+  private final KeyTable table = new KeyTable(database);
+  private final Jdbi jdbi = Jdbi.create(database.app());
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    database.awaitAllConnectionsBack();
+  }
+
+  @Test
+  void effectAndRecordAreOneTransactionAndARetryIsReplayed() {
+    try (ThingServer server = completing().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(table.joined(client.user())).isTrue();
+      assertThat(table.rowsOf(client.user()).toString()).contains(first.thingId().toString());
+      Reply retried = client.createThing(REQUEST);
+      assertThat(retried.isReplay()).isTrue();
+      assertThat(retried.bytes()).isEqualTo(first.bytes());
+      assertThat(server.runs()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void theInterceptorWritesNothingMore() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource store = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = completing().store(store).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.withNewKey().createThing(REQUEST);
+      proxy.forgetRoundTrips();
+
+      assertThat(client.createThing(REQUEST).isOk()).isTrue();
+
+      assertThat(proxy.roundTrips())
+          .singleElement()
+          .asString()
+          .contains("INSERT INTO idempotency.idempotency_keys");
+    }
+  }
+
+  @Test
+  void completingIsOneRoundTripOfTheHandlers() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource pool = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server =
+            ThingServer.on(pool)
+                .store(database.app())
+                .handler(ThingHandler.completing(pool))
+                .lease(LONG_LEASE)
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.withNewKey().createThing(REQUEST);
+      proxy.forgetRoundTrips();
+
+      client.createThing(REQUEST);
+
+      assertThat(proxy.roundTrips())
+          .filteredOn(flush -> flush.contains("idempotency.idempotency_keys"))
+          .singleElement()
+          .asString()
+          .contains("UPDATE");
+    }
+  }
+
+  @Test
+  void aPlainConnectionWillDo() {
+    ThingHandler plain =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          try (Connection connection = database.app().getConnection()) {
+            connection.setAutoCommit(false);
+            insert(Jdbi.open(connection), Things.caller(), thing);
+            TransactionalCompletion.complete(connection, thing);
+            connection.commit();
+          } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+          }
+          answer(answer, thing);
+        };
+    try (ThingServer server = reserved(plain).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(table.joined(client.user())).isTrue();
+      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+    }
+  }
+
+  @Test
+  void withoutAKeyItDoesNothing() {
+    try (ThingServer server = completing().start();
+        ThingClient client = ThingClient.to(server.port()).withoutKey()) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(table.rowsOf(client.user())).isEmpty();
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+    }
+  }
+
+  @Test
+  void aHandlerThatFailsAfterItsCommitHasItsRecordedAnswerReplayed() {
+    try (Gate gate = Gate.shut(database.superuser());
+        ThingServer server = completing().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      gate.open();
+      CreateThingRequest failing = Things.failingAfter(gate);
+
+      assertThat(client.createThing(failing).status().getCode()).isEqualTo(Status.Code.INTERNAL);
+
+      Reply retried = client.createThing(failing);
+      assertThat(retried.isReplay()).isTrue();
+      assertThat(server.runs()).isEqualTo(1);
+      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+    }
+  }
+
+  @Test
+  void aHandlerThatThrowsBeforeItsCommitReleases() {
+    AtomicBoolean fail = new AtomicBoolean(true);
+    ThingHandler failingOnce =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          jdbi.useTransaction(
+              handle -> {
+                insert(handle, Things.caller(), thing);
+                TransactionalCompletion.complete(handle, thing);
+                if (fail.getAndSet(false)) {
+                  throw new IllegalStateException("on purpose");
+                }
+              });
+          answer(answer, thing);
+        };
+    try (ThingServer server = reserved(failingOnce).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNKNOWN);
+      assertThat(table.rowsOf(client.user())).isEmpty();
+      assertThat(table.thingsOf(client.user())).isEmpty();
+
+      Reply retried = client.createThing(REQUEST);
+      assertThat(retried.isReplay()).isFalse();
+      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+    }
+  }
+
+  @Test
+  void aTransactionThatIsTriedAgainCompletesAgain() {
+    ThingHandler tryingTwice =
+        (request, answer) -> {
+          Thing first = newThing(request);
+          Thing second = newThing(request);
+          for (Thing thing : List.of(first, second)) {
+            try (Handle handle = jdbi.open()) {
+              handle.begin();
+              insert(handle, Things.caller(), thing);
+              TransactionalCompletion.complete(handle, thing);
+              if (thing.equals(first)) {
+                handle.rollback();
+              } else {
+                handle.commit();
+              }
+            }
+          }
+          answer(answer, second);
+        };
+    try (ThingServer server = reserved(tryingTwice).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+    }
+  }
+
+  @Test
+  void aHandlerThatAnswersSomethingElseThanItRecordedFailsTheCallAndRetriesGetTheRecord() {
+    ThingHandler twoFaced =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          jdbi.useTransaction(
+              handle -> {
+                insert(handle, Things.caller(), thing);
+                TransactionalCompletion.complete(handle, thing);
+              });
+          answer(answer, thing.toBuilder().setName("something else").build());
+        };
+    try (ThingServer server = reserved(twoFaced).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+      assertThat(first.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(first.description()).contains("answers something else");
+
+      Reply retried = client.createThing(REQUEST);
+      assertThat(retried.isReplay()).isTrue();
+      assertThat(retried.thing().getName()).isEqualTo(REQUEST.getName());
+      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
+    }
+  }
+
+  @Test
+  void outsideATransactionItIsRefused() {
+    ThingHandler withoutTransaction =
+        (request, answer) -> {
+          try (Handle handle = jdbi.open()) {
+            TransactionalCompletion.complete(handle, newThing(request));
+          } catch (IllegalStateException told) {
+            answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
+          }
+        };
+    try (ThingServer server = reserved(withoutTransaction).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).description())
+          .contains("the handle has no transaction open");
+      assertThat(table.rowsOf(client.user())).isEmpty();
+    }
+  }
+
+  @Test
+  void aResponseThatNamesNoResourceIsRecordedWithoutOne() {
+    ThingHandler anonymous =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          Thing nameless = thing.toBuilder().setId("not a uuid").build();
+          jdbi.useTransaction(
+              handle -> {
+                insert(handle, Things.caller(), thing);
+                TransactionalCompletion.complete(handle, nameless);
+              });
+          answer(answer, nameless);
+        };
+    try (ThingServer server = reserved(anonymous).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+    }
+  }
+
+  @Test
+  void aZombieIsToldThatItsClaimIsLostAndItsTransactionRollsBack() {
+    CompletableFuture<Throwable> told = new CompletableFuture<>();
+    try (Gate gate = Gate.shut(database.superuser());
+        FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource cut = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer zombie =
+            ThingServer.on(database.app())
+                .store(cut)
+                .lease(SHORT_LEASE)
+                .handler(waitingFirst(gate, told::complete))
+                .start();
+        ThingServer successor =
+            completing().lease(SHORT_LEASE).handler(ThingHandler.on(database.app())).start();
+        ThingClient toZombie = ThingClient.to(zombie.port());
+        ThingClient toSuccessor = ThingClient.to(successor.port()).like(toZombie)) {
+      CompletableFuture<Reply> late = toZombie.startThing(REQUEST);
+      gate.awaitWaiting(1);
+      proxy.swallow(); // its lease is renewed no more
+      Reply taken = untilAnswered(toSuccessor, REQUEST);
+      gate.open();
+
+      assertThat(told.join()).isInstanceOf(ClaimLostException.class);
+      assertThat(late.join().isOk()).isFalse();
+      assertThat(table.thingsOf(toZombie.user())).containsExactly(taken.thingId());
+      assertThat(toSuccessor.createThing(REQUEST).bytes()).isEqualTo(taken.bytes());
+    }
+  }
+
+  @Test
+  void aServerKilledBetweenItsCommitAndItsAnswerIsReplayed() {
+    try (Gate gate = Gate.shut(database.superuser());
+        ServerProcess doomed =
+            ServerProcess.start(
+                ThingServer.class,
+                database.appUrl(),
+                Long.toString(LONG_LEASE.toMillis()),
+                "completing");
+        ThingServer survivor = completing().start();
+        ThingClient toDoomed = ThingClient.to(Integer.parseInt(doomed.awaitLine("port")));
+        ThingClient toSurvivor = ThingClient.to(survivor.port()).like(toDoomed)) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> lost = toDoomed.startThing(request);
+      gate.awaitWaiting(1);
+
+      doomed.kill();
+      assertThat(lost.join().isOk()).isFalse();
+
+      Reply retried = toSurvivor.createThing(request);
+      assertThat(retried.isReplay()).isTrue();
+      assertThat(survivor.runs()).isZero();
+      assertThat(table.thingsOf(toSurvivor.user())).containsExactly(retried.thingId());
+    }
+  }
+
+  /** The record's row is locked from the completion to the commit. */
+  @Test
+  void aLongTransactionKeepsItsKeyAndHoldsNobodyUp() {
+    HikariDataSource small = database.newAppPool(2);
+    try (Gate gate = Gate.shut(database.superuser());
+        Gate otherGate = Gate.shut(database.superuser());
+        ThingServer left =
+            ThingServer.on(database.app())
+                .lease(SHORT_LEASE)
+                .handler(committingLate(gate, otherGate))
+                .start();
+        ThingServer right =
+            ThingServer.on(small).lease(SHORT_LEASE).handler(ThingHandler.on(small)).start();
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
+      CompletableFuture<Reply> first = toLeft.startThing(REQUEST);
+      gate.awaitWaiting(1);
+      ThingClient otherToLeft = toLeft.withNewKey();
+      CompletableFuture<Reply> other = otherToLeft.startThing(OTHER_REQUEST);
+      otherGate.awaitWaiting(1);
+
+      // The first one's lease cannot be renewed while its row is locked; the other one's is.
+      await()
+          .during(SHORT_LEASE.multipliedBy(2))
+          .atMost(SHORT_LEASE.multipliedBy(4))
+          .pollInterval(Duration.ofMillis(50))
+          .until(
+              () ->
+                  isInProgress(toRight.createThing(REQUEST))
+                      && isInProgress(
+                          toRight.withKey(otherToLeft.key()).createThing(OTHER_REQUEST)));
+      assertThat(toRight.withNewKey().createThing(REQUEST).isOk()).isTrue();
+      assertThat(left.events()).doesNotContain("leaseLost");
+      gate.open();
+      otherGate.open();
+
+      assertThat(first.join().isOk()).isTrue();
+      assertThat(other.join().isOk()).isTrue();
+      assertThat(toRight.createThing(REQUEST).bytes()).isEqualTo(first.join().bytes());
+      assertThat(left.runs()).isEqualTo(2);
+    }
+  }
+
+  /** What is recorded is not renewed any more; that is no loss. */
+  @Test
+  void aHandlerThatGoesOnAfterItsCommitHasNotLostItsLease() {
+    try (Gate gate = Gate.shut(database.superuser());
+        ThingServer server = completing().lease(SHORT_LEASE).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> first = client.startThing(request);
+      gate.awaitWaiting(1);
+
+      await().during(SHORT_LEASE).until(() -> !server.events().contains("leaseLost"));
+      gate.open();
+
+      assertThat(first.join().isOk()).isTrue();
+      assertThat(client.createThing(request).bytes()).isEqualTo(first.join().bytes());
+    }
+  }
+
+  @Test
+  void aConnectionCutBeforeTheHandlersCommitReleasesAndAfterItReplays() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server =
+            ThingServer.on(proxied)
+                .store(database.app())
+                .lease(LONG_LEASE)
+                .handler(ThingHandler.completing(proxied))
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      proxy.cutBefore("COMMIT");
+      assertThat(client.createThing(REQUEST).isOk()).isFalse();
+      assertThat(table.thingsOf(client.user())).isEmpty();
+      Reply retried = client.createThing(REQUEST);
+      assertThat(retried.isReplay()).isFalse();
+
+      ThingClient next = client.as(UUID.randomUUID());
+      proxy.cutAfter("COMMIT");
+      assertThat(next.createThing(REQUEST).isOk()).isFalse();
+      Reply replayed = next.createThing(REQUEST);
+      assertThat(replayed.isReplay()).isTrue();
+      assertThat(table.thingsOf(next.user())).containsExactly(replayed.thingId());
+    }
+  }
+
+  @Test
+  void aHandleOfNoCallIsLeftAlone() {
+    try (Handle handle = jdbi.open()) {
+      handle.begin();
+      TransactionalCompletion.complete(handle, Thing.getDefaultInstance());
+      handle.rollback();
+    }
+  }
+
+  private ThingServer.Builder completing() {
+    return reserved(ThingHandler.completing(database.app()));
+  }
+
+  private ThingServer.Builder reserved(ThingHandler handler) {
+    return ThingServer.on(database.app()).lease(LONG_LEASE).handler(handler);
+  }
+
+  /** Waits at a gate, then writes and completes; tells what it is told. */
+  private ThingHandler waitingFirst(Gate gate, Consumer<Throwable> told) {
+    return (request, answer) -> {
+      Thing thing = newThing(request);
+      jdbi.useHandle(gate::pass);
+      try {
+        jdbi.useTransaction(
+            handle -> {
+              insert(handle, Things.caller(), thing);
+              TransactionalCompletion.complete(handle, thing);
+            });
+      } catch (RuntimeException thrown) {
+        told.accept(thrown);
+        throw thrown;
+      }
+      answer(answer, thing);
+    };
+  }
+
+  /** One request stays between completion and commit, the other one before its transaction. */
+  private ThingHandler committingLate(Gate gate, Gate otherGate) {
+    BiConsumer<Handle, Thing> create =
+        (handle, thing) -> {
+          insert(handle, Things.caller(), thing);
+          TransactionalCompletion.complete(handle, thing);
+        };
+    return (request, answer) -> {
+      Thing thing = newThing(request);
+      if (request.equals(REQUEST)) {
+        jdbi.useTransaction(
+            handle -> {
+              create.accept(handle, thing);
+              gate.pass(handle);
+            });
+      } else {
+        jdbi.useHandle(otherGate::pass);
+        jdbi.useTransaction(handle -> create.accept(handle, thing));
+      }
+      answer(answer, thing);
+    };
+  }
+
+  private static boolean isInProgress(Reply reply) {
+    return reply.reason().equals(Things.IN_PROGRESS);
+  }
+
+  private static Reply untilAnswered(ThingClient client, CreateThingRequest request) {
+    return await()
+        .pollInterval(Duration.ofMillis(20))
+        .until(() -> client.createThing(request), Reply::isOk);
+  }
+}
