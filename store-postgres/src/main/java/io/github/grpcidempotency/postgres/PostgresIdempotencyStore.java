@@ -137,6 +137,8 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     if (!reservations.isEmpty()) {
       owned.addAll(on(maintenanceJdbi, "renew leases", handle -> renew(handle, reservations)));
     }
+    // What its handler's own transaction has completed meanwhile is not renewed, and not lost.
+    reservations.stream().filter(Reservation::isJoined).map(Claim::operationId).forEach(owned::add);
     return owned;
   }
 

@@ -37,6 +37,9 @@ public final class FaultProxy implements AutoCloseable {
     AFTER
   }
 
+  /** What a pool sends to see whether a connection that has been idle still stands. */
+  private static final String NOTHING = ";\n";
+
   private final URI target;
   private final ServerSocket acceptor;
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
@@ -103,7 +106,7 @@ public final class FaultProxy implements AutoCloseable {
     links.forEach(Link::cut);
   }
 
-  /** Returns the SQL of each round trip so far. */
+  /** Returns the SQL of each round trip so far; a pool's tests of its connections are not told. */
   public List<String> roundTrips() {
     return List.copyOf(roundTrips);
   }
@@ -251,7 +254,7 @@ public final class FaultProxy implements AutoCloseable {
       OutputStream toDatabase = database.getOutputStream();
       while (true) {
         Sent sent = flushes.next();
-        if (sent.roundTrip()) {
+        if (sent.roundTrip() && !sent.sql().equals(NOTHING)) {
           roundTrips.add(sent.sql());
         }
         for (Trap trap : traps) {

@@ -16,7 +16,7 @@ import org.awaitility.Awaitility;
  * prints can be waited for.
  */
 public final class ServerProcess implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   private final Process process;
   private final List<String> lines = new CopyOnWriteArrayList<>();

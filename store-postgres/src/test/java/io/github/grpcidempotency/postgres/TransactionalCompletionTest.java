@@ -14,6 +14,7 @@ import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingHandler;
 import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.grpc.Status;
@@ -24,19 +25,20 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TransactionalCompletionTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
-  private static final CreateThingRequest OTHER_REQUEST = Things.named("another thing");
   private static final Duration SHORT_LEASE = Duration.ofMillis(600);
 
   /** Outlasts any test: nothing here is to be had by waiting for a lease to end. */
@@ -339,45 +341,55 @@ class TransactionalCompletionTest {
   }
 
   /** The record's row is locked from the completion to the commit. */
-  @Test
-  void aLongTransactionKeepsItsKeyAndHoldsNobodyUp() {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void nobodyWaitsForATransactionThatIsAboutToCompleteItsRecord(boolean leaseHasEnded) {
     HikariDataSource small = database.newAppPool(2);
     try (Gate gate = Gate.shut(database.superuser());
-        Gate otherGate = Gate.shut(database.superuser());
-        ThingServer left =
-            ThingServer.on(database.app())
-                .lease(SHORT_LEASE)
-                .handler(committingLate(gate, otherGate))
-                .start();
-        ThingServer right =
-            ThingServer.on(small).lease(SHORT_LEASE).handler(ThingHandler.on(small)).start();
+        ThingServer left = reserved(committingAt(gate, leaseHasEnded)).start();
+        ThingServer right = ThingServer.on(small).lease(LONG_LEASE).start();
         ThingClient toLeft = ThingClient.to(left.port());
         ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
       CompletableFuture<Reply> first = toLeft.startThing(REQUEST);
       gate.awaitWaiting(1);
-      ThingClient otherToLeft = toLeft.withNewKey();
-      CompletableFuture<Reply> other = otherToLeft.startThing(OTHER_REQUEST);
-      otherGate.awaitWaiting(1);
 
-      // The first one's lease cannot be renewed while its row is locked; the other one's is.
-      await()
-          .during(SHORT_LEASE.multipliedBy(2))
-          .atMost(SHORT_LEASE.multipliedBy(4))
-          .pollInterval(Duration.ofMillis(50))
-          .until(
-              () ->
-                  isInProgress(toRight.createThing(REQUEST))
-                      && isInProgress(
-                          toRight.withKey(otherToLeft.key()).createThing(OTHER_REQUEST)));
+      List<CompletableFuture<Reply>> duplicates =
+          Stream.generate(() -> toRight.startThing(REQUEST)).limit(8).toList();
+      assertThat(duplicates.stream().map(CompletableFuture::join).map(Reply::reason))
+          .containsOnly(Things.IN_PROGRESS);
       assertThat(toRight.withNewKey().createThing(REQUEST).isOk()).isTrue();
-      assertThat(left.events()).doesNotContain("leaseLost");
+      assertThat(first).isNotDone();
       gate.open();
-      otherGate.open();
 
       assertThat(first.join().isOk()).isTrue();
-      assertThat(other.join().isOk()).isTrue();
       assertThat(toRight.createThing(REQUEST).bytes()).isEqualTo(first.join().bytes());
-      assertThat(left.runs()).isEqualTo(2);
+      assertThat(left.runs()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aTransactionThatIsAboutToCompleteItsRecordDelaysNoOtherRenewal() {
+    PostgresIdempotencyStore store =
+        PostgresIdempotencyStore.builder(database.app()).lease(LONG_LEASE).build();
+    try (ThingClient client = ThingClient.to(1);
+        ThingClient other = ThingClient.to(1);
+        Handle handler = database.superuser().open()) {
+      Claim locked = Things.win(store, Things.claimOf(client, REQUEST));
+      Claim free = Things.win(store, Things.claimOf(other, REQUEST));
+      table.endLeases(client.user());
+      table.endLeases(other.user());
+      handler.begin();
+      handler.execute(
+          "UPDATE idempotency.idempotency_keys SET response_bytes = '', completed = now()"
+              + " WHERE user_id = ?",
+          client.user());
+
+      assertThat(store.renew(List.of(locked, free)))
+          .containsExactlyInAnyOrder(locked.operationId(), free.operationId());
+      handler.rollback();
+
+      assertThat(table.leaseEnd(other.user())).isAfter(table.now());
+      assertThat(table.leaseEnd(client.user())).isBefore(table.now());
     }
   }
 
@@ -461,31 +473,21 @@ class TransactionalCompletionTest {
     };
   }
 
-  /** One request stays between completion and commit, the other one before its transaction. */
-  private ThingHandler committingLate(Gate gate, Gate otherGate) {
-    BiConsumer<Handle, Thing> create =
-        (handle, thing) -> {
-          insert(handle, Things.caller(), thing);
-          TransactionalCompletion.complete(handle, thing);
-        };
+  /** Waits at a gate between completion and commit. */
+  private ThingHandler committingAt(Gate gate, boolean leaseHasEnded) {
     return (request, answer) -> {
       Thing thing = newThing(request);
-      if (request.equals(REQUEST)) {
-        jdbi.useTransaction(
-            handle -> {
-              create.accept(handle, thing);
-              gate.pass(handle);
-            });
-      } else {
-        jdbi.useHandle(otherGate::pass);
-        jdbi.useTransaction(handle -> create.accept(handle, thing));
+      if (leaseHasEnded) {
+        table.endLeases(Things.caller());
       }
+      jdbi.useTransaction(
+          handle -> {
+            insert(handle, Things.caller(), thing);
+            TransactionalCompletion.complete(handle, thing);
+            gate.pass(handle);
+          });
       answer(answer, thing);
     };
-  }
-
-  private static boolean isInProgress(Reply reply) {
-    return reply.reason().equals(Things.IN_PROGRESS);
   }
 
   private static Reply untilAnswered(ThingClient client, CreateThingRequest request) {
