@@ -26,7 +26,7 @@ public final class ClaimLoop {
   private static final Caller CALLER = Caller.of(BenchmarkServer.USER);
   private static final Procedure PROCEDURE = ProcedureOf.variant(Variant.RESERVED);
   private static final Fingerprint FINGERPRINT =
-      Fingerprinter.fingerprint(CreateProjectRequest.getDefaultInstance());
+      Fingerprinter.wholeRequest().fingerprint(CreateProjectRequest.getDefaultInstance());
 
   private ClaimLoop() {}
 
