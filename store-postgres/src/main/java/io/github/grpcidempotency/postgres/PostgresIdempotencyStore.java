@@ -82,7 +82,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
       caller.ifPresent(
           present ->
               Flush.run(
-                  transaction.own(),
+                  transaction.own().getConnection(),
                   SET_USER,
                   values -> values.bind("user", present.userId().toString()),
                   row -> row.getString(1)));
