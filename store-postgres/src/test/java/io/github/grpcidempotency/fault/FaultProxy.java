@@ -103,6 +103,11 @@ public final class FaultProxy implements AutoCloseable {
     links.forEach(Link::cut);
   }
 
+  /** Forgets the cuts that have not happened yet. */
+  public void disarm() {
+    traps.clear();
+  }
+
   /** Returns the SQL of each round trip so far. */
   public List<String> roundTrips() {
     return List.copyOf(roundTrips);
