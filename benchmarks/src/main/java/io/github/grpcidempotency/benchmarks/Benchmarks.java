@@ -56,12 +56,21 @@ public final class Benchmarks implements Callable<Integer> {
   private List<String> only = SCENARIOS.stream().map(Scenario::name).toList();
 
   @Option(
+      names = "--variants",
+      split = ",",
+      paramLabel = "WORD",
+      description =
+          "Compare only the variants whose name contains one of these, in \"calls\" and"
+              + " \"cost of a call\".")
+  private List<String> variants = List.of();
+
+  @Option(
       names = "--seconds",
-      defaultValue = "4",
+      defaultValue = "2",
       description = "How long one variant is measured in one round (${DEFAULT-VALUE}).")
   private int seconds;
 
-  @Option(names = "--rounds", defaultValue = "5", description = "How many (${DEFAULT-VALUE}).")
+  @Option(names = "--rounds", defaultValue = "9", description = "How many (${DEFAULT-VALUE}).")
   private int rounds;
 
   @Option(
@@ -107,10 +116,12 @@ public final class Benchmarks implements Callable<Integer> {
                 new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8));
     Pace pace =
         quick
-            ? new Pace(Duration.ofMillis(500), 1, callers, 50_000, 20_000, 1_000, connections)
+            ? new Pace(
+                Duration.ofMillis(500), 1, variants, callers, 50_000, 20_000, 1_000, connections)
             : new Pace(
                 Duration.ofSeconds(seconds),
                 rounds,
+                variants,
                 callers,
                 liveKeys,
                 200_000,

@@ -207,6 +207,7 @@ class CallerAndTenantTest {
       Status.Code code, Metadata headers, Call<?, ?> call) {
     StatusRuntimeException refused =
         catchThrowableOfType(StatusRuntimeException.class, () -> call(headers, call));
+    assertThat(refused).as("the refusal").isNotNull();
     assertThat(refused.getStatus().getCode()).isEqualTo(code);
     return refused;
   }

@@ -121,14 +121,15 @@ final class Claiming {
 
   private Optional<StandingRow> flush(String statement) {
     try (Handle handle = store.jdbi().open()) {
-      return Flush.run(handle, statement, values -> bind(values, id), StandingRow::read);
+      return Flush.run(
+          handle.getConnection(), statement, values -> bind(values, id), StandingRow::read);
     }
   }
 
   private Optional<Integer> takeOver(StandingRow row) {
     try (Handle handle = store.jdbi().open()) {
       return Flush.run(
-          handle,
+          handle.getConnection(),
           store.reservationSql().takeOver(),
           values ->
               bind(values, row.id())

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -8,10 +9,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
-import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.ColonPrefixSqlParser;
 import org.jdbi.v3.core.statement.ParsedSql;
-import org.jdbi.v3.core.statement.Query;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.jspecify.annotations.Nullable;
 
@@ -37,9 +37,9 @@ final class Flush {
 
   /** Runs the statements and reads the first row of the last one's result, if it has one. */
   static <T> Optional<T> run(
-      Handle handle, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
-    ParsedSql parsed = parse(handle, sql);
-    try (PreparedStatement statement = execute(handle, parsed, bindings)) {
+      Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
+    ParsedSql parsed = parse(connection, sql);
+    try (PreparedStatement statement = execute(connection, parsed, bindings)) {
       return readLast(statement, reader);
     } catch (SQLException failure) {
       throw new UnableToExecuteStatementException(failure, null);
@@ -50,13 +50,13 @@ final class Flush {
    * Runs the statements and reads the first row of the first one's result, and of the last one's.
    */
   static <F, L> Ends<F, L> runForBoth(
-      Handle handle,
+      Connection connection,
       String sql,
       UnaryOperator<Parameters> bindings,
       RowReader<F> firstReader,
       RowReader<L> lastReader) {
-    ParsedSql parsed = parse(handle, sql);
-    try (PreparedStatement statement = execute(handle, parsed, bindings)) {
+    ParsedSql parsed = parse(connection, sql);
+    try (PreparedStatement statement = execute(connection, parsed, bindings)) {
       F first = firstReader.read(firstRow(statement.getResultSet()));
       return new Ends<>(first, readLast(statement, lastReader));
     } catch (SQLException failure) {
@@ -64,21 +64,22 @@ final class Flush {
     }
   }
 
-  private static ParsedSql parse(Handle handle, String sql) {
+  private static ParsedSql parse(Connection connection, String sql) {
     ParsedSql known = PARSED.get(sql);
     if (known != null) {
       return known;
     }
-    try (Query query = handle.createQuery(sql)) {
-      ParsedSql parsed = new ColonPrefixSqlParser().parse(sql, query.getContext());
-      PARSED.put(sql, parsed);
-      return parsed;
-    }
+    // Nothing is opened here but a view of the connection, which is not ours to close.
+    ParsedSql parsed =
+        new ColonPrefixSqlParser().parse(sql, Jdbi.open(connection).createQuery(sql).getContext());
+    PARSED.put(sql, parsed);
+    return parsed;
   }
 
   private static PreparedStatement execute(
-      Handle handle, ParsedSql parsed, UnaryOperator<Parameters> bindings) throws SQLException {
-    PreparedStatement statement = handle.getConnection().prepareStatement(parsed.getSql());
+      Connection connection, ParsedSql parsed, UnaryOperator<Parameters> bindings)
+      throws SQLException {
+    PreparedStatement statement = connection.prepareStatement(parsed.getSql());
     try {
       bindings.apply(new Parameters()).setOn(statement, parsed.getParameters().getParameterNames());
       statement.execute();

@@ -91,7 +91,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
         "retain the record",
         handle ->
             Flush.run(
-                    handle,
+                    handle.getConnection(),
                     reservationSql.retain(),
                     query -> Binding.of(query, request, recorded.operationId()),
                     row -> row.getObject("expires", OffsetDateTime.class).toInstant())
@@ -106,7 +106,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     try {
       Optional<String> unused =
           Flush.run(
-              transaction.own(),
+              transaction.own().getConnection(),
               SET_USER,
               values -> values.bind("user", user),
               row -> row.getString(1));

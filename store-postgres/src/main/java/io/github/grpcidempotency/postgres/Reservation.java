@@ -6,11 +6,11 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedFields;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
+import java.sql.Connection;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
-import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,7 +64,7 @@ final class Reservation implements Claim {
     if (joined.isPresent()) {
       return checkJoined(joined.get(), outcome);
     }
-    return store.inStore("record the answer", handle -> complete(handle, outcome));
+    return store.inStore("record the answer", handle -> complete(handle.getConnection(), outcome));
   }
 
   @Override
@@ -87,11 +87,11 @@ final class Reservation implements Claim {
    *
    * @throws ClaimLostException if the fence stands against it
    */
-  void completeWithin(Handle handle, Message response) {
+  void completeWithin(Connection connection, Message response) {
     RecordedOutcome outcome =
         new RecordedOutcome.Response(
             RecordedFields.of(request.procedure(), response).toByteString(), resourceId(response));
-    if (!update(handle, store.sql(request.procedure()).complete(), outcome)) {
+    if (!update(connection, store.sql(request.procedure()).complete(), outcome)) {
       throw new ClaimLostException(id);
     }
     joined = Optional.of(outcome);
@@ -119,43 +119,43 @@ final class Reservation implements Claim {
         "operation %s answers something else than its transaction recorded".formatted(id));
   }
 
-  private Settled complete(Handle handle, RecordedOutcome outcome) {
+  private Settled complete(Connection connection, RecordedOutcome outcome) {
     ProcedureSql sql = store.sql(request.procedure());
     boolean updated;
     try {
-      updated = update(handle, sql.complete(), outcome);
+      updated = update(connection, sql.complete(), outcome);
     } catch (JdbiException failure) {
       if (!Failures.isForeignKeyViolation(failure)) {
         throw failure;
       }
       logger.warn("operation {} created a resource that does not exist (any more)", id);
-      updated = update(handle, sql.completeWithoutResource(), outcome);
+      updated = update(connection, sql.completeWithoutResource(), outcome);
     }
-    return updated || wasCompletedBefore(handle) ? Settled.DONE : Settled.LOST;
+    return updated || wasCompletedBefore(connection) ? Settled.DONE : Settled.LOST;
   }
 
-  private boolean update(Handle handle, String statement, RecordedOutcome outcome) {
-    return run(handle, statement, values -> bind(values, outcome));
+  private boolean update(Connection connection, String statement, RecordedOutcome outcome) {
+    return run(connection, statement, values -> bind(values, outcome));
   }
 
   /** An earlier attempt to record may have come through although its answer was lost. */
-  private boolean wasCompletedBefore(Handle handle) {
-    return run(handle, store.reservationSql().completed(), values -> values);
+  private boolean wasCompletedBefore(Connection connection) {
+    return run(connection, store.reservationSql().completed(), values -> values);
   }
 
   private Settled touch(String what, String statement) {
     return store.inStore(
         what,
         handle ->
-            run(handle, statement, values -> values)
-                    || (joined.isPresent() && wasCompletedBefore(handle))
+            run(handle.getConnection(), statement, values -> values)
+                    || (joined.isPresent() && wasCompletedBefore(handle.getConnection()))
                 ? Settled.DONE
                 : Settled.LOST);
   }
 
-  private boolean run(Handle handle, String statement, UnaryOperator<Parameters> bindings) {
+  private boolean run(Connection connection, String statement, UnaryOperator<Parameters> bindings) {
     return Flush.run(
-            handle,
+            connection,
             statement,
             values -> Binding.of(bindings.apply(values), request, id).bind("attempt", attempt),
             row -> row.getObject("id", UUID.class))

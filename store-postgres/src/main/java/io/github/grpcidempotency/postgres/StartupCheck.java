@@ -109,6 +109,9 @@ final class StartupCheck {
           .mapToMap()
           .list();
     } catch (JdbiException failure) {
+      if (Failures.isCutOff(failure)) {
+        throw failure; // which says nothing of the query
+      }
       Throwable cause = failure.getCause() == null ? failure : failure.getCause();
       problems.add(procedure.name() + ": its outbox query fails: " + cause.getMessage());
     }

@@ -112,7 +112,10 @@ final class TransactionalClaim implements Claim {
 
   private boolean run(Handle handle, String statement, UnaryOperator<Parameters> bindings) {
     return Flush.run(
-            handle, statement, values -> Binding.of(bindings.apply(values), request, id), row -> id)
+            handle.getConnection(),
+            statement,
+            values -> Binding.of(bindings.apply(values), request, id),
+            row -> id)
         .isPresent();
   }
 }

@@ -103,7 +103,7 @@ final class TransactionalClaiming {
   private ClaimResult claim(OpenTransaction transaction, String statement) {
     Flush.Ends<Lock, StandingRow> met =
         Flush.runForBoth(
-            transaction.own(),
+            transaction.own().getConnection(),
             statement,
             values -> Binding.of(values, request, id),
             Lock::read,
@@ -133,7 +133,7 @@ final class TransactionalClaiming {
     boolean clearable = row.expired() || (row.isAbandoned() && row.isSameRequestAs(request));
     return clearable
         && Flush.run(
-                transaction.own(),
+                transaction.own().getConnection(),
                 store.reservationSql().clear(),
                 values -> Binding.of(values, request, row.id()),
                 cleared -> cleared.getObject("id", UUID.class))

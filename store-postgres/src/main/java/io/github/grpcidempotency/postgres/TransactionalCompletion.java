@@ -4,9 +4,10 @@ import com.google.protobuf.Message;
 import io.github.grpcidempotency.grpc.CurrentCall;
 import io.github.grpcidempotency.store.Claim;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Optional;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.transaction.TransactionException;
 
 /**
  * Joins a reserved call's record to its handler's own transaction, so that no crash can separate
@@ -31,6 +32,14 @@ public final class TransactionalCompletion {
    * @throws org.jdbi.v3.core.JdbiException if the database fails
    */
   public static void complete(Handle handle, Message response) {
+    complete(handle.getConnection(), response);
+  }
+
+  /**
+   * Records the response of the current call through a plain JDBC connection, as {@link
+   * #complete(Handle, Message)} does.
+   */
+  public static void complete(Connection connection, Message response) {
     Optional<Claim> claim = CurrentCall.claim();
     if (claim.isEmpty()) {
       return;
@@ -40,17 +49,17 @@ public final class TransactionalCompletion {
           claim.get().request().procedure().name()
               + " is transactional: the interceptor records its response");
     }
-    if (!handle.isInTransaction()) {
-      throw new IllegalStateException("the handle has no transaction open to record within");
-    }
-    reservation.completeWithin(handle, response);
+    checkTransaction(connection);
+    reservation.completeWithin(connection, response);
   }
 
-  /**
-   * Records the response of the current call through a plain JDBC connection, as {@link
-   * #complete(Handle, Message)} does.
-   */
-  public static void complete(Connection connection, Message response) {
-    complete(Jdbi.open(connection), response);
+  private static void checkTransaction(Connection connection) {
+    try {
+      if (connection.getAutoCommit()) {
+        throw new IllegalStateException("the handle has no transaction open to record within");
+      }
+    } catch (SQLException failure) {
+      throw new TransactionException("could not record within the transaction", failure);
+    }
   }
 }

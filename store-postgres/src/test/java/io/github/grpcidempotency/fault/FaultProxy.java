@@ -106,6 +106,11 @@ public final class FaultProxy implements AutoCloseable {
     links.forEach(Link::cut);
   }
 
+  /** Forgets the cuts that have not happened yet. */
+  public void disarm() {
+    traps.clear();
+  }
+
   /** Returns the SQL of each round trip so far; a pool's tests of its connections are not told. */
   public List<String> roundTrips() {
     return List.copyOf(roundTrips);

@@ -143,7 +143,7 @@ class IsolationTest {
                     owner,
                     handle ->
                         Flush.run(
-                                handle,
+                                handle.getConnection(),
                                 unscoped(statement),
                                 values -> bind(values, statement, request),
                                 row -> Map.<String, Object>of())

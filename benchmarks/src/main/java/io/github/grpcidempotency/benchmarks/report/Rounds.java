@@ -13,16 +13,24 @@ public final class Rounds {
     values.add(value);
   }
 
-  /** Returns the median of the rounds, with their extremes. */
-  public Result result(String scenario, String variant, int calls, String metric) {
+  /** Returns the median of the rounds. */
+  public double median() {
+    List<Double> sorted = sorted();
+    int middle = sorted.size() / 2;
+    return sorted.size() % 2 == 1
+        ? sorted.get(middle)
+        : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
+  }
+
+  Result result(String scenario, String variant, int calls, String metric) {
+    List<Double> sorted = sorted();
+    return new Result(
+        scenario, variant, calls, metric, median(), sorted.get(0), sorted.get(sorted.size() - 1));
+  }
+
+  private List<Double> sorted() {
     List<Double> sorted = new ArrayList<>(values);
     Collections.sort(sorted);
-    int middle = sorted.size() / 2;
-    double median =
-        sorted.size() % 2 == 1
-            ? sorted.get(middle)
-            : (sorted.get(middle - 1) + sorted.get(middle)) / 2;
-    return new Result(
-        scenario, variant, calls, metric, median, sorted.get(0), sorted.get(sorted.size() - 1));
+    return sorted;
   }
 }

@@ -9,16 +9,20 @@ import java.util.List;
 
 /** Something that is compared with the bare handler. */
 record Subject(String label, Operation operation) {
-  /** Returns all of them, the bare handler first. */
-  static List<Subject> all(Client client) {
+  /** Returns those that are to be compared, and the bare handler before them. */
+  static List<Subject> of(Client client, Pace pace) {
     List<Subject> subjects = new ArrayList<>();
     for (Variant variant : Variant.values()) {
-      if (!variant.label().endsWith("attaching")) {
+      if (variant == Variant.BARE
+          || (!variant.label().endsWith("attaching") && pace.includes(variant.label()))) {
         subjects.add(new Subject(variant.label(), Operations.create(client, variant)));
       }
     }
     for (Variant variant : List.of(Variant.RESERVED, Variant.TRANSACTIONAL)) {
-      subjects.add(new Subject("replay of " + variant.label(), Operations.replay(client, variant)));
+      String label = "replay of " + variant.label();
+      if (pace.includes(label)) {
+        subjects.add(new Subject(label, Operations.replay(client, variant)));
+      }
     }
     return subjects;
   }

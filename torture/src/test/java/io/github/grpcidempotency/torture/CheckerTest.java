@@ -1,0 +1,216 @@
+package io.github.grpcidempotency.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.torture.History.Answer;
+import io.github.grpcidempotency.torture.History.Call;
+import io.github.grpcidempotency.torture.History.Change;
+import io.github.grpcidempotency.torture.History.CommittedEffect;
+import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.History.Purpose;
+import io.github.grpcidempotency.torture.History.StoredAnswer;
+import io.github.grpcidempotency.torture.Operation.Scope;
+import io.github.grpcidempotency.torture.v1.Effect;
+import io.github.grpcidempotency.torture.v1.EffectRequest;
+import io.grpc.Status.Code;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** Hand-made histories: one that is right, and one that breaks each rule. */
+class CheckerTest {
+  private static final Scope ALICE = new Scope(new UUID(0, 1), "key");
+  private static final Scope BOB = new Scope(new UUID(0, 2), "key");
+  private static final UUID FIRST = new UUID(1, 1);
+  private static final UUID SECOND = new UUID(1, 2);
+
+  private final List<Call> calls = new ArrayList<>();
+  private final List<CommittedEffect> effects = new ArrayList<>();
+  private final List<Change> changes = new ArrayList<>();
+  private final List<Fault> faults = new ArrayList<>();
+  private final List<StoredAnswer> stored = new ArrayList<>();
+
+  @Test
+  void aCallAndItsReplayBreakNothing() {
+    committed(Form.JOINED, FIRST, 1_000);
+    ok(wish(Form.JOINED, "a"), answer(ALICE, Form.JOINED, "a", FIRST));
+    ok(wish(Form.JOINED, "a"), answer(ALICE, Form.JOINED, "a", FIRST));
+    changes.add(new Change("TAKEOVER", ALICE, 500));
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
+  void aCallThatFailedForGoodBreaksNothing() {
+    failed(Purpose.WORK, Form.RESERVED, "a", Code.UNAVAILABLE, "");
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
+  void aSecondEffectOfAJoinedKeyIsSeenEvenWhereNobodyWasAnswered() {
+    committed(Form.TRANSACTIONAL, FIRST, 1_000);
+    committed(Form.TRANSACTIONAL, SECOND, 2_000);
+    fault(FaultKind.KILL, "", 1_000, 2_000);
+    assertThat(brokenRules()).containsExactly(Rule.ONE_EFFECT);
+  }
+
+  @Test
+  void aSecondEffectOfAReservedKeyNeedsAnExplanation() {
+    committed(Form.RESERVED, FIRST, 10_000);
+    committed(Form.RESERVED, SECOND, 12_000);
+    fault(FaultKind.KILL, "", 30_000, 31_000);
+    fault(FaultKind.CUT_AFTER, Plan.COMPLETION, 11_000, 11_000);
+    assertThat(brokenRules()).containsExactly(Rule.NO_UNEXPLAINED_EFFECT);
+  }
+
+  @Test
+  void aCrashExplainsASecondEffectOfAReservedKey() {
+    committed(Form.RESERVED, FIRST, 10_000);
+    committed(Form.RESERVED, SECOND, 12_000);
+    fault(FaultKind.KILL, "", 10_500, 11_000);
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
+  void anAnswerWithoutItsEffectIsSeen() {
+    ok(wish(Form.JOINED, "a"), answer(ALICE, Form.JOINED, "a", FIRST));
+    assertThat(brokenRules()).containsExactly(Rule.ANSWER_HAS_EFFECT);
+  }
+
+  @Test
+  void anAnswerThatIsNotOnRecordIsSeen() {
+    committed(Form.JOINED, FIRST, 1_000);
+    ok(wish(Form.JOINED, "a"), answer(ALICE, Form.JOINED, "a", FIRST));
+    stored.clear();
+    assertThat(brokenRules()).containsExactly(Rule.ANSWER_IS_RECORDED);
+  }
+
+  @Test
+  void twoAnswersOfOneKeyAreSeen() {
+    committed(Form.RESERVED, FIRST, 1_000);
+    committed(Form.RESERVED, SECOND, 1_500);
+    fault(FaultKind.STOP, "", 1_000, 2_000);
+    ok(wish(Form.RESERVED, "a"), answer(ALICE, Form.RESERVED, "a", FIRST));
+    ok(wish(Form.RESERVED, "a"), answer(ALICE, Form.RESERVED, "a", SECOND));
+    assertThat(brokenRules()).containsExactly(Rule.ONE_ANSWER);
+  }
+
+  @Test
+  void anAnswerToAnotherRequestIsSeen() {
+    committed(Form.JOINED, FIRST, 1_000);
+    ok(wish(Form.JOINED, "b"), answer(ALICE, Form.JOINED, "a", FIRST));
+    assertThat(brokenRules()).containsExactly(Rule.NO_MISMATCH_ANSWERED);
+  }
+
+  @Test
+  void anAnswerOfAnotherMethodIsSeen() {
+    committed(Form.JOINED, FIRST, 1_000);
+    ok(wish(Form.RESERVED, "a"), answer(ALICE, Form.JOINED, "a", FIRST));
+    assertThat(brokenRules()).containsExactly(Rule.NO_MISMATCH_ANSWERED);
+  }
+
+  @Test
+  void anAnswerOfAnotherUserIsSeen() {
+    committed(Form.JOINED, FIRST, 1_000);
+    ok(wish(Form.JOINED, "a"), answer(BOB, Form.JOINED, "a", FIRST));
+    assertThat(brokenRules()).containsExactly(Rule.NO_STRANGER_ANSWERED);
+  }
+
+  @Test
+  void aChangedRecordIsSeen() {
+    changes.add(new Change("DELETE", ALICE, 1_000));
+    assertThat(brokenRules()).containsExactly(Rule.RECORD_STANDS);
+  }
+
+  @Test
+  void aRefusalForNothingIsSeen() {
+    failed(Purpose.WORK, Form.JOINED, "a", Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED");
+    assertThat(brokenRules()).containsExactly(Rule.NO_FALSE_REFUSAL);
+  }
+
+  @Test
+  void aRefusalOfASecondRequestBreaksNothing() {
+    failed(Purpose.WORK, Form.JOINED, "a", Code.UNAVAILABLE, "");
+    failed(Purpose.MISMATCH, Form.JOINED, "b", Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED");
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
+  void aKeyThatStaysBlockedIsSeen() {
+    failed(Purpose.PROBE, Form.JOINED, "a", Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    assertThat(brokenRules()).containsExactly(Rule.KEY_USABLE);
+  }
+
+  @Test
+  void aCallThatOutlivesItsDeadlineIsSeen() {
+    calls.add(
+        new Call(
+            Purpose.WORK,
+            wish(Form.JOINED, "a"),
+            0,
+            0,
+            60_000,
+            3_000,
+            false,
+            Code.DEADLINE_EXCEEDED,
+            "",
+            false,
+            Optional.empty()));
+    assertThat(brokenRules()).containsExactly(Rule.CALL_ENDS);
+  }
+
+  private List<Rule> brokenRules() {
+    History history = new History(Duration.ofSeconds(1), calls, effects, changes, faults, stored);
+    return Checker.check(history).stream().map(Violation::rule).distinct().toList();
+  }
+
+  private static Operation wish(Form form, String payload) {
+    return new Operation(ALICE, form, EffectRequest.newBuilder().setPayload(payload).build());
+  }
+
+  /** An answer that is on record, whatever else is wrong with it. */
+  private Answer answer(Scope scope, Form form, String payload, UUID value) {
+    Effect effect =
+        Effect.newBuilder()
+            .setUser(scope.user().toString())
+            .setKey(scope.key())
+            .setForm(form.name())
+            .setPayload(payload)
+            .setValue(value.toString())
+            .build();
+    stored.add(new StoredAnswer(ALICE, effect.toByteString()));
+    return new Answer(effect.toByteString(), scope, form.name(), payload, value);
+  }
+
+  private void committed(Form form, UUID value, long at) {
+    effects.add(new CommittedEffect(ALICE, "server-0", form, "a", value, at));
+  }
+
+  private void ok(Operation wish, Answer answer) {
+    calls.add(
+        new Call(
+            Purpose.WORK, wish, 0, 0, 10, 3_000, false, Code.OK, "", false, Optional.of(answer)));
+  }
+
+  private void failed(Purpose purpose, Form form, String payload, Code code, String reason) {
+    calls.add(
+        new Call(
+            purpose,
+            wish(form, payload),
+            0,
+            0,
+            10,
+            3_000,
+            false,
+            code,
+            reason,
+            false,
+            Optional.empty()));
+  }
+
+  private void fault(FaultKind kind, String detail, long start, long end) {
+    faults.add(new Fault(kind, 0, detail, start, end));
+  }
+}

@@ -1,0 +1,218 @@
+package io.github.grpcidempotency.torture;
+
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.torture.FaultSchedule.Planned;
+import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.v1.HogRequest;
+import io.github.grpcidempotency.torture.v1.TortureServiceGrpc;
+import io.grpc.StatusRuntimeException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Breaks things when their time has come. A fault whose server is still busy with another one is
+ * skipped: nobody can stop a process that is dead.
+ */
+final class FaultInjector implements AutoCloseable {
+  private static final int MOST_TRAPS = 3;
+
+  private final List<ServerNode> servers;
+  private final TorturePostgres postgres;
+  private final Queue<Fault> happened = new ConcurrentLinkedQueue<>();
+  private final Queue<ArmedCut> armed = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger skipped = new AtomicInteger();
+  private final ReentrantLock database = new ReentrantLock();
+  private final ExecutorService workers = Executors.newCachedThreadPool();
+  private final List<Throwable> failures = new CopyOnWriteArrayList<>();
+
+  private record ArmedCut(Planned planned, FaultProxy.Trap trap, long since) {}
+
+  FaultInjector(List<ServerNode> servers, TorturePostgres postgres) {
+    this.servers = servers;
+    this.postgres = postgres;
+  }
+
+  /** Breaks something, without waiting for the end of it. */
+  void begin(Planned planned) {
+    workers.execute(
+        () -> {
+          try {
+            inject(planned);
+          } catch (RuntimeException broken) {
+            failures.add(broken);
+          }
+        });
+  }
+
+  /** Waits until everything that was broken is whole again. */
+  void awaitEnd() throws InterruptedException {
+    workers.shutdown();
+    boolean ended = workers.awaitTermination(5, TimeUnit.MINUTES);
+    if (!failures.isEmpty()) {
+      throw new IllegalStateException("a fault could not be injected", failures.get(0));
+    }
+    if (!ended) {
+      throw new IllegalStateException("a fault does not end");
+    }
+    noteSprungCuts();
+  }
+
+  /** Returns what has happened so far. */
+  List<Fault> happened() {
+    noteSprungCuts();
+    return List.copyOf(happened);
+  }
+
+  int skipped() {
+    return skipped.get();
+  }
+
+  @Override
+  public void close() {
+    workers.shutdownNow();
+  }
+
+  private void inject(Planned planned) {
+    ServerNode server = servers.get(planned.server());
+    switch (planned.kind()) {
+      case KILL -> exclusively(server.fault(), () -> kill(server, planned, Duration.ZERO));
+      case SKEW -> {
+        if (ServerJvm.canSkewClocks()) {
+          exclusively(server.fault(), () -> kill(server, planned, planned.skew()));
+        }
+      }
+      case STOP -> exclusively(server.fault(), () -> stop(server, planned));
+      case DATABASE_STOP -> exclusively(database, () -> restart(planned, true));
+      case DATABASE_KILL -> exclusively(database, () -> restart(planned, false));
+      case CUT_BEFORE, CUT_AFTER -> arm(server, planned);
+      case CUT_ALL -> {
+        server.proxy().cutAll();
+        note(planned, "", now());
+      }
+      case SWALLOW -> exclusively(server.fault(), () -> swallow(server, planned));
+      case EXHAUST -> exhaust(server, planned);
+    }
+  }
+
+  private void kill(ServerNode server, Planned planned, Duration skew) {
+    long start = now();
+    server.kill();
+    pause(planned.length());
+    server.restart(skew);
+    note(planned, skew.toString(), start);
+  }
+
+  private void stop(ServerNode server, Planned planned) {
+    long start = now();
+    server.stop();
+    pause(planned.length());
+    server.resume();
+    note(planned, planned.length().toString(), start);
+  }
+
+  private void restart(Planned planned, boolean immediateStop) {
+    long start = now();
+    if (immediateStop) {
+      postgres.stopImmediately();
+    } else {
+      postgres.kill();
+    }
+    pause(planned.length());
+    postgres.restart();
+    note(planned, planned.length().toString(), start);
+  }
+
+  private void arm(ServerNode server, Planned planned) {
+    long alike =
+        armed.stream()
+            .filter(cut -> cut.planned().server() == planned.server())
+            .filter(cut -> cut.planned().kind() == planned.kind())
+            .filter(cut -> cut.planned().statement().equals(planned.statement()))
+            .count();
+    if (alike >= MOST_TRAPS) {
+      skipped.incrementAndGet();
+      return;
+    }
+    FaultProxy.Trap trap =
+        planned.kind() == FaultKind.CUT_BEFORE
+            ? server.proxy().cutBefore(planned.statement())
+            : server.proxy().cutAfter(planned.statement());
+    armed.add(new ArmedCut(planned, trap, now()));
+  }
+
+  /** A cut that was armed happens when the statement comes, between two looks. */
+  private synchronized void noteSprungCuts() {
+    armed.removeIf(
+        cut -> {
+          if (!cut.trap().hasSprung()) {
+            return false;
+          }
+          note(cut.planned(), cut.planned().statement(), cut.since());
+          return true;
+        });
+  }
+
+  private void swallow(ServerNode server, Planned planned) {
+    long start = now();
+    server.proxy().swallow();
+    pause(planned.length());
+    server.proxy().restore();
+    note(planned, planned.length().toString(), start);
+  }
+
+  private void exhaust(ServerNode server, Planned planned) {
+    long start = now();
+    HogRequest request =
+        HogRequest.newBuilder()
+            .setConnections(TortureServer.POOL_SIZE)
+            .setMillis((int) planned.length().toMillis())
+            .build();
+    try {
+      TortureServiceGrpc.newBlockingStub(server.channel())
+          .withDeadlineAfter(planned.length().toMillis() + 10_000, TimeUnit.MILLISECONDS)
+          .hog(request);
+      note(planned, planned.length().toString(), start);
+    } catch (StatusRuntimeException serverIsDown) {
+      skipped.incrementAndGet();
+    }
+  }
+
+  private void exclusively(ReentrantLock lock, Runnable fault) {
+    if (!lock.tryLock()) {
+      skipped.incrementAndGet();
+      return;
+    }
+    try {
+      fault.run();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void note(Planned planned, String detail, long start) {
+    boolean ofDatabase =
+        planned.kind() == FaultKind.DATABASE_STOP || planned.kind() == FaultKind.DATABASE_KILL;
+    happened.add(
+        new Fault(planned.kind(), ofDatabase ? -1 : planned.server(), detail, start, now()));
+  }
+
+  private static void pause(Duration length) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(length.toMillis());
+    } catch (InterruptedException ended) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static long now() {
+    return System.currentTimeMillis();
+  }
+}

@@ -1,0 +1,96 @@
+package io.github.grpcidempotency.torture;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+
+/**
+ * What to break, and in which order: a function of the plan and the seed, and of nothing else.
+ * First comes everything once, so that no run is too short for something.
+ */
+final class FaultSchedule {
+  private final Plan plan;
+  private final Random random;
+  private final List<FaultKind> weighted = new ArrayList<>();
+  private final Queue<Planned> first = new ArrayDeque<>();
+
+  /**
+   * A fault to come.
+   *
+   * @param pause after the one before
+   * @param overlaps whether it may hit what has not recovered from the one before
+   * @param server whose, where it is a server's
+   * @param statement where to cut
+   * @param length how long it lasts
+   * @param skew the next process's clock
+   */
+  record Planned(
+      Duration pause,
+      boolean overlaps,
+      FaultKind kind,
+      int server,
+      String statement,
+      Duration length,
+      Duration skew) {}
+
+  FaultSchedule(Plan plan, long seed) {
+    this.plan = plan;
+    this.random = new Random(seed);
+    for (Map.Entry<FaultKind, Integer> weight : plan.faults().entrySet()) {
+      weighted.addAll(Collections.nCopies(weight.getValue(), weight.getKey()));
+    }
+    Collections.sort(weighted);
+    List<FaultKind> all = new ArrayList<>(Arrays.asList(FaultKind.values()));
+    all.retainAll(plan.faults().keySet());
+    Collections.shuffle(all, random);
+    all.forEach(kind -> first.add(planned(kind, plan.cuts().get(0))));
+  }
+
+  /** Whether there is anything to break at all. */
+  boolean isEmpty() {
+    return weighted.isEmpty();
+  }
+
+  Planned next() {
+    Planned early = first.poll();
+    return early == null ? planned(any(weighted), any(plan.cuts())) : early;
+  }
+
+  private Planned planned(FaultKind kind, String statement) {
+    return new Planned(
+        pause(),
+        random.nextInt(5) == 0,
+        kind,
+        random.nextInt(plan.servers()),
+        statement,
+        length(kind),
+        Duration.ofHours(random.nextBoolean() ? 1 : -1));
+  }
+
+  private Duration pause() {
+    double factor = -Math.log(1 - random.nextDouble());
+    return Duration.ofMillis((long) (plan.pause().toMillis() * factor));
+  }
+
+  /** How long a server stays stopped, a database down, a pool empty. */
+  private Duration length(FaultKind kind) {
+    long lease = plan.lease().toMillis();
+    return Duration.ofMillis(
+        switch (kind) {
+          case STOP -> lease + random.nextLong(lease);
+          case KILL, SKEW, DATABASE_STOP, DATABASE_KILL -> random.nextLong(500);
+          case SWALLOW, EXHAUST -> 200 + random.nextLong(lease);
+          case CUT_BEFORE, CUT_AFTER, CUT_ALL -> 0;
+        });
+  }
+
+  private <T> T any(List<T> choices) {
+    return choices.get(random.nextInt(choices.size()));
+  }
+}

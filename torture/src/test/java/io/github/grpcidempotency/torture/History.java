@@ -1,0 +1,90 @@
+package io.github.grpcidempotency.torture;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.torture.Operation.Scope;
+import io.grpc.Status.Code;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * All that happened in a run. Times are milliseconds of the one clock that is never set wrong.
+ *
+ * @param lease the servers' lease
+ */
+record History(
+    Duration lease,
+    List<Call> calls,
+    List<CommittedEffect> effects,
+    List<Change> changes,
+    List<Fault> faults,
+    List<StoredAnswer> stored) {
+
+  /** Who made a call, and what for. */
+  enum Purpose {
+    /** The first call of an operation, or a retry of it. */
+    WORK,
+    /** The same again while the first runs, or long after it was answered. */
+    DUPLICATE,
+    /** Another request or another method with a key that is taken. */
+    MISMATCH,
+    /** After the faults have stopped: is the key still usable? */
+    PROBE
+  }
+
+  /** A call as its client saw it. */
+  record Call(
+      Purpose purpose,
+      Operation operation,
+      int server,
+      long start,
+      long end,
+      long deadline,
+      boolean cancelled,
+      Code code,
+      String reason,
+      boolean replayed,
+      Optional<Answer> answer) {
+    Scope scope() {
+      return operation.scope();
+    }
+
+    Form form() {
+      return operation.form();
+    }
+
+    String payload() {
+      return operation.request().getPayload();
+    }
+
+    boolean isOk() {
+      return code == Code.OK;
+    }
+  }
+
+  /** A successful answer: its bytes, and what they say. */
+  record Answer(ByteString bytes, Scope scope, String form, String payload, UUID value) {}
+
+  /** A row of the effects' table. */
+  record CommittedEffect(
+      Scope scope, String server, Form form, String payload, UUID value, long at) {}
+
+  /** Something that was done to a record: {@code UPDATE}, {@code DELETE} or {@code TAKEOVER}. */
+  record Change(String kind, Scope scope, long at) {
+    boolean isTakeover() {
+      return kind.equals("TAKEOVER");
+    }
+  }
+
+  /** A completed record as it stands at the end. */
+  record StoredAnswer(Scope scope, ByteString bytes) {}
+
+  /**
+   * Something that was broken.
+   *
+   * @param server which server's; -1 for the database
+   * @param detail the statement at which a connection was cut, or how long it took
+   */
+  record Fault(FaultKind kind, int server, String detail, long start, long end) {}
+}

@@ -1,0 +1,110 @@
+package io.github.grpcidempotency.torture;
+
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import javax.tools.ToolProvider;
+
+/**
+ * The library with a fault: what differs from it, to go ahead of a server's class path.
+ *
+ * @param overlay holds the classes and statements that differ
+ * @param options of the second server's JVM
+ */
+record Mutant(Path overlay, List<String> options) {
+
+  /**
+   * One change of one source file or statement.
+   *
+   * @param file below the module's {@code src/main}
+   */
+  record Edit(String module, String file, String from, String to) {
+    private static final String ROOT = "io/github/grpcidempotency/";
+
+    static Edit sql(String name, String from, String to) {
+      return new Edit(
+          "store-postgres", "resources/" + ROOT + "postgres/sql/" + name + ".sql", from, to);
+    }
+
+    static Edit store(String type, String from, String to) {
+      return new Edit("store-postgres", "java/" + ROOT + "postgres/" + type + ".java", from, to);
+    }
+
+    static Edit interceptor(String type, String from, String to) {
+      return new Edit("interceptor", "java/" + ROOT + type + ".java", from, to);
+    }
+
+    private Path source() {
+      return Path.of("..", module, "src", "main").resolve(file);
+    }
+
+    /** Returns where the changed file goes, below the overlay or the changed sources. */
+    private String target() {
+      return file.substring(file.indexOf('/') + 1);
+    }
+  }
+
+  /** Makes the changes, compiles what has to be, and puts it all into a directory. */
+  static Mutant of(List<Edit> edits, List<String> options, Path directory) {
+    try {
+      if (Files.exists(directory)) {
+        MoreFiles.deleteRecursively(directory, RecursiveDeleteOption.ALLOW_INSECURE);
+      }
+      Path overlay = Files.createDirectories(directory.resolve("overlay"));
+      Path sources = Files.createDirectories(directory.resolve("sources"));
+      List<String> toCompile = new ArrayList<>();
+      for (Map.Entry<Edit, String> changed : change(edits).entrySet()) {
+        boolean statement = changed.getKey().target().endsWith(".sql");
+        Path file = (statement ? overlay : sources).resolve(changed.getKey().target());
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, changed.getValue());
+        if (!statement) {
+          toCompile.add(file.toString());
+        }
+      }
+      compile(toCompile, overlay);
+      return new Mutant(overlay.toAbsolutePath(), options);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Returns the changed text of each file, by the first edit of it. */
+  private static Map<Edit, String> change(List<Edit> edits) throws IOException {
+    Map<String, Edit> firsts = new LinkedHashMap<>();
+    Map<Edit, String> texts = new LinkedHashMap<>();
+    for (Edit edit : edits) {
+      Edit first = firsts.computeIfAbsent(edit.file(), file -> edit);
+      String text = texts.containsKey(first) ? texts.get(first) : Files.readString(edit.source());
+      if (!text.contains(edit.from())) {
+        throw new IllegalStateException(
+            "%s has changed, and cannot be broken like this any more".formatted(edit.file()));
+      }
+      texts.put(first, text.replace(edit.from(), edit.to()));
+    }
+    return texts;
+  }
+
+  private static void compile(List<String> sources, Path target) {
+    if (sources.isEmpty()) {
+      return;
+    }
+    List<String> arguments =
+        new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", target.toString(), "-cp"));
+    arguments.add(System.getProperty("java.class.path"));
+    arguments.addAll(sources);
+    int result =
+        ToolProvider.getSystemJavaCompiler()
+            .run(null, null, null, arguments.toArray(String[]::new));
+    if (result != 0) {
+      throw new IllegalStateException("the mutant does not compile");
+    }
+  }
+}

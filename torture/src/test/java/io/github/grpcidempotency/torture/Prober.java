@@ -1,0 +1,78 @@
+package io.github.grpcidempotency.torture;
+
+import io.github.grpcidempotency.torture.History.Call;
+import io.github.grpcidempotency.torture.History.Purpose;
+import io.github.grpcidempotency.torture.Operation.Scope;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/** Tries every key once more when nothing breaks any longer. */
+final class Prober {
+  private static final int AT_ONCE = 16;
+  private static final int MOST_HANDLER_FAILURES = 50;
+  private static final int MOST_TIMEOUTS = 3;
+
+  private final TortureClient client;
+  private final List<ServerNode> servers;
+
+  Prober(TortureClient client, List<ServerNode> servers) {
+    this.client = client;
+    this.servers = servers;
+  }
+
+  void probe(Collection<Call> calls) throws InterruptedException {
+    Map<Scope, Set<Operation>> operations =
+        calls.stream()
+            .collect(
+                Collectors.groupingBy(
+                    Call::scope,
+                    Collectors.mapping(
+                        Call::operation, Collectors.toCollection(LinkedHashSet::new))));
+    ExecutorService threads = Executors.newFixedThreadPool(AT_ONCE);
+    operations.values().forEach(ofKey -> threads.execute(() -> probeKey(ofKey)));
+    threads.shutdown();
+    if (!threads.awaitTermination(20, TimeUnit.MINUTES)) {
+      throw new IllegalStateException("the probes do not end");
+    }
+  }
+
+  /** Asks for what was first asked for; where a key was used twice, one of the two must do. */
+  private void probeKey(Set<Operation> operations) {
+    for (Operation operation : operations) {
+      if (probe(operation)) {
+        return;
+      }
+    }
+  }
+
+  /**
+   * A handler that fails leaves its key free, so it is tried again. A machine that is too busy to
+   * answer in time says nothing of the key: one that is blocked is refused.
+   */
+  private boolean probe(Operation operation) {
+    ServerNode server = servers.get(Math.floorMod(operation.hashCode(), servers.size()));
+    int failures = 0;
+    int timeouts = 0;
+    while (failures < MOST_HANDLER_FAILURES && timeouts < MOST_TIMEOUTS) {
+      Call call = client.call(Purpose.PROBE, operation, server).join();
+      if (call.isOk()) {
+        return true;
+      }
+      switch (call.code()) {
+        case RESOURCE_EXHAUSTED -> failures++;
+        case DEADLINE_EXCEEDED -> timeouts++;
+        default -> {
+          return false;
+        }
+      }
+    }
+    return false;
+  }
+}

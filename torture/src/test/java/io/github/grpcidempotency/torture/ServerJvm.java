@@ -1,0 +1,98 @@
+package io.github.grpcidempotency.torture;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** A process that runs one {@link TortureServer}. */
+final class ServerJvm {
+  private static final List<Path> FAKETIME =
+      Stream.of(
+              "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
+              "/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1")
+          .map(Path::of)
+          .toList();
+
+  private final Process process;
+
+  private ServerJvm(Process process) {
+    this.process = process;
+  }
+
+  /**
+   * How to start servers.
+   *
+   * @param overlay goes ahead of the class path
+   * @param log takes what they have to say
+   */
+  record Recipe(String jdbcUrl, Duration lease, Optional<Path> overlay, Path log) {}
+
+  /** Returns whether processes can be started with another clock. */
+  static boolean canSkewClocks() {
+    return fakeTime().isPresent();
+  }
+
+  static ServerJvm start(String name, Recipe recipe, Duration skew, List<String> options) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx160m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of("-Xshare:auto", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));
+    command.addAll(options);
+    String classPath = System.getProperty("java.class.path");
+    command.add("-cp");
+    command.add(
+        recipe.overlay().map(first -> first + File.pathSeparator + classPath).orElse(classPath));
+    command.add(TortureServer.class.getName());
+    command.addAll(List.of(name, recipe.jdbcUrl(), Long.toString(recipe.lease().toMillis())));
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectError(ProcessBuilder.Redirect.appendTo(recipe.log().toFile()));
+    if (!skew.isZero()) {
+      builder.environment().put("LD_PRELOAD", fakeTime().orElseThrow().toString());
+      builder.environment().put("FAKETIME", "%+ds".formatted(skew.toSeconds()));
+    }
+    try {
+      return new ServerJvm(builder.start());
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Waits until it serves, and returns its port. */
+  int awaitPort() {
+    try {
+      BufferedReader output = process.inputReader();
+      String line = output.readLine();
+      if (line == null) {
+        throw new IllegalStateException("a server has ended before it served");
+      }
+      return Integer.parseInt(line.substring("port ".length()));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  void kill() {
+    process.destroyForcibly().onExit().join();
+  }
+
+  void stop() {
+    Signals.send("STOP", process.pid());
+  }
+
+  void resume() {
+    Signals.send("CONT", process.pid());
+  }
+
+  private static Optional<Path> fakeTime() {
+    return FAKETIME.stream().filter(Files::exists).findFirst();
+  }
+}

@@ -1,0 +1,152 @@
+package io.github.grpcidempotency.torture;
+
+import io.github.grpcidempotency.torture.FaultSchedule.Planned;
+import io.github.grpcidempotency.torture.History.Fault;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+
+/** One run: servers, clients and faults, and then a probe of every key. */
+final class Torture implements AutoCloseable {
+  private static final Duration PROGRESS_EVERY = Duration.ofSeconds(10);
+  private static final Duration RECOVERY = Duration.ofSeconds(30);
+  private static final int ANSWERS_BETWEEN_FAULTS = 40;
+
+  private final Plan plan;
+  private final long seed;
+  private final TortureDatabase database;
+  private final List<ServerNode> servers = new ArrayList<>();
+  private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
+  private final TortureClient client;
+  private final FaultInjector faults;
+  private final Progress progress;
+
+  /**
+   * Starts the servers.
+   *
+   * @param mutant goes ahead of their class path
+   * @param log takes what they have to say
+   */
+  Torture(Plan plan, long seed, TortureDatabase database, Optional<Mutant> mutant, Path log) {
+    this.plan = plan;
+    this.seed = seed;
+    this.database = database;
+    this.client = new TortureClient(plan.lease(), timer);
+    for (int i = 0; i < plan.servers(); i++) {
+      servers.add(
+          new ServerNode(
+              i,
+              database.appUrl(),
+              plan.lease(),
+              mutant.map(Mutant::overlay),
+              log,
+              i == 1 ? mutant.map(Mutant::options).orElse(List.of()) : List.of()));
+    }
+    this.faults = new FaultInjector(servers, database.postgres());
+    this.progress = new Progress(client, faults, database);
+  }
+
+  /** Runs, and returns what happened. */
+  History run() throws InterruptedException {
+    var ticks =
+        timer.scheduleAtFixedRate(
+            progress::print,
+            PROGRESS_EVERY.toMillis(),
+            PROGRESS_EVERY.toMillis(),
+            TimeUnit.MILLISECONDS);
+    var housekeeping =
+        timer.scheduleWithFixedDelay(
+            () -> servers.forEach(server -> server.proxy().forgetRoundTrips()),
+            100,
+            100,
+            TimeUnit.MILLISECONDS);
+    workUnderFaults();
+    TimeUnit.MILLISECONDS.sleep(plan.lease().toMillis() + 1_000);
+    new Prober(client, servers).probe(List.copyOf(client.made()));
+    ticks.cancel(false);
+    housekeeping.cancel(false);
+    return new History(
+        plan.lease(),
+        List.copyOf(client.made()),
+        database.effects(),
+        database.changes(),
+        faults.happened(),
+        database.answers());
+  }
+
+  /** Returns how many faults were left out because their server was busy with another. */
+  int skippedFaults() {
+    return faults.skipped();
+  }
+
+  @Override
+  public void close() {
+    faults.close();
+    timer.shutdownNow();
+    servers.forEach(ServerNode::close);
+  }
+
+  private void workUnderFaults() throws InterruptedException {
+    AtomicBoolean goesOn = new AtomicBoolean(true);
+    List<Thread> workers = new ArrayList<>();
+    Random seeds = new Random(seed);
+    for (int i = 0; i < plan.clients(); i++) {
+      Thread worker =
+          new Thread(
+              new Workload(plan, client, servers, seeds.nextLong(), goesOn::get), "client-" + i);
+      worker.start();
+      workers.add(worker);
+    }
+    breakThings();
+    faults.awaitEnd();
+    servers.forEach(server -> server.proxy().disarm());
+    goesOn.set(false);
+    for (Thread worker : workers) {
+      worker.join();
+    }
+  }
+
+  /** Goes on for longer on a machine so slow that not everything has been broken yet. */
+  private void breakThings() throws InterruptedException {
+    long end = System.nanoTime() + plan.length().toNanos();
+    long last = end + 3 * plan.length().toNanos();
+    FaultSchedule schedule = new FaultSchedule(plan, seed);
+    if (schedule.isEmpty()) {
+      TimeUnit.NANOSECONDS.sleep(plan.length().toNanos());
+      return;
+    }
+    while (System.nanoTime() < end || (System.nanoTime() < last && misses())) {
+      Planned planned = schedule.next();
+      TimeUnit.MILLISECONDS.sleep(planned.pause().toMillis());
+      if (!planned.kind().isLight() && !planned.overlaps()) {
+        awaitRecovery();
+      }
+      faults.begin(planned);
+    }
+  }
+
+  private boolean misses() {
+    Set<FaultKind> seen = faults.happened().stream().map(Fault::kind).collect(Collectors.toSet());
+    return plan.faults().keySet().stream()
+        .anyMatch(
+            kind -> !seen.contains(kind) && (kind != FaultKind.SKEW || ServerJvm.canSkewClocks()));
+  }
+
+  /** Waits for answers, so that the next fault hits something that works. */
+  private void awaitRecovery() throws InterruptedException {
+    long enough = client.answered() + ANSWERS_BETWEEN_FAULTS;
+    long end = System.nanoTime() + RECOVERY.toNanos();
+    while (client.answered() < enough && System.nanoTime() < end) {
+      TimeUnit.MILLISECONDS.sleep(20);
+    }
+  }
+}

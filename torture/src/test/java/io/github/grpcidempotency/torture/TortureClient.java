@@ -1,0 +1,168 @@
+package io.github.grpcidempotency.torture;
+
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.KEY;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.torture.History.Answer;
+import io.github.grpcidempotency.torture.History.Call;
+import io.github.grpcidempotency.torture.History.Purpose;
+import io.github.grpcidempotency.torture.Operation.Scope;
+import io.github.grpcidempotency.torture.v1.Effect;
+import io.github.grpcidempotency.torture.v1.EffectRequest;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.protobuf.StatusProto;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Makes calls, and writes down what came of them. */
+final class TortureClient {
+  private static final int IMPATIENT_PERCENT = 30;
+
+  private final Duration lease;
+  private final ScheduledExecutorService timer;
+  private final Queue<Call> made = new ConcurrentLinkedQueue<>();
+  private final AtomicLong answered = new AtomicLong();
+
+  TortureClient(Duration lease, ScheduledExecutorService timer) {
+    this.lease = lease;
+    this.timer = timer;
+  }
+
+  /** Returns the calls that have ended. */
+  Queue<Call> made() {
+    return made;
+  }
+
+  /** Returns how many calls were answered so far. */
+  long answered() {
+    return answered.get();
+  }
+
+  /** Calls. */
+  CompletableFuture<Call> call(Purpose purpose, Operation operation, ServerNode server) {
+    return new OneCall(purpose, operation, server).start();
+  }
+
+  /** Calls, and cancels after a while, if the call has not ended by then. */
+  CompletableFuture<Call> callAndCancel(
+      Purpose purpose, Operation operation, ServerNode server, long afterMillis) {
+    OneCall call = new OneCall(purpose, operation, server);
+    CompletableFuture<Call> ended = call.start();
+    var unused = timer.schedule(call::cancel, afterMillis, TimeUnit.MILLISECONDS);
+    return ended;
+  }
+
+  /** Some clients give up before a lease has ended, and try again. */
+  private Duration deadline(Purpose purpose) {
+    boolean impatient =
+        purpose == Purpose.WORK && ThreadLocalRandom.current().nextInt(100) < IMPATIENT_PERCENT;
+    return impatient ? lease.multipliedBy(3).dividedBy(4) : lease.multipliedBy(3);
+  }
+
+  private final class OneCall extends ClientCall.Listener<Effect> {
+    private final Purpose purpose;
+    private final Operation operation;
+    private final ServerNode server;
+    private final Duration deadline;
+    private final ClientCall<EffectRequest, Effect> call;
+    private final long start = System.currentTimeMillis();
+    private final CompletableFuture<Call> ended = new CompletableFuture<>();
+    private volatile boolean cancelled;
+    private Optional<Answer> answer = Optional.empty();
+
+    OneCall(Purpose purpose, Operation operation, ServerNode server) {
+      this.purpose = purpose;
+      this.operation = operation;
+      this.server = server;
+      this.deadline = deadline(purpose);
+      this.call =
+          server
+              .channel()
+              .newCall(
+                  operation.form().method(),
+                  CallOptions.DEFAULT.withDeadlineAfter(
+                      deadline.toMillis(), TimeUnit.MILLISECONDS));
+    }
+
+    CompletableFuture<Call> start() {
+      Metadata headers = new Metadata();
+      headers.put(TortureServer.USER, operation.scope().user().toString());
+      headers.put(KEY, operation.scope().key());
+      call.start(this, headers);
+      call.request(2);
+      call.sendMessage(operation.request());
+      call.halfClose();
+      return ended;
+    }
+
+    void cancel() {
+      cancelled = !ended.isDone();
+      call.cancel("changed its mind", null);
+    }
+
+    @Override
+    public void onMessage(Effect effect) {
+      answer =
+          Optional.of(
+              new Answer(
+                  effect.toByteString(),
+                  new Scope(UUID.fromString(effect.getUser()), effect.getKey()),
+                  effect.getForm(),
+                  effect.getPayload(),
+                  UUID.fromString(effect.getValue())));
+    }
+
+    @Override
+    public void onClose(Status status, Metadata trailers) {
+      Call result =
+          new Call(
+              purpose,
+              operation,
+              server.index(),
+              start,
+              System.currentTimeMillis(),
+              start + deadline.toMillis(),
+              cancelled,
+              status.getCode(),
+              reason(status, trailers),
+              "true".equals(trailers.get(REPLAYED)),
+              status.isOk() ? answer : Optional.empty());
+      made.add(result);
+      if (result.isOk()) {
+        answered.incrementAndGet();
+      }
+      ended.complete(result);
+    }
+  }
+
+  private static String reason(Status status, Metadata trailers) {
+    com.google.rpc.Status rich = StatusProto.fromStatusAndTrailers(status, trailers);
+    if (rich == null || status.isOk()) {
+      return "";
+    }
+    try {
+      for (Any detail : rich.getDetailsList()) {
+        if (detail.is(ErrorInfo.class)) {
+          return detail.unpack(ErrorInfo.class).getReason();
+        }
+      }
+      return "";
+    } catch (InvalidProtocolBufferException wrong) {
+      throw new IllegalStateException(wrong);
+    }
+  }
+}

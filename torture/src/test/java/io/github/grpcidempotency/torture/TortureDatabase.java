@@ -1,0 +1,146 @@
+package io.github.grpcidempotency.torture;
+
+import com.google.common.io.Resources;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
+import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.github.grpcidempotency.torture.History.Change;
+import io.github.grpcidempotency.torture.History.CommittedEffect;
+import io.github.grpcidempotency.torture.History.StoredAnswer;
+import io.github.grpcidempotency.torture.Operation.Scope;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** A migrated database with the tables of the torture, for one run. */
+final class TortureDatabase {
+  private static final AtomicInteger databases = new AtomicInteger();
+  private static final String CREATE_ROLES =
+      """
+      DO $$
+      BEGIN
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'torture_app') THEN
+          CREATE ROLE torture_owner LOGIN NOSUPERUSER NOBYPASSRLS;
+          CREATE ROLE torture_app LOGIN NOSUPERUSER NOBYPASSRLS;
+        END IF;
+      END
+      $$
+      """;
+
+  private final TorturePostgres postgres;
+  private final String name = "torture_" + databases.incrementAndGet();
+  private final Jdbi superuser;
+
+  TortureDatabase(TorturePostgres postgres) {
+    this.postgres = postgres;
+    this.superuser = postgres.superuser(name);
+    postgres
+        .superuser("postgres")
+        .useHandle(
+            handle -> {
+              handle.execute(CREATE_ROLES);
+              handle.execute("CREATE DATABASE %s OWNER torture_owner".formatted(name));
+            });
+    PGSimpleDataSource owner = new PGSimpleDataSource();
+    owner.setUrl(postgres.jdbcUrl("torture_owner", name));
+    IdempotencySchema.migrate(owner);
+    run(script());
+  }
+
+  TorturePostgres postgres() {
+    return postgres;
+  }
+
+  /** Returns where servers find it. */
+  String appUrl() {
+    return postgres.jdbcUrl("torture_app", name);
+  }
+
+  /** Runs SQL past all rules. */
+  void run(String sql) {
+    try (Handle handle = superuser.open();
+        Statement statement = handle.getConnection().createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException wrong) {
+      throw new IllegalStateException(wrong);
+    }
+  }
+
+  List<CommittedEffect> effects() {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery(
+                    "SELECT key, user_id, server, form, payload, value, at FROM torture.effects")
+                .map(
+                    (row, context) ->
+                        new CommittedEffect(
+                            new Scope(row.getObject("user_id", UUID.class), row.getString("key")),
+                            row.getString("server"),
+                            Form.valueOf(row.getString("form")),
+                            row.getString("payload"),
+                            row.getObject("value", UUID.class),
+                            row.getTimestamp("at").getTime()))
+                .list());
+  }
+
+  List<Change> changes() {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery("SELECT kind, key, user_id, at FROM torture.changes")
+                .map(
+                    (row, context) ->
+                        new Change(
+                            row.getString("kind"),
+                            new Scope(row.getObject("user_id", UUID.class), row.getString("key")),
+                            row.getTimestamp("at").getTime()))
+                .list());
+  }
+
+  List<StoredAnswer> answers() {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery(
+                    "SELECT idempotency_key AS key, user_id, response_bytes"
+                        + " FROM idempotency.idempotency_keys WHERE response_bytes IS NOT NULL")
+                .map(
+                    (row, context) ->
+                        new StoredAnswer(
+                            new Scope(row.getObject("user_id", UUID.class), row.getString("key")),
+                            bytes(row.getBytes("response_bytes"))))
+                .list());
+  }
+
+  /** Returns how often a reservation was taken over so far. */
+  long takeovers() {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery("SELECT count(*) FROM torture.changes WHERE kind = 'TAKEOVER'")
+                .mapTo(Long.class)
+                .one());
+  }
+
+  private static ByteString bytes(byte[] value) {
+    return UnsafeByteOperations.unsafeWrap(value);
+  }
+
+  private static String script() {
+    try {
+      return Resources.toString(
+          Resources.getResource(TortureDatabase.class, "torture.sql"), StandardCharsets.UTF_8);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+  }
+}

@@ -1,0 +1,136 @@
+package io.github.grpcidempotency.torture;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.jdbi.v3.core.Jdbi;
+
+/** A durable PostgreSQL that can be stopped without warning, and started again as it was. */
+final class TorturePostgres implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final EmbeddedPostgres embedded;
+  private final Path data;
+  private final List<String> command = new ArrayList<>();
+
+  private TorturePostgres() throws IOException {
+    this.data = Files.createTempDirectory("torture-postgres");
+    this.embedded =
+        EmbeddedPostgres.builder()
+            .setDataDirectory(data)
+            .setCleanDataDirectory(true)
+            .setServerConfig("fsync", "on")
+            .setServerConfig("synchronous_commit", "on")
+            .setServerConfig("full_page_writes", "on")
+            .setServerConfig("max_connections", "200")
+            .setServerConfig("shared_buffers", "128MB")
+            .setServerConfig("checkpoint_timeout", "30s")
+            .start();
+    ProcessHandle.Info postmaster = postmaster().info();
+    if (System.getProperty("user.name").equals("root")) {
+      command.addAll(List.of("unshare", "-U")); // as the embedded one was started
+    }
+    command.add(postmaster.command().orElseThrow());
+    command.addAll(List.of(postmaster.arguments().orElseThrow()));
+  }
+
+  static TorturePostgres start() {
+    try {
+      return new TorturePostgres();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Returns where a database is found by a role. */
+  String jdbcUrl(String role, String database) {
+    return embedded.getJdbcUrl(role, database);
+  }
+
+  /** Connects past all rules. */
+  Jdbi superuser(String database) {
+    return Jdbi.create(embedded.getDatabase("postgres", database));
+  }
+
+  /** Tells it to stop at once: no checkpoint, no farewell. */
+  void stopImmediately() {
+    end("QUIT");
+  }
+
+  /** Kills the postmaster; its children notice. */
+  void kill() {
+    end("KILL");
+  }
+
+  /**
+   * Starts it again, and waits until it has recovered. It refuses to start while a child of a
+   * killed postmaster lives, so it may take several starts.
+   */
+  void restart() {
+    List<Process> launched = new ArrayList<>(List.of(launch()));
+    Awaitility.await("PostgreSQL's recovery")
+        .atMost(PATIENCE)
+        .pollInterval(Duration.ofMillis(50))
+        .until(
+            () -> {
+              if (launched.stream().noneMatch(Process::isAlive)) {
+                launched.add(launch());
+              }
+              return answers();
+            });
+  }
+
+  @Override
+  public void close() {
+    try {
+      embedded.close();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private Process launch() {
+    try {
+      return new ProcessBuilder(command)
+          .redirectErrorStream(true)
+          .redirectOutput(ProcessBuilder.Redirect.appendTo(data.resolve("restarts.log").toFile()))
+          .start();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private void end(String signal) {
+    ProcessHandle postmaster = postmaster();
+    List<ProcessHandle> all = new ArrayList<>(postmaster.descendants().toList());
+    all.add(postmaster);
+    Signals.send(signal, postmaster.pid());
+    all.forEach(process -> process.onExit().orTimeout(60, TimeUnit.SECONDS).join());
+  }
+
+  private ProcessHandle postmaster() {
+    try {
+      String pid = Files.readAllLines(data.resolve("postmaster.pid")).get(0).strip();
+      return ProcessHandle.of(Long.parseLong(pid)).orElseThrow();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private boolean answers() {
+    try (Connection connection = embedded.getPostgresDatabase().getConnection()) {
+      return connection.isValid(1);
+    } catch (SQLException notYet) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package io.github.grpcidempotency.torture;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** One whole run with its history written down and checked. */
+record TortureReport(Exercise exercise, List<Violation> violations, Path file) {
+  private static final Path TARGET = Path.of("target", "torture");
+
+  /** Runs the library as it is. */
+  @SuppressWarnings("SystemOut") // whoever waits for a long run reads it
+  static TortureReport run(Plan plan, long seed, TorturePostgres postgres)
+      throws InterruptedException {
+    if (!ServerJvm.canSkewClocks()) {
+      System.out.println("libfaketime is not installed: no server gets a clock that is wrong");
+    }
+    String title = "seed %d for %s".formatted(seed, plan.length());
+    TortureReport report =
+        run(plan, seed, new TortureDatabase(postgres), Optional.empty(), "seed-" + seed, title);
+    System.out.printf(
+        "%s:%n%s  %-20s %,10d%n  history in %s%n",
+        title,
+        report.exercise(),
+        "violations",
+        report.violations().size(),
+        report.file().toAbsolutePath());
+    report.violations().stream().limit(20).forEach(System.out::println);
+    return report;
+  }
+
+  static TortureReport run(
+      Plan plan,
+      long seed,
+      TortureDatabase database,
+      Optional<Mutant> mutant,
+      String name,
+      String title)
+      throws InterruptedException {
+    try {
+      Files.createDirectories(TARGET);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+    try (Torture torture =
+        new Torture(plan, seed, database, mutant, TARGET.resolve(name + ".log"))) {
+      History history = torture.run();
+      List<Violation> violations = Checker.check(history);
+      Path file = TARGET.resolve(name + ".tsv");
+      HistoryFile.write(file, title, history, violations);
+      return new TortureReport(Exercise.of(history), violations, file);
+    }
+  }
+
+  /** Returns how often each rule was broken. */
+  Map<Rule, Long> broken() {
+    Map<Rule, Long> broken = new TreeMap<>();
+    violations.forEach(violation -> broken.merge(violation.rule(), 1L, Long::sum));
+    return broken;
+  }
+}

@@ -1,0 +1,178 @@
+package io.github.grpcidempotency.torture;
+
+import io.github.grpcidempotency.torture.History.Call;
+import io.github.grpcidempotency.torture.History.Purpose;
+import io.github.grpcidempotency.torture.Operation.Scope;
+import io.github.grpcidempotency.torture.v1.EffectRequest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+
+/**
+ * One client thread's work: an operation at a time, with retries until it is answered, and beside
+ * it everything that clients should not do: call twice at once, change their mind, use a key again
+ * for something else, or use another user's key.
+ */
+final class Workload implements Runnable {
+  private static final int MOST_TRIES = 10;
+  private static final int REMEMBERED = 200;
+  private static final List<UUID> USERS =
+      IntStream.range(1, 5).mapToObj(number -> new UUID(0, number)).toList();
+
+  private final Plan plan;
+  private final TortureClient client;
+  private final List<ServerNode> servers;
+  private final Random random;
+  private final BooleanSupplier goesOn;
+  private final List<Operation> past = new ArrayList<>();
+
+  Workload(
+      Plan plan,
+      TortureClient client,
+      List<ServerNode> servers,
+      long seed,
+      BooleanSupplier goesOn) {
+    this.plan = plan;
+    this.client = client;
+    this.servers = servers;
+    this.random = new Random(seed);
+    this.goesOn = goesOn;
+  }
+
+  @Override
+  public void run() {
+    while (goesOn.getAsBoolean()) {
+      work(newOperation());
+      askAgain();
+    }
+  }
+
+  /** Clients come back for answers that they had long ago. */
+  private void askAgain() {
+    List<CompletableFuture<Call>> calls = new ArrayList<>();
+    while (!past.isEmpty() && chance(70)) {
+      calls.add(client.call(Purpose.DUPLICATE, any(past), anyServer()));
+    }
+    calls.forEach(CompletableFuture::join);
+  }
+
+  private void work(Operation operation) {
+    List<CompletableFuture<Call>> beside = new ArrayList<>();
+    CompletableFuture<Call> first = firstCall(operation);
+    while (chance(35)) {
+      beside.add(client.call(Purpose.DUPLICATE, operation, anyServer()));
+    }
+    if (operation.request().getDelayMillis() > plan.lease().toMillis()) {
+      beside.add(callLater(operation));
+    }
+    if (chance(8)) {
+      beside.add(client.call(Purpose.MISMATCH, mismatch(operation), anyServer()));
+    }
+    retry(operation, first.join());
+    beside.forEach(CompletableFuture::join);
+    remember(operation);
+  }
+
+  /** Comes when the lease of a slow handler would have ended, were it not kept. */
+  private CompletableFuture<Call> callLater(Operation operation) {
+    long lease = plan.lease().toMillis();
+    Executor later =
+        CompletableFuture.delayedExecutor(lease + random.nextLong(lease), TimeUnit.MILLISECONDS);
+    return CompletableFuture.supplyAsync(this::anyServer, later)
+        .thenCompose(server -> client.call(Purpose.DUPLICATE, operation, server));
+  }
+
+  private CompletableFuture<Call> firstCall(Operation operation) {
+    ServerNode server = anyServer();
+    return chance(8)
+        ? client.callAndCancel(
+            Purpose.WORK,
+            operation,
+            server,
+            random.nextInt(operation.request().getDelayMillis() + 20))
+        : client.call(Purpose.WORK, operation, server);
+  }
+
+  private void retry(Operation operation, Call first) {
+    Call last = first;
+    for (int tries = 1; !isFinal(last) && tries < MOST_TRIES; tries++) {
+      pause(20L + random.nextInt(60 * tries));
+      last = client.call(Purpose.WORK, operation, anyServer()).join();
+    }
+  }
+
+  private static boolean isFinal(Call call) {
+    return call.isOk() || call.reason().equals("IDEMPOTENCY_KEY_REUSED");
+  }
+
+  private Operation newOperation() {
+    UUID user = any(USERS);
+    String key =
+        chance(10) && !past.isEmpty()
+            ? any(past).scope().key()
+            : new UUID(random.nextLong(), random.nextLong()).toString();
+    EffectRequest request =
+        EffectRequest.newBuilder()
+            .setPayload(Long.toHexString(random.nextLong()))
+            .setDelayMillis(delay())
+            .setFailPercent(chance(20) ? 30 : 0)
+            .build();
+    return new Operation(new Scope(user, key), any(plan.forms()), request);
+  }
+
+  private Operation mismatch(Operation operation) {
+    Form other = any(plan.forms());
+    return other == operation.form()
+        ? operation.saying("something else " + random.nextInt())
+        : operation.through(other);
+  }
+
+  /** Most handlers are quick; some outlast a lease. */
+  private int delay() {
+    int dice = random.nextInt(100);
+    if (dice < plan.slowPercent()) {
+      return (int) Duration.ofMillis(plan.lease().toMillis() * 6 / 5).toMillis();
+    }
+    return dice < 75 ? random.nextInt(10) : random.nextInt(150);
+  }
+
+  private void remember(Operation operation) {
+    if (past.size() < REMEMBERED) {
+      past.add(operation);
+    } else {
+      past.set(random.nextInt(REMEMBERED), operation);
+    }
+  }
+
+  /** Mostly one that serves. */
+  private ServerNode anyServer() {
+    ServerNode chosen = any(servers);
+    for (int i = 0; i < 3 && !chosen.isServing(); i++) {
+      chosen = any(servers);
+    }
+    return chosen;
+  }
+
+  private boolean chance(int percent) {
+    return random.nextInt(100) < percent;
+  }
+
+  private <T> T any(List<T> choices) {
+    return choices.get(random.nextInt(choices.size()));
+  }
+
+  private static void pause(long millis) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(millis);
+    } catch (InterruptedException ended) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
