@@ -164,7 +164,8 @@ enum SeededFault {
       Map.of(),
       List.of(Plan.COMMIT),
       Form.JOINED,
-      Rule.NO_STRANGER_ANSWERED) {
+      Rule.NO_STRANGER_ANSWERED,
+      Rule.NO_FALSE_REFUSAL) {
     @Override
     Optional<String> sabotage() {
       return Optional.of(

@@ -114,6 +114,10 @@ final class Workload implements Runnable {
 
   private Operation newOperation() {
     UUID user = any(USERS);
+    if (chance(5) && !past.isEmpty()) {
+      Operation other = any(past);
+      return other.as(new Scope(user, other.scope().key()));
+    }
     String key =
         chance(10) && !past.isEmpty()
             ? any(past).scope().key()
