@@ -35,11 +35,9 @@ enum SeededFault {
   ZOMBIE_ANSWERS(
       List.of(
           interceptor(
-              "grpc/ClaimedCall",
-              "case LOST -> refuse();",
-              "case LOST ->\n"
-                  + "Answering.send(call, answer, claim.operationId(), claim.expires(),"
-                  + " firstStatus());")),
+              "runtime/Settler",
+              "case LOST -> Recording.COME_AGAIN;",
+              "case LOST -> Recording.DONE;")),
       Map.of(FaultKind.STOP, 1),
       List.of(Plan.COMMIT),
       Form.RESERVED,
@@ -104,8 +102,8 @@ enum SeededFault {
       List.of(
           interceptor(
               "decision/ClaimDecider",
-              "!standingFingerprint.get().matches(fingerprint)",
-              "fingerprint.version() < 0")),
+              "case OTHER -> Optional.of(new Decision.Refuse(Refusal.reused(\"request\")));",
+              "case OTHER -> Optional.empty();")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.JOINED,
@@ -130,14 +128,14 @@ enum SeededFault {
       List.of(
           interceptor(
               "grpc/ClaimedCall",
-              "    try {\n      switch (settle(",
+              "    try {\n      switch (engine",
               "    Answering.send(call, answer, claim.operationId(), claim.expires(),"
                   + " firstStatus());\n"
                   + "    if (claim != null) {\n"
-                  + "      settle(Settlement.COMPLETE, () -> claim.complete(outcome));\n"
+                  + "      var unused = engine.settler().complete(claim, (Message) message);\n"
                   + "      return;\n"
                   + "    }\n"
-                  + "    try {\n      switch (settle(")),
+                  + "    try {\n      switch (engine")),
       Map.of(FaultKind.CUT_BEFORE, 1),
       List.of(Plan.COMMIT),
       Form.TRANSACTIONAL,
