@@ -113,9 +113,10 @@ class AttachTest extends CallTest {
     Seen end = keyed(server).deadlineAfter(Duration.ofMillis(300)).end();
 
     assertThat(end.code()).isIn(Status.Code.DEADLINE_EXCEEDED, Status.Code.ABORTED);
-    server.things().nextRunning().fail(Status.UNAVAILABLE);
+    Things.Running running = server.things().nextRunning();
     server.things().succeed();
-    keyed(server).end().first();
+    running.fail(Status.UNAVAILABLE);
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.OK);
     assertThat(server.things().runs()).isEqualTo(2);
   }
 
@@ -142,8 +143,9 @@ class AttachTest extends CallTest {
     keepOneRunning(server);
     cancel(attach(server, 3).toArray(Started[]::new));
 
-    server.things().nextRunning().fail(Status.UNAVAILABLE);
+    Things.Running running = server.things().nextRunning();
     server.things().succeed();
+    running.fail(Status.UNAVAILABLE);
 
     keyed(server).end().first();
   }

@@ -129,8 +129,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     for (Claim claim : claims) {
       if (claim instanceof Reservation reservation) {
         reservations.add(reservation);
-      }
-      if (claim.transaction().isPresent() || isJoined(claim)) {
+      } else {
         owned.add(claim.operationId());
       }
     }
@@ -140,11 +139,6 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     // What its handler's own transaction has completed meanwhile is not renewed, and not lost.
     reservations.stream().filter(Reservation::isJoined).map(Claim::operationId).forEach(owned::add);
     return owned;
-  }
-
-  /** A record that its handler's own transaction has completed is not renewed, and not lost. */
-  private static boolean isJoined(Claim claim) {
-    return claim instanceof Reservation reservation && reservation.isJoined();
   }
 
   private Set<UUID> renew(Handle handle, List<Reservation> reservations) {

@@ -33,6 +33,11 @@ final class Events implements IdempotencyListener {
   }
 
   @Override
+  public void attached(String procedure) {
+    add("attached");
+  }
+
+  @Override
   public void refused(String procedure, Refusal.Reason reason) {
     add("refused");
   }

@@ -46,6 +46,7 @@ public final class FaultProxy implements AutoCloseable {
   private final List<Trap> traps = new CopyOnWriteArrayList<>();
   private final List<String> roundTrips = new CopyOnWriteArrayList<>();
   private volatile Mode mode = Mode.FORWARD;
+  private volatile boolean swallowsNotifications;
 
   private FaultProxy(URI target) throws IOException {
     this.target = target;
@@ -80,6 +81,12 @@ public final class FaultProxy implements AutoCloseable {
   /** Cuts the connection once the database has done what was asked; the answer is lost. */
   public Trap cutAfter(String sql) {
     return set(new Trap(sql, Moment.AFTER));
+  }
+
+  /** Lets no notification through from now on, as poolers do. */
+  public FaultProxy swallowNotifications() {
+    swallowsNotifications = true;
+    return this;
   }
 
   /** Cuts every connection, and each new one at once, until {@link #restore}. */
@@ -293,7 +300,7 @@ public final class FaultProxy implements AutoCloseable {
             sprung.forEach(trap -> trap.cut(this));
             return;
           }
-        } else if (mode != Mode.SWALLOW) {
+        } else if (mode != Mode.SWALLOW && !(swallowsNotifications && type == 'A')) {
           toClient.writeByte(type);
           toClient.writeInt(length);
           toClient.write(body);
