@@ -26,8 +26,9 @@ class InteropTest {
   private static final Path PROTOS = Path.of("src/main/protobuf").toAbsolutePath();
   private static final Path LIBRARY_PROTOS = Path.of("../proto/src/main/protobuf").toAbsolutePath();
 
-  private static final String RESERVATIONS =
-      "SELECT count(*) FROM idempotency.idempotency_keys WHERE completed IS NULL";
+  /** A transactional call in flight holds an advisory lock, and no row. */
+  private static final String RUNNING =
+      "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND granted";
 
   @Test
   @Timeout(120)
@@ -46,7 +47,7 @@ class InteropTest {
       Process client = startClient(server.port());
       try (BufferedReader says = client.inputReader(UTF_8)) {
         assertThat(says.readLine()).isEqualTo("sent");
-        await().until(() -> reservations(database) == 1);
+        await().until(() -> running(database) == 1);
         tell(client, "reserved");
 
         assertThat(says.readLine()).isEqualTo("retried");
@@ -84,9 +85,9 @@ class InteropTest {
     client.getOutputStream().flush();
   }
 
-  private static int reservations(EmbeddedDatabase database) {
+  private static int running(EmbeddedDatabase database) {
     try (Handle superuser = Jdbi.open(database.superuser())) {
-      return superuser.createQuery(RESERVATIONS).mapTo(Integer.class).one();
+      return superuser.createQuery(RUNNING).mapTo(Integer.class).one();
     }
   }
 

@@ -7,15 +7,18 @@ import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Duration;
 import com.google.protobuf.Message;
+import com.google.rpc.Code;
 import io.github.grpcidempotency.key.FieldPath;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
 import io.github.grpcidempotency.proto.v1.RetentionClass;
 import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,12 +115,17 @@ record MethodOption(
     try {
       builder.failures(
           new FailurePolicy(
-              Set.copyOf(declared.getTerminalCodesList()),
-              Set.copyOf(declared.getUnknownCodesList()),
+              codes(declared.getTerminalCodesList()),
+              codes(declared.getUnknownCodesList()),
               Set.copyOf(declared.getRecordedTrailersList())));
     } catch (IllegalArgumentException contradictory) {
       throw wrong(contradictory.getMessage());
     }
+  }
+
+  /** An unknown name is an {@link IllegalArgumentException}. */
+  private static Set<Code> codes(List<String> names) {
+    return names.stream().map(Code::valueOf).collect(Collectors.toSet());
   }
 
   /** Fields say themselves since which version they are left out. */
