@@ -1,44 +1,18 @@
 package io.github.grpcidempotency.example.cli;
 
+import io.github.grpcidempotency.example.settings.Durations;
 import java.time.Duration;
-import java.time.format.DateTimeParseException;
-import java.time.temporal.ChronoUnit;
-import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads {@code 500ms}, {@code 30s}, {@code 5m}, {@code 24h}, {@code 2d} and ISO 8601. */
+/** Reads a duration on the command line, as {@link Durations} does. */
 public final class DurationConverter implements ITypeConverter<Duration> {
-  private static final Pattern SHORT = Pattern.compile("(\\d{1,9})(ms|s|m|h|d)");
-  private static final Map<String, ChronoUnit> UNITS =
-      Map.of(
-          "ms", ChronoUnit.MILLIS,
-          "s", ChronoUnit.SECONDS,
-          "m", ChronoUnit.MINUTES,
-          "h", ChronoUnit.HOURS,
-          "d", ChronoUnit.DAYS);
-
   @Override
   public Duration convert(String value) {
-    Duration duration = parse(value);
-    if (duration.isNegative()) {
-      throw new TypeConversionException("'%s' is negative".formatted(value));
-    }
-    return duration;
-  }
-
-  private static Duration parse(String value) {
-    Matcher matcher = SHORT.matcher(value);
-    if (matcher.matches()) {
-      return Duration.of(Long.parseLong(matcher.group(1)), UNITS.get(matcher.group(2)));
-    }
     try {
-      return Duration.parse(value);
-    } catch (DateTimeParseException e) {
-      throw new TypeConversionException(
-          "'%s' is no duration such as 500ms, 30s, 5m, 24h, 2d or PT1H30M".formatted(value));
+      return Durations.parse(value);
+    } catch (IllegalArgumentException e) {
+      throw new TypeConversionException(e.getMessage());
     }
   }
 }
