@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.example;
 
+import io.github.grpcidempotency.example.cli.FileOptions;
 import io.github.grpcidempotency.example.cli.Program;
 import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import io.github.grpcidempotency.example.demo.DemoStory;
@@ -25,6 +26,7 @@ public final class Demo implements Callable<Integer> {
   private static final int WELL_KNOWN_PORT = 50051;
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration OUTBOX_DELAY = Duration.ofSeconds(1);
+  private static final Duration USAGE_PERIOD = Duration.ofDays(1);
 
   @Option(names = "--serve", description = "keep the server up afterwards, until Ctrl-C")
   private boolean serve;
@@ -54,9 +56,11 @@ public final class Demo implements Callable<Integer> {
     try (Parts parts = Parts.closedOnShutdown()) {
       System.out.println("Starting PostgreSQL and the example server ...");
       EmbeddedDatabase database = parts.start(this::migratedDatabase);
-      RunningServer server = parts.start(() -> RunningServer.start(settings(listenOn), database));
+      RunningServer server =
+          parts.start(
+              () -> RunningServer.start(settings(listenOn, database.directory()), database));
       System.out.println("listening on port " + server.port());
-      boolean held = DemoStory.play(server.port(), database.superuser(), System.out);
+      boolean held = DemoStory.play(server.port(), database, System.out);
       if (held && serve) {
         System.out.printf("%nThe server stays up on port %d until Ctrl-C.%n", server.port());
         server.awaitTermination();
@@ -72,7 +76,14 @@ public final class Demo implements Callable<Integer> {
     return database;
   }
 
-  private static Settings settings(int port) {
-    return new Settings(port, LEASE, Optional.empty(), OUTBOX_DELAY);
+  private static Settings settings(int port, Path directory) {
+    FileOptions files = new FileOptions();
+    return new Settings(
+        port,
+        LEASE,
+        OUTBOX_DELAY,
+        USAGE_PERIOD,
+        files.retentions(Optional.of(directory)),
+        files.secrets(Optional.of(directory)));
   }
 }

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.example;
 
 import io.github.grpcidempotency.example.cli.DatabaseOptions;
+import io.github.grpcidempotency.example.cli.FileOptions;
 import io.github.grpcidempotency.example.cli.Program;
 import io.github.grpcidempotency.example.database.HostDatabase;
 import io.github.grpcidempotency.example.server.Parts;
@@ -8,7 +9,6 @@ import io.github.grpcidempotency.example.server.PortCheck;
 import io.github.grpcidempotency.example.server.RunningServer;
 import io.github.grpcidempotency.example.server.Settings;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description =
-        "Serves organization.v1 with idempotent creates, on a PostgreSQL that it brings along or on yours. Calls say \"authorization: Bearer <user uuid>\", optionally \"organization\", and \"idempotency-key: <uuid>\".",
+        "Serves organization.v1 with idempotent creates, on a PostgreSQL that it brings along or on yours. Calls say \"authorization: Bearer <user uuid>\", optionally \"organization\" and \"project\", and \"idempotency-key: <uuid>\".",
     footer = {
       "",
       "A resource whose name starts with \"fail-\" never gets its authorization, and ends as failed; with \"flaky-\" it gets it at the second attempt. Durations are such as 500ms, 30s, 5m, 24h, 2d or PT1H30M."
@@ -42,12 +42,7 @@ public final class ExampleServer implements Callable<Integer> {
       description = "how long a crashed server's call blocks its key (default: ${DEFAULT-VALUE})")
   private Duration lease = Duration.ofSeconds(30);
 
-  @Option(
-      names = "--ttl",
-      paramLabel = "DURATION",
-      description =
-          "how long retries are answered, for all procedures (default: what each says itself, 24h or 48h)")
-  private Optional<Duration> ttl = Optional.empty();
+  @Mixin private FileOptions files = new FileOptions();
 
   @Option(
       names = "--outbox-delay",
@@ -57,6 +52,14 @@ public final class ExampleServer implements Callable<Integer> {
           "how long the work behind a create rests, so that it can be seen processing (default: ${DEFAULT-VALUE})")
   private Duration outboxDelay = Duration.ofSeconds(2);
 
+  @Option(
+      names = "--usage-period",
+      paramLabel = "DURATION",
+      defaultValue = "24h",
+      description =
+          "for how long a time usage is stated, each time once by one of all servers (default: ${DEFAULT-VALUE})")
+  private Duration usagePeriod = Duration.ofHours(24);
+
   /** Runs the server. */
   public static void main(String... arguments) {
     System.exit(Program.run(new ExampleServer(), arguments));
@@ -65,14 +68,23 @@ public final class ExampleServer implements Callable<Integer> {
   @Override
   public Integer call() throws InterruptedException {
     PortCheck.requireFree(port);
+    files.check(database.directory());
     try (Parts parts = Parts.closedOnShutdown()) {
       HostDatabase opened = parts.start(database::open);
-      RunningServer server =
-          parts.start(
-              () -> RunningServer.start(new Settings(port, lease, ttl, outboxDelay), opened));
+      RunningServer server = parts.start(() -> RunningServer.start(settings(), opened));
       System.out.println("listening on port " + server.port());
       server.awaitTermination();
       return 0;
     }
+  }
+
+  private Settings settings() {
+    return new Settings(
+        port,
+        lease,
+        outboxDelay,
+        usagePeriod,
+        files.retentions(database.directory()),
+        files.secrets(database.directory()));
   }
 }

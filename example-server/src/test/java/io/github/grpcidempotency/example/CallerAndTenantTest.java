@@ -104,7 +104,7 @@ class CallerAndTenantTest {
     StatusRuntimeException refused =
         assertRefused(
             Status.Code.INVALID_ARGUMENT,
-            ada,
+            with("idempotency-key", UUID.randomUUID().toString(), ada),
             new Call<>(
                 ClusterServiceGrpc.getCreateClusterMethod(),
                 CreateClusterRequest.newBuilder().setProjectId("none").setName(" ").build()));

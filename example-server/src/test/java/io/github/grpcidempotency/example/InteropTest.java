@@ -7,13 +7,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import io.github.grpcidempotency.example.server.RunningServer;
-import io.github.grpcidempotency.example.server.Settings;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -40,7 +37,7 @@ class InteropTest {
         "skipped: run npm ci --prefix example-server/src/test/interop first, as .ci/run does");
 
     try (EmbeddedDatabase database = migratedDatabase();
-        RunningServer server = RunningServer.start(settings(), database);
+        RunningServer server = RunningServer.start(RunningExample.settings(database), database);
         Handle superuser = Jdbi.open(database.superuser())) {
       superuser.begin();
       superuser.execute("LOCK TABLE tenant.projects IN SHARE MODE");
@@ -95,9 +92,5 @@ class InteropTest {
     EmbeddedDatabase database = EmbeddedDatabase.startTemporary();
     database.migrate();
     return database;
-  }
-
-  private static Settings settings() {
-    return new Settings(0, Duration.ofSeconds(30), Optional.empty(), Duration.ofSeconds(1));
   }
 }

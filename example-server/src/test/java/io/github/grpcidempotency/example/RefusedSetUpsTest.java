@@ -2,10 +2,13 @@ package io.github.grpcidempotency.example;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.example.cli.FileOptions;
 import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.Consumer;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -15,11 +18,13 @@ import org.junit.jupiter.api.io.TempDir;
 /** What is wrong is said in one sentence, and the program ends. */
 class RefusedSetUpsTest {
   private static EmbeddedDatabase database;
+  private static Path keyset;
 
   @BeforeAll
   static void startDatabase() {
     database = EmbeddedDatabase.startTemporary();
     database.migrate();
+    keyset = FileOptions.keysetIn(database.directory());
     try (var superuser = Jdbi.open(database.superuser())) {
       superuser.execute("CREATE ROLE bypassing LOGIN BYPASSRLS");
       superuser.execute("CREATE ROLE stranger LOGIN");
@@ -55,12 +60,21 @@ class RefusedSetUpsTest {
         "--port",
         "0",
         "--jdbc-url",
-        "jdbc:postgresql://localhost:" + nobodyListens + "/example");
+        "jdbc:postgresql://localhost:" + nobodyListens + "/example",
+        "--keyset",
+        keyset.toString());
   }
 
   @Test
   void aUrlThatIsNone() {
-    assertRefused("\"localhost\" is not the JDBC URL", "--port", "0", "--jdbc-url", "localhost");
+    assertRefused(
+        "\"localhost\" is not the JDBC URL",
+        "--port",
+        "0",
+        "--jdbc-url",
+        "localhost",
+        "--keyset",
+        keyset.toString());
   }
 
   @Test
@@ -70,7 +84,9 @@ class RefusedSetUpsTest {
         "--port",
         "0",
         "--jdbc-url",
-        url("postgres"));
+        url("postgres"),
+        "--keyset",
+        keyset.toString());
   }
 
   @Test
@@ -80,7 +96,9 @@ class RefusedSetUpsTest {
         "--port",
         "0",
         "--jdbc-url",
-        url("bypassing"));
+        url("bypassing"),
+        "--keyset",
+        keyset.toString());
   }
 
   @Test
@@ -90,7 +108,9 @@ class RefusedSetUpsTest {
         "--port",
         "0",
         "--jdbc-url",
-        url("example_owner"));
+        url("example_owner"),
+        "--keyset",
+        keyset.toString());
   }
 
   @Test
@@ -100,7 +120,9 @@ class RefusedSetUpsTest {
         "--port",
         "0",
         "--jdbc-url",
-        url("stranger"));
+        url("stranger"),
+        "--keyset",
+        keyset.toString());
   }
 
   @Test
@@ -112,7 +134,9 @@ class RefusedSetUpsTest {
         "--jdbc-url",
         url("example_app"),
         "--worker-user",
-        "stranger");
+        "stranger",
+        "--keyset",
+        keyset.toString());
   }
 
   @Test
@@ -124,7 +148,9 @@ class RefusedSetUpsTest {
         "--jdbc-url",
         url("example_app"),
         "--owner-user",
-        "stranger");
+        "stranger",
+        "--keyset",
+        keyset.toString());
   }
 
   @Test
@@ -140,15 +166,129 @@ class RefusedSetUpsTest {
     }
   }
 
+  @Test
+  void aDatabaseOfOnesOwnWithoutAKeyset() {
+    assertRefused(
+        "With --jdbc-url, --keyset is needed: all servers of a database need the same keys",
+        "--port",
+        "0",
+        "--jdbc-url",
+        url("example_app"));
+  }
+
+  @Test
+  void aKeysetThatIsMissing(@TempDir Path directory) {
+    Path missing = directory.resolve("keys.json");
+    assertRefused(
+        "There is no keyset at " + missing + "; the program Keys creates one",
+        "--port",
+        "0",
+        "--data-dir",
+        directory.toString(),
+        "--keyset",
+        missing.toString());
+    assertThat(directory.resolve("postgres")).doesNotExist();
+  }
+
+  @Test
+  void aKeysetThatIsNone(@TempDir Path directory) throws IOException {
+    Path keys = Files.writeString(directory.resolve("keys.json"), "{\"key\": []}");
+    assertRefused(
+        keys + " is not a Tink keyset in JSON with keys that encrypt (AEAD).",
+        "--port",
+        "0",
+        "--data-dir",
+        directory.toString(),
+        "--keyset",
+        keys.toString());
+  }
+
+  @Test
+  void retentionsThatMakeNoSenseAllOfThemAtOnce(@TempDir Path directory) throws IOException {
+    Path file =
+        Files.writeString(
+            directory.resolve("retention.properties"),
+            "CreateProjekt = 48h\nCreateCluster = soon\nInviteMember = 0s\nCreateProject = 2d\n");
+    assertRefused(
+        "The retentions in "
+            + file
+            + " cannot be used: CreateCluster: 'soon' is no duration such as 500ms, 30s, 5m, 24h, 2d or PT1H30M; CreateProjekt is no method that keeps records; InviteMember: '0s' is no time at all.",
+        "--port",
+        "0",
+        "--data-dir",
+        directory.toString());
+  }
+
+  @Test
+  void aPeriodOfUsageThatIsNone(@TempDir Path directory) {
+    assertRefused(
+        "The server cannot start: a period of usage lasts at least 100 ms, not PT0S",
+        "--port",
+        "0",
+        "--data-dir",
+        directory.toString(),
+        "--usage-period",
+        "0s");
+  }
+
+  @Test
+  void columnsThatTheTableOfKeysLacksAllOfThemAtOnce() {
+    try (EmbeddedDatabase other = EmbeddedDatabase.startTemporary()) {
+      other.migrate();
+      try (var superuser = Jdbi.open(other.superuser())) {
+        superuser.execute(
+            "ALTER TABLE idempotency.idempotency_keys DROP COLUMN api_key_id, DROP COLUMN install_id");
+      }
+      assertRefused(
+          refusal ->
+              assertThat(refusal)
+                  .startsWith("The server cannot start: the idempotency store cannot be used:")
+                  .contains(
+                      "organization.v1.APIKeyService/CreateAPIKey: the table has no column api_key_id with a foreign key; call idempotency.add_resource_type('api_key', …)")
+                  .contains(
+                      "organization.v1.ClusterService/AddInstall: the table has no column install_id with a foreign key; call idempotency.add_resource_type('install', …)"),
+          "--port",
+          "0",
+          "--no-migrate",
+          "--jdbc-url",
+          other.jdbcUrl().replace("user=postgres", "user=example_app"),
+          "--keyset",
+          keyset.toString());
+    }
+  }
+
+  @Test
+  void aWorkerWhoseJobsCannotBeRecorded() {
+    try (EmbeddedDatabase other = EmbeddedDatabase.startTemporary()) {
+      other.migrate();
+      try (var superuser = Jdbi.open(other.superuser())) {
+        superuser.execute("REVOKE ALL ON idempotency.idempotency_keys FROM example_worker");
+      }
+      assertRefused(
+          "The server cannot start: the idempotency store cannot be used: the role example_worker may not use idempotency.idempotency_keys",
+          "--port",
+          "0",
+          "--no-migrate",
+          "--jdbc-url",
+          other.jdbcUrl().replace("user=postgres", "user=example_app"),
+          "--keyset",
+          keyset.toString());
+    }
+  }
+
   private static String url(String user) {
     return database.jdbcUrl().replace("user=postgres", "user=" + user);
   }
 
   private static void assertRefused(String sentence, String... arguments) {
+    assertRefused(refusal -> assertThat(refusal).startsWith(sentence), arguments);
+  }
+
+  private static void assertRefused(Consumer<String> sentence, String... arguments) {
     try (ProgramProcess server = ProgramProcess.start(ExampleServer.class, arguments)) {
       assertThat(server.awaitExit()).isEqualTo(1);
       assertThat(server.out()).isEmpty();
-      assertThat(server.err()).singleElement().asString().startsWith(sentence);
+      assertThat(server.err()).singleElement().satisfies(sentence);
     }
   }
 }

@@ -1,8 +1,10 @@
 package io.github.grpcidempotency.example;
 
+import io.github.grpcidempotency.example.cli.FileOptions;
 import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import io.github.grpcidempotency.example.server.RunningServer;
 import io.github.grpcidempotency.example.server.Settings;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import org.jdbi.v3.core.Handle;
@@ -15,9 +17,26 @@ record RunningExample(EmbeddedDatabase database, RunningServer server, TestClien
   static RunningExample start() {
     EmbeddedDatabase database = EmbeddedDatabase.startTemporary();
     database.migrate();
-    Settings settings = new Settings(0, Duration.ofSeconds(30), Optional.empty(), Duration.ZERO);
+    return start(settings(database), database);
+  }
+
+  /** Starts the example on a migrated database, which is closed with it. */
+  static RunningExample start(Settings settings, EmbeddedDatabase database) {
     RunningServer server = RunningServer.start(settings, database);
     return new RunningExample(database, server, new TestClient(server.port()));
+  }
+
+  /** Returns what a server beside its own database has, with an outbox that does not rest. */
+  static Settings settings(EmbeddedDatabase database) {
+    FileOptions files = new FileOptions();
+    Optional<Path> directory = Optional.of(database.directory());
+    return new Settings(
+        0,
+        Duration.ofSeconds(30),
+        Duration.ZERO,
+        Duration.ofDays(1),
+        files.retentions(directory),
+        files.secrets(directory));
   }
 
   /** Sees everything, past row-level security. */

@@ -1,6 +1,9 @@
 package io.github.grpcidempotency.example;
 
+import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
+import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -10,8 +13,12 @@ import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
+import java.time.Instant;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -56,9 +63,56 @@ public final class TestClient implements AutoCloseable {
       return "true".equals(trailers.get(IdempotencyMetadata.REPLAYED));
     }
 
+    public String operation() {
+      return String.valueOf(trailers.get(IdempotencyMetadata.OPERATION));
+    }
+
+    public String omitted() {
+      return String.valueOf(trailers.get(IdempotencyMetadata.OMITTED));
+    }
+
+    public Instant expires() {
+      return Instant.parse(String.valueOf(trailers.get(IdempotencyMetadata.EXPIRES)));
+    }
+
     public String status() {
       return String.valueOf(trailers.get(IdempotencyMetadata.STATUS));
     }
+  }
+
+  /** The code and the library's reason of a refusal. */
+  public record Refused(Status.Code code, String reason) {}
+
+  /** Calls, and expects to be refused. */
+  public <RequestT extends Message, ResponseT extends Message> Refused refused(
+      Metadata headers, MethodDescriptor<RequestT, ResponseT> method, RequestT request) {
+    try {
+      Reply<ResponseT> reply = call(headers, method, request);
+      throw new AssertionError("not refused, but answered: " + reply);
+    } catch (StatusRuntimeException e) {
+      return new Refused(e.getStatus().getCode(), reason(e));
+    }
+  }
+
+  private static String reason(StatusRuntimeException refusal) {
+    return Objects.requireNonNull(StatusProto.fromThrowable(refusal)).getDetailsList().stream()
+        .filter(detail -> detail.is(ErrorInfo.class))
+        .map(TestClient::unpack)
+        .map(ErrorInfo::getReason)
+        .findFirst()
+        .orElse("");
+  }
+
+  private static ErrorInfo unpack(Any detail) {
+    try {
+      return detail.unpack(ErrorInfo.class);
+    } catch (InvalidProtocolBufferException e) {
+      throw new IllegalArgumentException(e);
+    }
+  }
+
+  public static Metadata keyed(Object key, Metadata headers) {
+    return with("idempotency-key", key.toString(), headers);
   }
 
   public static Metadata nobody() {

@@ -17,14 +17,18 @@ import java.util.UUID;
  * authorization: Bearer <user uuid>}. A real service verifies a token here. What the library needs
  * is the same with either: the caller in the gRPC {@link Context} before its interceptor runs.
  *
- * <p>An optional {@code organization} becomes the caller's namespace. Health and reflection are
- * open to everybody.
+ * <p>An optional {@code organization} becomes the caller's tenant, and an optional {@code project}
+ * its project: neither a key nor, by the organization, a resource of the one is known in the other.
+ * Without them a call stands above organizations, or above the projects of one. Health and
+ * reflection are open to everybody.
  */
 public final class BearerStandIn implements ServerInterceptor {
   private static final Metadata.Key<String> AUTHORIZATION =
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
   private static final Metadata.Key<String> ORGANIZATION =
       Metadata.Key.of("organization", Metadata.ASCII_STRING_MARSHALLER);
+  private static final Metadata.Key<String> PROJECT =
+      Metadata.Key.of("project", Metadata.ASCII_STRING_MARSHALLER);
   private static final String SCHEME = "Bearer ";
   private static final Set<String> OPEN_SERVICES =
       Set.of(
@@ -45,7 +49,7 @@ public final class BearerStandIn implements ServerInterceptor {
     }
     Caller caller;
     try {
-      caller = inOrganization(Caller.of(user.get()), headers);
+      caller = inProject(inOrganization(Caller.of(user.get()), headers), headers);
     } catch (IllegalArgumentException e) {
       return refuse(call, Status.INVALID_ARGUMENT.withDescription(e.getMessage()));
     }
@@ -55,6 +59,10 @@ public final class BearerStandIn implements ServerInterceptor {
 
   private static Caller inOrganization(Caller caller, Metadata headers) {
     return Optional.ofNullable(headers.get(ORGANIZATION)).map(caller::inTenant).orElse(caller);
+  }
+
+  private static Caller inProject(Caller caller, Metadata headers) {
+    return Optional.ofNullable(headers.get(PROJECT)).map(caller::inProject).orElse(caller);
   }
 
   private static Optional<UUID> user(Metadata headers) {

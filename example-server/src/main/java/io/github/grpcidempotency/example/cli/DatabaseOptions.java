@@ -75,6 +75,11 @@ public final class DatabaseOptions {
       description = "with --jdbc-url: expect a migrated database, and do without the owner")
   private boolean noMigrate;
 
+  /** Where the server keeps its files; empty if the database is the user's own. */
+  public Optional<Path> directory() {
+    return jdbcUrl.isPresent() ? Optional.empty() : Optional.of(dataDirectory);
+  }
+
   /** Connects to the database, or starts it, and brings its schema up to date. */
   public HostDatabase open() {
     HostDatabase database = jdbcUrl.map(this::own).orElseGet(this::embedded);

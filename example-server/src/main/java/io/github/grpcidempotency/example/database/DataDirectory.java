@@ -60,6 +60,10 @@ final class DataDirectory implements AutoCloseable {
     }
   }
 
+  Path path() {
+    return directory;
+  }
+
   /** Where PostgreSQL keeps its files. */
   Path postgres() {
     return directory.resolve("postgres");

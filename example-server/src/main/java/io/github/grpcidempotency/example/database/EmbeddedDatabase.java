@@ -142,6 +142,11 @@ public final class EmbeddedDatabase implements HostDatabase {
     ExampleSchema.migrate(postgres.getDatabase(Roles.OWNER, DATABASE), Roles.APP, Roles.WORKER);
   }
 
+  /** Where the data is; files of the server may lie beside it. */
+  public Path directory() {
+    return directory.path();
+  }
+
   /** Where a client such as psql finds the database. */
   public String jdbcUrl() {
     return postgres.getJdbcUrl("postgres", DATABASE);

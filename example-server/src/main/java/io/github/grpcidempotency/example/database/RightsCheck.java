@@ -18,6 +18,9 @@ public final class RightsCheck {
       ]) AS needed (relation)
       WHERE NOT has_table_privilege(needed.relation, 'SELECT')
         OR NOT has_table_privilege(needed.relation, 'INSERT')
+      UNION ALL
+      SELECT 'tenant.api_keys'
+      WHERE NOT has_column_privilege('tenant.api_keys', 'revoked', 'UPDATE')
       """;
 
   private static final String MISSING_TO_WORKER =
@@ -28,6 +31,9 @@ public final class RightsCheck {
       UNION ALL
       SELECT 'authz.tuples'
       WHERE NOT has_table_privilege('authz.tuples', 'INSERT')
+      UNION ALL
+      SELECT 'billing.usage_statements'
+      WHERE NOT has_table_privilege('billing.usage_statements', 'INSERT')
       """;
 
   private RightsCheck() {}

@@ -2,27 +2,38 @@ package io.github.grpcidempotency.example.demo;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
 import com.google.rpc.ErrorInfo;
-import io.github.grpcidempotency.example.organization.v1.Project;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** What came back of one CreateProject. */
+/**
+ * What came back of one call.
+ *
+ * @param told the response in a few words
+ */
 record Answer(
-    Status status, Optional<Project> project, Optional<ErrorInfo> error, Metadata trailers) {
+    Status status,
+    Optional<Message> response,
+    String told,
+    Optional<ErrorInfo> error,
+    Metadata trailers) {
 
-  static Answer of(Project project, Metadata trailers) {
-    return new Answer(Status.OK, Optional.of(project), Optional.empty(), trailers);
+  static Answer of(Message response, String told, Metadata trailers) {
+    return new Answer(Status.OK, Optional.of(response), told, Optional.empty(), trailers);
   }
 
   static Answer of(StatusRuntimeException failure) {
     Metadata trailers = Optional.ofNullable(failure.getTrailers()).orElseGet(Metadata::new);
-    return new Answer(failure.getStatus(), Optional.empty(), errorInfo(failure), trailers);
+    return new Answer(failure.getStatus(), Optional.empty(), "", errorInfo(failure), trailers);
   }
 
   private static Optional<ErrorInfo> errorInfo(StatusRuntimeException failure) {
@@ -46,12 +57,19 @@ record Answer(
     return status.isOk();
   }
 
-  Optional<String> id() {
-    return project.map(Project::getId);
+  /** Returns the response, which is of that type. */
+  <T extends Message> T as(Class<T> type) {
+    return response
+        .map(type::cast)
+        .orElseThrow(() -> new IllegalStateException("there was no answer, but " + this));
   }
 
-  boolean hasSameIdAs(Answer other) {
-    return isOk() && id().equals(other.id());
+  boolean isSameAs(Answer other) {
+    return isOk() && response.equals(other.response);
+  }
+
+  boolean isRefused(Status.Code code, String reason) {
+    return status.getCode() == code && reason().equals(reason);
   }
 
   boolean isReplayed() {
@@ -62,6 +80,18 @@ record Answer(
     return String.valueOf(trailers.get(IdempotencyMetadata.STATUS));
   }
 
+  /** Returns the response fields that a replay lacks. */
+  String omitted() {
+    return Optional.ofNullable(trailers.get(IdempotencyMetadata.OMITTED)).orElse("");
+  }
+
+  /** Returns until when the call is answered again. */
+  Instant expires() {
+    return Optional.ofNullable(trailers.get(IdempotencyMetadata.EXPIRES))
+        .map(Instant::parse)
+        .orElse(Instant.MIN);
+  }
+
   String reason() {
     return error.map(ErrorInfo::getReason).orElse("");
   }
@@ -69,20 +99,21 @@ record Answer(
   /** In the words of the wire. */
   @Override
   public String toString() {
-    return project
-        .map(
-            created ->
-                "project %s, idempotency-status: %s%s"
-                    .formatted(
-                        created.getId(),
-                        idempotencyStatus(),
-                        isReplayed() ? ", idempotency-replayed: true" : ""))
-        .orElseGet(
-            () ->
-                "%s%s: %s"
-                    .formatted(
-                        status.getCode(),
-                        error.map(info -> ", reason " + info.getReason()).orElse(""),
-                        status.getDescription()));
+    if (!isOk()) {
+      return "%s%s: %s"
+          .formatted(
+              status.getCode(),
+              error.map(info -> ", reason " + info.getReason()).orElse(""),
+              status.getDescription());
+    }
+    return Stream.of(
+            told,
+            trailers.containsKey(IdempotencyMetadata.STATUS)
+                ? "idempotency-status: " + idempotencyStatus()
+                : "",
+            isReplayed() ? "idempotency-replayed: true" : "",
+            omitted().isEmpty() ? "" : "idempotency-omitted: " + omitted())
+        .filter(part -> !part.isEmpty())
+        .collect(Collectors.joining(", "));
   }
 }

@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.example.demo;
 
+import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.util.List;
-import javax.sql.DataSource;
 
 /** The whole story, in its order. */
 public final class DemoStory {
@@ -16,19 +16,28 @@ public final class DemoStory {
           new RefuseAnotherBody(),
           new LeaveAnotherUserAlone(),
           new FiftyAtOnce(),
-          new SeeOneFail());
+          new SeeOneFail(),
+          new SayWhereTheKeyIs(),
+          new ChooseTheId(),
+          new InviteWithoutAKey(),
+          new KeepNamespacesApart(),
+          new KeepASecret(),
+          new RevokeARight(),
+          new ImportTwice(),
+          new FireTheJobTwice(),
+          new ChangeTheRetention());
 
   private DemoStory() {}
 
   /**
    * Plays against a running server.
    *
-   * @param superuser the server's database, to count rows in
+   * @param database the server's own, to count rows in and to find the files beside it
    * @return whether all that should happen happened
    */
-  public static boolean play(int serverPort, DataSource superuser, PrintStream out) {
+  public static boolean play(int serverPort, EmbeddedDatabase database, PrintStream out) {
     Story story = new Story(out);
-    try (Stage stage = new Stage(serverPort, superuser)) {
+    try (Stage stage = new Stage(serverPort, database)) {
       for (Step step : STEPS) {
         story.chapter(step.title());
         step.play(stage, story);

@@ -29,7 +29,7 @@ final class FiftyAtOnce implements Step {
     story.cameBack(any);
     story.expect("all fifty succeeded", answers.stream().allMatch(Answer::isOk));
     story.expect(
-        "all fifty have the same id", answers.stream().allMatch(answer -> answer.hasSameIdAs(any)));
+        "all fifty have the same id", answers.stream().allMatch(answer -> answer.isSameAs(any)));
     story.expect(
         "forty-nine were replays",
         answers.stream().filter(Answer::isReplayed).count() == CALLS - 1);

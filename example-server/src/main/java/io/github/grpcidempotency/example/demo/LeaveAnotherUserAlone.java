@@ -23,7 +23,7 @@ final class LeaveAnotherUserAlone implements Step {
     story.cameBack(grace);
     story.expect(
         "Grace has a project of her own, and no replay",
-        grace.isOk() && !grace.hasSameIdAs(ada) && !grace.isReplayed());
+        grace.isOk() && !grace.isSameAs(ada) && !grace.isReplayed());
     story.counted(1, stage.rows().projects(stage.ada().user(), NAME), "project of Ada");
     story.counted(1, stage.rows().projects(stage.grace().user(), NAME), "project of Grace");
   }

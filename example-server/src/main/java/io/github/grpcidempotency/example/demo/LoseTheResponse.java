@@ -29,7 +29,7 @@ final class LoseTheResponse implements Step {
     story.sent("and once more");
     Answer again = stage.ada().createProject(NAME, key);
     story.cameBack(again);
-    story.expect("it has the same id", again.hasSameIdAs(retried));
+    story.expect("it has the same id", again.isSameAs(retried));
     story.counted(1, projects(stage), "project \"gemini\"");
     story.counted(
         1, stage.rows().outboxEntries(stage.ada().user(), NAME), "outbox entry for \"gemini\"");

@@ -26,7 +26,7 @@ final class SeeItComplete implements Step {
             () -> stage.ada().createProject(NAME, key));
     story.cameBack(last);
     story.expect("then it is completed", last.idempotencyStatus().equals("completed"));
-    story.expect("it has the same id", last.hasSameIdAs(first));
+    story.expect("it has the same id", last.isSameAs(first));
     story.counted(
         1, stage.rows().tuples(stage.ada().user(), NAME), "authorization tuple for \"mercury\"");
   }

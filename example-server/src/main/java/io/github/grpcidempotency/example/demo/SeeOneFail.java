@@ -25,7 +25,7 @@ final class SeeOneFail implements Step {
             () -> stage.ada().createProject(NAME, key));
     story.cameBack(last);
     story.expect("it failed", last.idempotencyStatus().equals("failed"));
-    story.expect("it still answers with the same id", last.hasSameIdAs(first));
+    story.expect("it still answers with the same id", last.isSameAs(first));
     story.counted(1, stage.rows().projects(stage.ada().user(), NAME), "project without rights");
     story.counted(0, stage.rows().tuples(stage.ada().user(), NAME), "authorization tuples for it");
   }

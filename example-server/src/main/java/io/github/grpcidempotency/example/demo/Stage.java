@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.example.demo;
 
+import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
@@ -7,9 +8,11 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import javax.sql.DataSource;
 
-/** What the steps play on: two users, a network between them and the server, and the rows. */
+/**
+ * What the steps play on: two users, a network between them and the server, the rows, and the
+ * database with the files beside it.
+ */
 final class Stage implements AutoCloseable {
   /**
    * gRPC's own retries: a call that finds its key in progress comes again, and nobody writes code.
@@ -39,8 +42,9 @@ final class Stage implements AutoCloseable {
   private final DemoClient ada;
   private final DemoClient grace;
   private final Rows rows;
+  private final EmbeddedDatabase database;
 
-  Stage(int serverPort, DataSource superuser) {
+  Stage(int serverPort, EmbeddedDatabase database) {
     this.network = LossyProxy.inFrontOf(serverPort);
     this.channel =
         Grpc.newChannelBuilderForAddress(
@@ -49,7 +53,8 @@ final class Stage implements AutoCloseable {
             .build();
     this.ada = new DemoClient(UUID.randomUUID(), channel);
     this.grace = new DemoClient(UUID.randomUUID(), channel);
-    this.rows = new Rows(superuser);
+    this.rows = new Rows(database.superuser());
+    this.database = database;
   }
 
   LossyProxy network() {
@@ -66,6 +71,10 @@ final class Stage implements AutoCloseable {
 
   Rows rows() {
     return rows;
+  }
+
+  EmbeddedDatabase database() {
+    return database;
   }
 
   @Override

@@ -105,8 +105,9 @@ public final class ClusterService extends ClusterServiceImplBase {
     UUID clusterId = check.id("cluster_id", request.getClusterId());
     String name = check.text("name", request.getName());
     String version = check.text("version", request.getVersion());
+    UUID installId = check.id("install_id", request.getInstallId());
     check.orThrow();
-    NewResource install = NewResource.of(INSTALL, name);
+    NewResource install = NewResource.withId(INSTALL, installId, name);
     return tenant
         .create(
             install.ownedByCaller(),

@@ -13,7 +13,10 @@ import io.github.grpcidempotency.example.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
 import java.util.Optional;
 
-/** Invitations into an organization. Creates through the transaction of the call's claim. */
+/**
+ * Invitations into an organization. Creates through the transaction of the call's claim. The link
+ * is told in the first answer, and nothing but its hash is written anywhere.
+ */
 public final class InviteService extends InviteServiceImplBase {
   private final Tenant tenant;
 
@@ -24,20 +27,26 @@ public final class InviteService extends InviteServiceImplBase {
   @Override
   public void inviteMember(
       InviteMemberRequest request, StreamObserver<InviteMemberResponse> observer) {
-    Reply.to(observer, () -> InviteMemberResponse.newBuilder().setInvite(create(request)).build());
+    Reply.to(observer, () -> create(request));
   }
 
-  private Invite create(InviteMemberRequest request) {
+  private InviteMemberResponse create(InviteMemberRequest request) {
     RequestCheck check = new RequestCheck();
     String email = check.email("email", request.getEmail());
     String role = check.text("role", request.getRole());
     check.orThrow();
     NewResource invite = NewResource.of(INVITE, email);
+    OneTimeSecret link = OneTimeSecret.mint("https://example.org/invites/");
     return tenant
         .createWithinClaim(
             invite.ownedByCaller(),
-            handle -> Optional.of(Invites.insert(handle, invite.id(), email, role)))
+            handle -> Optional.of(Invites.insert(handle, invite.id(), email, role, link.sha256())))
+        .map(created -> answer(created, link))
         .orElseThrow();
+  }
+
+  private static InviteMemberResponse answer(Invite created, OneTimeSecret link) {
+    return InviteMemberResponse.newBuilder().setInvite(created).setAcceptLink(link.text()).build();
   }
 
   @Override

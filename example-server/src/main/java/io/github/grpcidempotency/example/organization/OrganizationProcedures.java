@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.example.organization;
 
 import static io.github.grpcidempotency.example.organization.v1.APIKeyServiceGrpc.getCreateAPIKeyMethod;
+import static io.github.grpcidempotency.example.organization.v1.APIKeyServiceGrpc.getRevokeAPIKeyMethod;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getAddInstallMethod;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateClusterMethod;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateNodePoolMethod;
@@ -8,110 +9,121 @@ import static io.github.grpcidempotency.example.organization.v1.InviteServiceGrp
 import static io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc.getCreateNamespaceMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getAddProjectMemberMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
+import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
 import static io.github.grpcidempotency.example.tenant.Resources.API_KEY;
-import static io.github.grpcidempotency.example.tenant.Resources.CLUSTER;
 import static io.github.grpcidempotency.example.tenant.Resources.INSTALL;
-import static io.github.grpcidempotency.example.tenant.Resources.INVITE;
-import static io.github.grpcidempotency.example.tenant.Resources.NAMESPACE;
-import static io.github.grpcidempotency.example.tenant.Resources.NODE_POOL;
-import static io.github.grpcidempotency.example.tenant.Resources.PROJECT;
-import static io.github.grpcidempotency.example.tenant.Resources.PROJECT_MEMBER;
-import static io.github.grpcidempotency.procedure.Execution.RESERVED_SAME_DATABASE;
-import static io.github.grpcidempotency.procedure.Execution.TRANSACTIONAL;
 
-import com.google.protobuf.Message;
+import io.github.grpcidempotency.example.settings.Retentions;
+import io.github.grpcidempotency.example.tenant.Tenant;
+import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
-import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
-import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * Which creates are safe to retry, and what each of them creates. The first four say it in their
- * {@code .proto}, and only the outbox is named here; the last four say it here.
- *
- * <p>How they run, and why:
+ * What the library is told of the organisation API. Most methods say it in their {@code .proto},
+ * with the reason beside it, and only the outbox is named here; {@code docs/example.md} has all of
+ * it in one table. Two say it here:
  *
  * <ul>
- *   <li>{@code CreateProject}, {@code AddProjectMember}, {@code CreateNamespace}, {@code
- *       CreateAPIKey} and {@code InviteMember} are transactional: they only write rows, so effect
- *       and record can be one commit, which is the strongest and the cheapest.
- *   <li>{@code CreateCluster} is reserved: it asks a cloud provider first, and a transaction must
- *       not stay open meanwhile. Its duplicates wait for it, and its last transaction completes the
- *       claim.
- *   <li>{@code CreateNodePool} and {@code AddInstall} are reserved as well and know nothing of it,
- *       to show what a handler gets that is not changed at all; their rows are in the same
- *       database.
+ *   <li>{@code CreateAPIKey}, because keys that encrypt and a guard that asks the database are
+ *       code.
+ *   <li>{@code AddInstall}, to show that a descriptor can do without an option.
  * </ul>
+ *
+ * <p>How they run: those that only write rows are transactional, which is the strongest and the
+ * cheapest. {@code CreateCluster} is reserved, because it asks a cloud provider first and a
+ * transaction must not stay open meanwhile; its last transaction completes the claim. {@code
+ * CreateNodePool} and {@code AddInstall} are reserved as well and know nothing of it, to show what
+ * a handler gets that is not changed at all; their rows are in the same database.
  */
 public final class OrganizationProcedures {
-  private final Optional<Duration> retention;
+  private final Tenant tenant;
+  private final Retentions retentions;
+  private final ResponseProtection secrets;
 
-  private OrganizationProcedures(Optional<Duration> retention) {
-    this.retention = retention;
+  private OrganizationProcedures(Tenant tenant, Retentions retentions, ResponseProtection secrets) {
+    this.tenant = tenant;
+    this.retentions = retentions;
+    this.secrets = secrets;
   }
 
   /**
    * Returns the descriptors.
    *
-   * @param retention how long records answer retries; empty for what each procedure says itself
+   * @param tenant where the guard looks
+   * @param retentions how long records answer retries, where it is otherwise than described
+   * @param secrets keeps the answers that hold one
    */
-  public static Procedures of(Optional<Duration> retention) {
-    return new OrganizationProcedures(retention).table();
+  public static Procedures of(Tenant tenant, Retentions retentions, ResponseProtection secrets) {
+    return new OrganizationProcedures(tenant, retentions, secrets).table();
+  }
+
+  /** Returns the bare names of the methods that keep records. */
+  public static Set<String> methods() {
+    return Stream.of(
+            getCreateProjectMethod(),
+            getAddProjectMemberMethod(),
+            getCreateClusterMethod(),
+            getCreateNodePoolMethod(),
+            getAddInstallMethod(),
+            getCreateNamespaceMethod(),
+            getCreateAPIKeyMethod(),
+            getInviteMemberMethod())
+        .map(MethodDescriptor::getBareMethodName)
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   private Procedures table() {
     return Procedures.of(
-        inProto(getCreateProjectMethod(), PROJECT),
-        inProto(getAddProjectMemberMethod(), PROJECT_MEMBER),
-        inProto(getCreateClusterMethod(), CLUSTER),
-        inProto(getCreateNodePoolMethod(), NODE_POOL),
-        inJava(
-            getAddInstallMethod(),
-            INSTALL,
-            RESERVED_SAME_DATABASE,
-            response -> response.getInstall().getId()),
-        inJava(
-            getCreateNamespaceMethod(),
-            NAMESPACE,
-            TRANSACTIONAL,
-            response -> response.getNamespace().getId()),
-        inJava(
-            getCreateAPIKeyMethod(),
-            API_KEY,
-            TRANSACTIONAL,
-            response -> response.getApiKey().getId()),
-        inJava(
-            getInviteMemberMethod(),
-            INVITE,
-            TRANSACTIONAL,
-            response -> response.getInvite().getId()));
+        finish(Procedure.annotated(getCreateProjectMethod())),
+        finish(Procedure.annotated(getAddProjectMemberMethod())),
+        finish(Procedure.annotated(getCreateClusterMethod())),
+        finish(Procedure.annotated(getCreateNodePoolMethod())),
+        finish(addInstall()),
+        finish(Procedure.annotated(getCreateNamespaceMethod())),
+        finish(createApiKey()),
+        finish(Procedure.annotated(getInviteMemberMethod())),
+        Procedure.annotated(getRevokeAPIKeyMethod()).build(),
+        Procedure.annotated(getImportMembersMethod()).build());
   }
 
-  private <ResponseT extends Message> Procedure inProto(
-      MethodDescriptor<? extends Message, ResponseT> method, ResourceType type) {
-    return finish(Procedure.annotated(method), type);
+  /**
+   * A controller sends the same install again and again, to have it there: its record lives for as
+   * long as that goes on.
+   */
+  private static ProcedureBuilder<?> addInstall() {
+    return Procedure.of(getAddInstallMethod())
+        .resource(INSTALL, response -> UUID.fromString(response.getInstall().getId()))
+        .keyFrom(KeySource.assignedId("install_id"))
+        .retainFromLastReplay()
+        .execution(Execution.RESERVED_SAME_DATABASE);
   }
 
-  private <ResponseT extends Message> Procedure inJava(
-      MethodDescriptor<? extends Message, ResponseT> method,
-      ResourceType type,
-      Execution execution,
-      Function<ResponseT, String> id) {
-    return finish(
-        Procedure.of(method)
-            .resource(type, response -> UUID.fromString(id.apply(response)))
-            .execution(execution),
-        type);
+  /** Without a key, a token whose answer got lost could never be had. */
+  private ProcedureBuilder<?> createApiKey() {
+    return Procedure.of(getCreateAPIKeyMethod())
+        .resource(API_KEY, response -> UUID.fromString(response.getApiKey().getId()))
+        .keyPolicy(KeyPolicy.REQUIRED)
+        .protect(secrets)
+        .guard(new ApiKeyGuard(tenant))
+        .execution(Execution.TRANSACTIONAL);
   }
 
-  private Procedure finish(ProcedureBuilder<?> described, ResourceType type) {
-    retention.ifPresent(described::retention);
-    return described.status(OutboxStatus.of(type)).build();
+  private Procedure finish(ProcedureBuilder<?> builder) {
+    Procedure described = builder.build();
+    String method = described.method().map(MethodDescriptor::getBareMethodName).orElseThrow();
+    Duration own = described.retention();
+    described.resourceType().map(OutboxStatus::of).ifPresent(builder::status);
+    return builder.retention(() -> retentions.of(method).orElse(own)).build();
   }
 }

@@ -9,6 +9,8 @@ import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
 import io.github.grpcidempotency.example.organization.v1.GetProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.GetProjectResponse;
+import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
+import io.github.grpcidempotency.example.organization.v1.ImportMembersResponse;
 import io.github.grpcidempotency.example.organization.v1.ListProjectMembersRequest;
 import io.github.grpcidempotency.example.organization.v1.ListProjectMembersResponse;
 import io.github.grpcidempotency.example.organization.v1.ListProjectsRequest;
@@ -27,9 +29,11 @@ import java.util.UUID;
 /** Projects and who belongs to them. Creates through the transaction of the call's claim. */
 public final class ProjectService extends ProjectServiceImplBase {
   private final Tenant tenant;
+  private final MemberImport memberImport;
 
-  public ProjectService(Tenant tenant) {
+  public ProjectService(Tenant tenant, MemberImport memberImport) {
     this.tenant = tenant;
+    this.memberImport = memberImport;
   }
 
   @Override
@@ -69,6 +73,12 @@ public final class ProjectService extends ProjectServiceImplBase {
             member.grants(new Tuple("user:" + userId, role, "project:" + projectId)),
             handle -> ProjectMembers.insert(handle, member.id(), projectId, userId, role))
         .orElseThrow(() -> Reply.notFound("project", projectId));
+  }
+
+  @Override
+  public void importMembers(
+      ImportMembersRequest request, StreamObserver<ImportMembersResponse> observer) {
+    Reply.to(observer, () -> memberImport.run(request));
   }
 
   @Override

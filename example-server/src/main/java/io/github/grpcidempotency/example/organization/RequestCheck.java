@@ -8,6 +8,7 @@ import com.google.rpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import java.util.UUID;
+import java.util.regex.Pattern;
 
 /**
  * Checks the fields of one request, and refuses it with all that is wrong with it: {@code
@@ -16,6 +17,8 @@ import java.util.UUID;
  */
 final class RequestCheck {
   private static final int MAX_LENGTH = 100;
+  private static final Pattern TOKEN =
+      Pattern.compile("[A-Za-z0-9._~-]{1,%d}".formatted(MAX_LENGTH));
   private static final UUID NO_ID = new UUID(0, 0);
 
   private final BadRequest.Builder violations = BadRequest.newBuilder();
@@ -41,6 +44,13 @@ final class RequestCheck {
       violated(field, "must be an e-mail address");
     }
     return text(field, value);
+  }
+
+  String token(String field, String value) {
+    if (!TOKEN.matcher(value).matches()) {
+      violated(field, "must have 1 to %d characters of [A-Za-z0-9._~-]".formatted(MAX_LENGTH));
+    }
+    return value;
   }
 
   int between(int min, int max, String field, int value) {

@@ -7,13 +7,16 @@ import java.time.Duration;
 import javax.sql.DataSource;
 
 /** One pool per role that is connected as at run time. */
-record Pools(HikariDataSource app, HikariDataSource worker) implements AutoCloseable {
+record Pools(HikariDataSource app, HikariDataSource worker, HikariDataSource jobs)
+    implements AutoCloseable {
   private static final int CALLS_AT_ONCE = 10;
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(5);
 
   static Pools open(HostDatabase database) {
     return new Pools(
-        pool("app", database.app(), CALLS_AT_ONCE), pool("worker", database.worker(), 1));
+        pool("app", database.app(), CALLS_AT_ONCE),
+        pool("worker", database.worker(), 1),
+        pool("jobs", database.worker(), 2));
   }
 
   private static HikariDataSource pool(String name, DataSource dataSource, int size) {
@@ -27,6 +30,7 @@ record Pools(HikariDataSource app, HikariDataSource worker) implements AutoClose
 
   @Override
   public void close() {
+    jobs.close();
     worker.close();
     app.close();
   }

@@ -9,6 +9,7 @@ import io.github.grpcidempotency.example.organization.ApiKeyService;
 import io.github.grpcidempotency.example.organization.CloudProvider;
 import io.github.grpcidempotency.example.organization.ClusterService;
 import io.github.grpcidempotency.example.organization.InviteService;
+import io.github.grpcidempotency.example.organization.MemberImport;
 import io.github.grpcidempotency.example.organization.NamespaceService;
 import io.github.grpcidempotency.example.organization.OrganizationProcedures;
 import io.github.grpcidempotency.example.organization.ProjectService;
@@ -16,10 +17,13 @@ import io.github.grpcidempotency.example.outbox.Outbox;
 import io.github.grpcidempotency.example.outbox.OutboxWorker;
 import io.github.grpcidempotency.example.outbox.RetryPolicy;
 import io.github.grpcidempotency.example.tenant.Tenant;
+import io.github.grpcidempotency.example.usage.UsageJob;
+import io.github.grpcidempotency.example.usage.UsageScheduler;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.work.IdempotentWork;
 import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Server;
@@ -30,6 +34,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.StatementExceptions;
@@ -60,13 +65,20 @@ public final class RunningServer implements AutoCloseable {
     try {
       Pools pools = parts.start(() -> Pools.open(database));
       DataSource app = pools.app();
-      IdempotencyInterceptor idempotency = parts.start(() -> idempotency(settings, app));
+      Tenant tenant = new Tenant(jdbi(app), new Outbox(settings.outboxDelay()));
+      PostgresIdempotencyStore store = fit(() -> store(settings, app));
+      IdempotencyInterceptor idempotency =
+          parts.start(() -> fit(() -> idempotency(settings, tenant, store)));
+      IdempotentWork work =
+          parts.start(() -> fit(() -> IdempotentWork.on(store, MemberImport.LINE)));
       RightsCheck.run(app, pools.worker());
       parts.start(() -> OutboxWorker.start(jdbi(pools.worker()), RetryPolicy.threeAttempts()));
       parts.start(() -> ExpirySweeper.builder(app).build().start());
-      Tenant tenant = new Tenant(jdbi(app), new Outbox(settings.outboxDelay()));
+      UsageJob usage =
+          parts.start(() -> fit(() -> new UsageJob(pools.jobs(), settings.usagePeriod())));
+      parts.start(() -> UsageScheduler.start(usage));
       HealthStatusManager health = new HealthStatusManager();
-      return new RunningServer(serve(settings, tenant, idempotency, health), health, parts);
+      return new RunningServer(serve(settings, tenant, idempotency, work, health), health, parts);
     } catch (RuntimeException e) {
       parts.close();
       throw e;
@@ -86,16 +98,26 @@ public final class RunningServer implements AutoCloseable {
         config -> config.setMessageRendering(StatementExceptions.MessageRendering.NONE));
   }
 
-  private static IdempotencyInterceptor idempotency(Settings settings, DataSource pool) {
+  private static PostgresIdempotencyStore store(Settings settings, DataSource pool) {
+    return PostgresIdempotencyStore.builder(pool)
+        .lease(settings.lease())
+        .jdbi(RunningServer::keepValuesToItself)
+        .build();
+  }
+
+  private static IdempotencyInterceptor idempotency(
+      Settings settings, Tenant tenant, PostgresIdempotencyStore store) {
+    return IdempotencyInterceptor.builder(
+            OrganizationProcedures.of(tenant, settings.retentions(), settings.secrets()),
+            CurrentCaller::find)
+        .store(store)
+        .build();
+  }
+
+  /** What the library finds unfit, it lists; here that becomes the reason for not starting. */
+  private static <T> T fit(Supplier<T> part) {
     try {
-      return IdempotencyInterceptor.builder(
-              OrganizationProcedures.of(settings.ttl()), CurrentCaller::find)
-          .store(
-              PostgresIdempotencyStore.builder(pool)
-                  .lease(settings.lease())
-                  .jdbi(RunningServer::keepValuesToItself)
-                  .build())
-          .build();
+      return part.get();
     } catch (IllegalArgumentException | IllegalStateException | StoreException e) {
       throw StartupFailure.because("The server cannot start", e);
     }
@@ -103,12 +125,16 @@ public final class RunningServer implements AutoCloseable {
 
   /** The interceptor added last runs first: it finds the caller. */
   private static Server serve(
-      Settings settings, Tenant tenant, ServerInterceptor idempotency, HealthStatusManager health) {
+      Settings settings,
+      Tenant tenant,
+      ServerInterceptor idempotency,
+      IdempotentWork work,
+      HealthStatusManager health) {
     try {
       return Grpc.newServerBuilderForPort(settings.port(), InsecureServerCredentials.create())
           .addServices(
               List.of(
-                  new ProjectService(tenant).bindService(),
+                  new ProjectService(tenant, new MemberImport(tenant, work)).bindService(),
                   new ClusterService(tenant, new CloudProvider(CLOUD_DELAY)).bindService(),
                   new NamespaceService(tenant).bindService(),
                   new ApiKeyService(tenant).bindService(),

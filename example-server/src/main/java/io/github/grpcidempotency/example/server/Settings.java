@@ -1,14 +1,23 @@
 package io.github.grpcidempotency.example.server;
 
+import io.github.grpcidempotency.example.settings.Retentions;
+import io.github.grpcidempotency.procedure.ResponseProtection;
 import java.time.Duration;
-import java.util.Optional;
 
 /**
  * How the server runs.
  *
  * @param port 0 for any that is free
  * @param lease how long a crashed server's call blocks its key
- * @param ttl how long records answer retries; empty for what each procedure says itself
  * @param outboxDelay how long the work behind a create rests before it is done
+ * @param usagePeriod for how long a time usage is stated
+ * @param retentions how long records answer retries, where it is otherwise than described
+ * @param secrets keeps recorded answers that hold a secret
  */
-public record Settings(int port, Duration lease, Optional<Duration> ttl, Duration outboxDelay) {}
+public record Settings(
+    int port,
+    Duration lease,
+    Duration outboxDelay,
+    Duration usagePeriod,
+    Retentions retentions,
+    ResponseProtection secrets) {}

@@ -1,6 +1,6 @@
 /**
- * The parts put together: pools, store, sweep, outbox worker and gRPC server, started and stopped
- * as one.
+ * The parts put together: pools, store, sweep, outbox worker, scheduler and gRPC server, started
+ * and stopped as one.
  */
 @NullMarked
 package io.github.grpcidempotency.example.server;

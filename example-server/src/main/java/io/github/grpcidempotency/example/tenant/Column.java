@@ -5,16 +5,27 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.Optional;
 
 /** Reads what every resource table has. */
 final class Column {
   private Column() {}
 
   static Timestamp created(ResultSet row) throws SQLException {
-    Instant created = row.getObject("created", OffsetDateTime.class).toInstant();
+    return time(row, "created").orElseThrow();
+  }
+
+  /** Returns empty for null. */
+  static Optional<Timestamp> time(ResultSet row, String column) throws SQLException {
+    return Optional.ofNullable(row.getObject(column, OffsetDateTime.class))
+        .map(OffsetDateTime::toInstant)
+        .map(Column::timestamp);
+  }
+
+  private static Timestamp timestamp(Instant instant) {
     return Timestamp.newBuilder()
-        .setSeconds(created.getEpochSecond())
-        .setNanos(created.getNano())
+        .setSeconds(instant.getEpochSecond())
+        .setNanos(instant.getNano())
         .build();
   }
 }

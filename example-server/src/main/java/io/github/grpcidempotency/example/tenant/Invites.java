@@ -11,8 +11,8 @@ import org.jdbi.v3.core.statement.StatementContext;
 public final class Invites {
   private static final String INSERT =
       """
-      INSERT INTO tenant.invites (id, user_id, organization, email, role)
-      VALUES (:id, :userId, :organization, :email, :role)
+      INSERT INTO tenant.invites (id, user_id, organization, email, role, link_sha256)
+      VALUES (:id, :userId, :organization, :email, :role, :linkSha256)
       RETURNING *
       """;
 
@@ -26,12 +26,19 @@ public final class Invites {
 
   private Invites() {}
 
-  public static Invite insert(CallerHandle tenant, UUID id, String email, String role) {
+  /**
+   * Returns what was inserted.
+   *
+   * @param linkSha256 all that is kept of the link by which the invitation is accepted
+   */
+  public static Invite insert(
+      CallerHandle tenant, UUID id, String email, String role, byte[] linkSha256) {
     return tenant
         .query(INSERT, id)
         .bind("userId", tenant.caller().userId())
         .bind("email", email)
         .bind("role", role)
+        .bind("linkSha256", linkSha256)
         .map(Invites::invite)
         .one();
   }

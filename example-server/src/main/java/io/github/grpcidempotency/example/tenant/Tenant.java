@@ -31,7 +31,21 @@ public final class Tenant {
    * @param query what is read; it gets the caller's transaction and organization
    */
   public <T> T read(Function<CallerHandle, T> query) {
-    return inTransaction(query);
+    return inTransaction(CurrentCaller.get(), query);
+  }
+
+  /** The same as a given caller. */
+  public <T> T readAs(Caller caller, Function<CallerHandle, T> query) {
+    return inTransaction(caller, query);
+  }
+
+  /**
+   * Changes something in a transaction of the caller, with nothing left to do behind it.
+   *
+   * @param change what is changed
+   */
+  public <T> T change(Function<CallerHandle, T> change) {
+    return inTransaction(CurrentCaller.get(), change);
   }
 
   /**
@@ -41,7 +55,7 @@ public final class Tenant {
    * @return empty, with nothing written, if {@code insert} returned empty
    */
   public <T> Optional<T> create(OutboxEntry entry, Function<CallerHandle, Optional<T>> insert) {
-    return inTransaction(tenant -> create(tenant, entry, insert));
+    return inTransaction(CurrentCaller.get(), tenant -> create(tenant, entry, insert));
   }
 
   /**
@@ -63,6 +77,7 @@ public final class Tenant {
   public <T, R extends Message> Optional<R> createAndComplete(
       OutboxEntry entry, Function<CallerHandle, Optional<T>> insert, Function<T, R> response) {
     return inTransaction(
+        CurrentCaller.get(),
         tenant -> {
           Optional<R> answer = create(tenant, entry, insert).map(response);
           answer.ifPresent(made -> TransactionalCompletion.complete(tenant.handle(), made));
@@ -79,8 +94,7 @@ public final class Tenant {
     return created;
   }
 
-  private <T> T inTransaction(Function<CallerHandle, T> work) {
-    Caller caller = CurrentCaller.get();
+  private <T> T inTransaction(Caller caller, Function<CallerHandle, T> work) {
     return jdbi.inTransaction(
         handle -> {
           become(handle, caller);

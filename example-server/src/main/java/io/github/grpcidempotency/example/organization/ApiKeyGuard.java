@@ -1,0 +1,27 @@
+package io.github.grpcidempotency.example.organization;
+
+import io.github.grpcidempotency.example.tenant.ApiKeys;
+import io.github.grpcidempotency.example.tenant.Tenant;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.ReplayGuard;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * Lets the answer to a {@code CreateAPIKey} be given again only to who still has that key: once it
+ * is revoked or deleted, its token is not told any more.
+ */
+final class ApiKeyGuard implements ReplayGuard {
+  private final Tenant tenant;
+
+  ApiKeyGuard(Tenant tenant) {
+    this.tenant = tenant;
+  }
+
+  @Override
+  public boolean mayReplay(Caller caller, Optional<UUID> apiKeyId) {
+    return apiKeyId
+        .map(id -> tenant.readAs(caller, handle -> ApiKeys.isGood(handle, id)))
+        .orElse(false);
+  }
+}

@@ -1,0 +1,136 @@
+package io.github.grpcidempotency.example.organization;
+
+import static io.github.grpcidempotency.example.tenant.Resources.PROJECT_MEMBER;
+
+import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.example.caller.CurrentCaller;
+import io.github.grpcidempotency.example.organization.v1.AddProjectMemberRequest;
+import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
+import io.github.grpcidempotency.example.organization.v1.ImportMembersResponse;
+import io.github.grpcidempotency.example.organization.v1.ImportedLine;
+import io.github.grpcidempotency.example.organization.v1.MemberLine;
+import io.github.grpcidempotency.example.organization.v1.ProjectMember;
+import io.github.grpcidempotency.example.outbox.Tuple;
+import io.github.grpcidempotency.example.tenant.ProjectMembers;
+import io.github.grpcidempotency.example.tenant.Tenant;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.work.IdempotentWork;
+import io.github.grpcidempotency.work.WorkFailedException;
+import io.github.grpcidempotency.work.WorkRefusedException;
+import io.github.grpcidempotency.work.WorkResult;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.UUID;
+
+/**
+ * Adds many users to a project, each line at most once under its own token: what no interceptor can
+ * do, which sees one call and one key. Every line is a transaction of its own, in which it is
+ * recorded, so an import that broke off anywhere is simply sent again.
+ */
+public final class MemberImport {
+  /** One line. A second import of it waits for the first. */
+  public static final Procedure LINE =
+      Procedure.named("organization.v1.ProjectService/ImportMembers/line")
+          .resource(PROJECT_MEMBER, member -> UUID.fromString(((ProjectMember) member).getId()))
+          .status(OutboxStatus.of(PROJECT_MEMBER))
+          .execution(Execution.TRANSACTIONAL)
+          .inFlight(InFlightPolicy.attach(Duration.ofSeconds(5)))
+          .build();
+
+  private static final int MAX_LINES = 100;
+
+  private final Tenant tenant;
+  private final IdempotentWork work;
+
+  /**
+   * Makes the import.
+   *
+   * @param work runs lines, and was told of {@link #LINE}
+   */
+  public MemberImport(Tenant tenant, IdempotentWork work) {
+    this.tenant = tenant;
+    this.work = work;
+  }
+
+  ImportMembersResponse run(ImportMembersRequest request) {
+    RequestCheck check = new RequestCheck();
+    check.id("project_id", request.getProjectId());
+    check.between(1, MAX_LINES, "lines", request.getLinesCount());
+    for (MemberLine line : request.getLinesList()) {
+      check.token("lines.token", line.getToken());
+      check.id("lines.user_id", line.getUserId());
+      check.text("lines.role", line.getRole());
+    }
+    check.orThrow();
+    ImportMembersResponse.Builder answer = ImportMembersResponse.newBuilder();
+    for (MemberLine line : request.getLinesList()) {
+      answer.addLines(once(request.getProjectId(), line));
+    }
+    return answer.build();
+  }
+
+  private ImportedLine once(String projectId, MemberLine line) {
+    ImportedLine.Builder result = ImportedLine.newBuilder().setToken(line.getToken());
+    AddProjectMemberRequest input =
+        AddProjectMemberRequest.newBuilder()
+            .setProjectId(projectId)
+            .setUserId(line.getUserId())
+            .setRole(line.getRole())
+            .build();
+    try {
+      WorkResult<ProjectMember> done =
+          work.run(
+              LINE,
+              CurrentCaller.get(),
+              "import:" + line.getToken(),
+              input,
+              ProjectMember.parser(),
+              () -> add(input));
+      return result.setMember(done.value()).setReplayed(done.replayed()).build();
+    } catch (WorkRefusedException e) {
+      return result.setError(why(e.refusal().reason())).build();
+    } catch (WorkFailedException e) {
+      return result.setError(e.code() + ": " + e.getMessage()).build();
+    } catch (RuntimeException e) {
+      return result.setError(why(FailureStatus.of(e).getStatus())).build();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return result.setError("ABORTED: the server stops").build();
+    } catch (Exception e) {
+      throw new IllegalStateException("a line throws nothing else", e);
+    }
+  }
+
+  /** Finds the line's transaction as a handler finds its call's. */
+  private ProjectMember add(AddProjectMemberRequest line) {
+    UUID projectId = UUID.fromString(line.getProjectId());
+    UUID userId = UUID.fromString(line.getUserId());
+    NewResource member = NewResource.of(PROJECT_MEMBER, line.getRole());
+    return tenant
+        .createWithinClaim(
+            member.grants(new Tuple("user:" + userId, line.getRole(), "project:" + projectId)),
+            handle -> ProjectMembers.insert(handle, member.id(), projectId, userId, line.getRole()))
+        .orElseThrow(() -> Reply.notFound("project", projectId));
+  }
+
+  private static String why(Refusal.Reason reason) {
+    return switch (reason) {
+      case IDEMPOTENCY_KEY_REUSED -> "INVALID_ARGUMENT: the token was used for another line";
+      case IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_OUTCOME_UNKNOWN ->
+          "ABORTED: the line is being imported";
+      case IDEMPOTENCY_STORE_UNAVAILABLE -> "UNAVAILABLE: the database cannot be reached";
+      case IDEMPOTENCY_KEY_INVALID,
+          IDEMPOTENCY_KEY_REQUIRED,
+          IDEMPOTENCY_KEY_PROHIBITED,
+          IDEMPOTENCY_CALLER_REQUIRED,
+          IDEMPOTENCY_REPLAY_DENIED ->
+          "INTERNAL: the server made a mistake";
+    };
+  }
+
+  private static String why(Status status) {
+    return status.getCode() + ": " + status.getDescription();
+  }
+}

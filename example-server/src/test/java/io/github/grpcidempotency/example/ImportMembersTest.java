@@ -1,0 +1,174 @@
+package io.github.grpcidempotency.example;
+
+import static io.github.grpcidempotency.example.TestClient.keyed;
+import static io.github.grpcidempotency.example.TestClient.user;
+import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
+import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getListProjectMembersMethod;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
+import io.github.grpcidempotency.example.organization.v1.ImportedLine;
+import io.github.grpcidempotency.example.organization.v1.ListProjectMembersRequest;
+import io.github.grpcidempotency.example.organization.v1.MemberLine;
+import io.github.grpcidempotency.example.organization.v1.ProjectMember;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** An RPC whose lines are deduplicated by its handler. */
+class ImportMembersTest {
+  private static RunningExample example;
+
+  private final Metadata ada = user(UUID.randomUUID());
+  private String projectId = "";
+
+  @BeforeAll
+  static void startExample() {
+    example = RunningExample.start();
+  }
+
+  @AfterAll
+  static void stopExample() {
+    example.close();
+  }
+
+  @BeforeEach
+  void newProject() {
+    projectId = ApiKeys.newProject(example.client(), ada);
+  }
+
+  @Test
+  void anImportThatIsSentAgainDoesOnlyWhatItHadNotDone() {
+    List<MemberLine> lines = lines(3);
+    List<ImportedLine> first = run(lines);
+    List<ImportedLine> second =
+        run(Stream.concat(lines.stream(), lines(5).stream().skip(3)).toList());
+
+    assertThat(first).hasSize(3).noneMatch(ImportedLine::getReplayed);
+    assertThat(second).hasSize(5).allMatch(ImportedLine::hasMember);
+    assertThat(second)
+        .extracting(ImportedLine::getReplayed)
+        .containsExactly(true, true, true, false, false);
+    assertThat(second.subList(0, 3))
+        .extracting(ImportedLine::getMember)
+        .isEqualTo(first.stream().map(ImportedLine::getMember).toList());
+    assertThat(members()).hasSize(5);
+  }
+
+  @Test
+  void aLineThatFailsKeepsNoOtherFromBeingDoneAndMayBeCorrected() {
+    MemberLine good = line("good", UUID.randomUUID());
+    MemberLine taken = line("taken", UUID.fromString(good.getUserId()));
+    List<ImportedLine> first = run(List.of(good, taken));
+    assertThat(first.get(0).hasMember()).isTrue();
+    assertThat(first.get(1).getError()).isEqualTo("ALREADY_EXISTS: it already exists");
+
+    List<ImportedLine> corrected = run(List.of(good, line("taken", UUID.randomUUID())));
+    assertThat(corrected.get(0).getReplayed()).isTrue();
+    assertThat(corrected.get(1).hasMember()).isTrue();
+    assertThat(members()).hasSize(2);
+  }
+
+  @Test
+  void aTokenStandsForOneLine() {
+    run(List.of(line("row-1", UUID.randomUUID())));
+    assertThat(run(List.of(line("row-1", UUID.randomUUID()))).get(0).getError())
+        .isEqualTo("INVALID_ARGUMENT: the token was used for another line");
+    assertThat(members()).hasSize(1);
+  }
+
+  @Test
+  void fourImportsOfTheSameLinesAtOnceDoEachLineOnce() throws Exception {
+    List<MemberLine> lines = lines(50);
+    CyclicBarrier start = new CyclicBarrier(4);
+    Callable<List<ImportedLine>> run =
+        () -> {
+          start.await();
+          return run(lines);
+        };
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    List<ImportedLine> all = new ArrayList<>();
+    try {
+      for (Future<List<ImportedLine>> result : threads.invokeAll(List.of(run, run, run, run))) {
+        all.addAll(result.get());
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+
+    assertThat(all).hasSize(200).allMatch(ImportedLine::hasMember);
+    assertThat(all.stream().filter(line -> !line.getReplayed())).hasSize(50);
+    assertThat(members()).hasSize(50);
+  }
+
+  @Test
+  void theCallAsAWholeHasNoKey() {
+    ImportMembersRequest request = request(lines(1));
+    Metadata keyed = keyed("not even a UUID", ada);
+    assertThat(example.client().call(keyed, getImportMembersMethod(), request).operation())
+        .as("a trailer of the interceptor")
+        .isEqualTo("null");
+  }
+
+  @Test
+  void anImportThatMakesNoSenseIsRefusedAsAWhole() {
+    MemberLine nameless = line("", UUID.randomUUID());
+    assertThat(
+            example
+                .client()
+                .refused(ada, getImportMembersMethod(), request(List.of(nameless)))
+                .code())
+        .isEqualTo(Status.Code.INVALID_ARGUMENT);
+    assertThat(example.client().refused(ada, getImportMembersMethod(), request(List.of())).code())
+        .isEqualTo(Status.Code.INVALID_ARGUMENT);
+  }
+
+  /** The same lines for the same number. */
+  private static List<MemberLine> lines(int count) {
+    return IntStream.range(0, count).mapToObj(row -> line("row-" + row, new UUID(7, row))).toList();
+  }
+
+  private static MemberLine line(String token, UUID member) {
+    return MemberLine.newBuilder()
+        .setToken(token)
+        .setUserId(member.toString())
+        .setRole("specialist")
+        .build();
+  }
+
+  private List<ImportedLine> run(List<MemberLine> lines) {
+    return example
+        .client()
+        .call(ada, getImportMembersMethod(), request(lines))
+        .response()
+        .getLinesList();
+  }
+
+  private ImportMembersRequest request(List<MemberLine> lines) {
+    return ImportMembersRequest.newBuilder().setProjectId(projectId).addAllLines(lines).build();
+  }
+
+  private List<ProjectMember> members() {
+    return example
+        .client()
+        .call(
+            ada,
+            getListProjectMembersMethod(),
+            ListProjectMembersRequest.newBuilder().setProjectId(projectId).build())
+        .response()
+        .getMembersList();
+  }
+}

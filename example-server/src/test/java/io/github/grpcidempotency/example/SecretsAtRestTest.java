@@ -1,0 +1,191 @@
+package io.github.grpcidempotency.example;
+
+import static io.github.grpcidempotency.example.TestClient.user;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.example.TestClient.Reply;
+import io.github.grpcidempotency.example.cli.FileOptions;
+import io.github.grpcidempotency.example.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyResponse;
+import io.github.grpcidempotency.example.server.Settings;
+import io.github.grpcidempotency.example.settings.Keyset;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jdbi.v3.core.Handle;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the database's own files tell of an API key's token, and what it takes to be told it. */
+class SecretsAtRestTest {
+  private static final String SWAP =
+      """
+      UPDATE idempotency.idempotency_keys AS mine
+      SET response_bytes = other.response_bytes
+      FROM idempotency.idempotency_keys AS other
+      WHERE mine.idempotency_key = :mine AND other.idempotency_key = :other
+      """;
+
+  /** A mistake of the operator's, or worse: nothing that a client could do about it. */
+  private static final List<Status.Code> CANNOT_BE_TOLD =
+      List.of(Status.Code.UNKNOWN, Status.Code.INTERNAL, Status.Code.DATA_LOSS);
+
+  private static final ResponseProtection NONE =
+      new ResponseProtection() {
+        @Override
+        public ByteString seal(ByteString response, ByteString binding) {
+          return response;
+        }
+
+        @Override
+        public ByteString open(ByteString stored, ByteString binding) {
+          return stored;
+        }
+      };
+
+  private final Metadata ada = user(UUID.randomUUID());
+  private final UUID key = UuidCreator.getTimeOrderedEpoch();
+  private final Path directory;
+
+  SecretsAtRestTest(@TempDir Path directory) {
+    this.directory = directory;
+  }
+
+  @Test
+  void noFileOfTheDatabaseHoldsTheTokenAndARetryIsToldItAllTheSame() {
+    EmbeddedDatabase database = database();
+    try (RunningExample example =
+        RunningExample.start(RunningExample.settings(database), database)) {
+      ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);
+      Reply<CreateAPIKeyResponse> first = apiKeys.create("capcom-of-this-test", key);
+      Reply<CreateAPIKeyResponse> again = apiKeys.create("capcom-of-this-test", key);
+      assertThat(again.isReplayed()).isTrue();
+      assertThat(again.response()).isEqualTo(first.response());
+
+      checkpoint(example);
+      String token = first.response().getToken();
+      assertThat(token).hasSizeGreaterThan(40);
+      assertThat(filesWith(token)).isEmpty();
+      assertThat(filesWith(token.substring("key_".length()))).isEmpty();
+      assertThat(filesWith("capcom-of-this-test"))
+          .as("the search finds what is there, in tables and in the log")
+          .anyMatch(file -> file.contains("base/"))
+          .anyMatch(file -> file.contains("pg_wal/"));
+    }
+  }
+
+  @Test
+  void withoutProtectionTheFilesDoHoldIt() {
+    EmbeddedDatabase database = database();
+    Settings settings = RunningExample.settings(database);
+    Settings unprotected =
+        new Settings(
+            settings.port(),
+            settings.lease(),
+            settings.outboxDelay(),
+            settings.usagePeriod(),
+            settings.retentions(),
+            NONE);
+    try (RunningExample example = RunningExample.start(unprotected, database)) {
+      String token =
+          ApiKeys.inNewProject(example.client(), ada).create("capcom", key).response().getToken();
+      checkpoint(example);
+      assertThat(filesWith(token))
+          .anyMatch(file -> file.contains("base/"))
+          .anyMatch(file -> file.contains("pg_wal/"));
+    }
+  }
+
+  @Test
+  void whatAnOldKeyHasSealedIsToldAfterARotationAndNotAfterItsEnd() {
+    EmbeddedDatabase database = database();
+    Path keyset = FileOptions.keysetIn(directory);
+    try (RunningExample example =
+        RunningExample.start(RunningExample.settings(database), database)) {
+      ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);
+      CreateAPIKeyResponse first = apiKeys.create("capcom", key).response();
+
+      Keyset.read(keyset).withNewKey().replace(keyset);
+      assertThat(apiKeys.create("capcom", key).response()).isEqualTo(first);
+      Keyset.read(keyset).sealingWithNewest().replace(keyset);
+      assertThat(apiKeys.create("capcom", key).response()).isEqualTo(first);
+
+      UUID later = UuidCreator.getTimeOrderedEpoch();
+      CreateAPIKeyResponse second = apiKeys.create("gnc", later).response();
+      assertThat(apiKeys.create("gnc", later).response()).isEqualTo(second);
+
+      Keyset.create().replace(keyset);
+      assertThat(apiKeys.refusedCreate("capcom", key).code())
+          .as("a record whose key is gone")
+          .isIn(CANNOT_BE_TOLD);
+    }
+  }
+
+  @Test
+  void aRecordThatWasPutUnderAnotherKeyDoesNotOpen() {
+    EmbeddedDatabase database = database();
+    try (RunningExample example =
+            RunningExample.start(RunningExample.settings(database), database);
+        Handle superuser = example.superuser()) {
+      ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);
+      UUID other = UuidCreator.getTimeOrderedEpoch();
+      apiKeys.create("capcom", key);
+      apiKeys.create("capcom", other);
+
+      int swapped =
+          superuser
+              .createUpdate(SWAP)
+              .bind("mine", key.toString())
+              .bind("other", other.toString())
+              .execute();
+      assertThat(swapped).isOne();
+      assertThat(apiKeys.create("capcom", other).isReplayed()).isTrue();
+      assertThat(apiKeys.refusedCreate("capcom", key).code()).isIn(CANNOT_BE_TOLD);
+    }
+  }
+
+  private EmbeddedDatabase database() {
+    EmbeddedDatabase database = EmbeddedDatabase.start(directory);
+    database.migrate();
+    return database;
+  }
+
+  /** Has everything written to its files that PostgreSQL still holds in memory. */
+  private static void checkpoint(RunningExample example) {
+    try (Handle superuser = example.superuser()) {
+      superuser.execute("CHECKPOINT");
+    }
+  }
+
+  /** Searches all files of the database, its log of changes included. */
+  private List<String> filesWith(String text) {
+    try (Stream<Path> files = Files.walk(directory.resolve("postgres"))) {
+      return files
+          .filter(Files::isRegularFile)
+          .filter(file -> content(file).contains(text))
+          .map(Path::toString)
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A file that PostgreSQL removes meanwhile holds nothing. */
+  private static String content(Path file) {
+    try {
+      return Files.readString(file, StandardCharsets.ISO_8859_1); // which knows every byte
+    } catch (IOException gone) {
+      return "";
+    }
+  }
+}
