@@ -21,7 +21,7 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
     IDEMPOTENCY_KEY_REQUIRED,
     /** The procedure cannot be retried safely, and the call has a key as if it could. */
     IDEMPOTENCY_KEY_PROHIBITED,
-    /** The procedure requires a key, and nobody has said whose key it is. */
+    /** The procedure requires a key, and nobody has said, or not proved, whose key it is. */
     IDEMPOTENCY_CALLER_REQUIRED,
     /** An answer is recorded, and this caller may not have it (any more). */
     IDEMPOTENCY_REPLAY_DENIED,

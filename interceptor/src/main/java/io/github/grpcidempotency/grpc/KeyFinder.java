@@ -10,8 +10,10 @@ import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
+import io.github.grpcidempotency.key.UnprovenKeyException;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Metadata;
 import java.util.List;
 import java.util.Optional;
@@ -65,6 +67,12 @@ final class KeyFinder {
       return caller.isEmpty() && procedure.keyPolicy() == KeyPolicy.OPTIONAL
           ? new KeyDecision.Unkeyed()
           : new KeyDecision.Refuse(Refusal.invalidKey());
+    } catch (UnprovenKeyException unproven) {
+      logger.debug("{}: {}", procedure.name(), unproven.getMessage());
+      return new KeyDecision.Refuse(Refusal.callerRequired());
+    } catch (StoreException unreachable) {
+      logger.warn("{}: the key could not be looked up", procedure.name(), unreachable);
+      return new KeyDecision.Refuse(Refusal.storeUnavailable());
     }
     return KeyDecider.decide(procedure.keyPolicy(), key, caller);
   }

@@ -8,7 +8,11 @@ import java.util.Optional;
  * Where a procedure's key comes from. Sources are composed: {@code
  * firstOf(metadata("idempotency-key").as(KeyFormat.uuid()), requestId())}.
  *
- * <p>Implementations are immutable and thread-safe, and must not block.
+ * <p>Implementations are immutable and thread-safe. A source that {@linkplain #readsRequest() reads
+ * the request} is asked on the thread on which the handler would run, before the key is claimed and
+ * outside any transaction: it may block as a handler may, to look up whose webhook this is for
+ * instance. One that does not is asked when the call starts, and must not block. In either case it
+ * is asked on every retry.
  */
 public interface KeySource {
   /**
@@ -16,6 +20,11 @@ public interface KeySource {
    *
    * @return empty if the call carries none
    * @throws MalformedKeyException if it carries one that cannot be used
+   * @throws UnprovenKeyException if it carries one, and no proof that the key is its sender's to
+   *     use
+   * @throws io.github.grpcidempotency.store.StoreException if what has to be looked up for it
+   *     cannot be reached: the call is refused with {@code UNAVAILABLE}, whatever the procedure
+   *     says of outages
    */
   Optional<FoundKey> find(KeyCall call);
 

@@ -14,9 +14,12 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.key.UnprovenKeyException;
 import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.procedure.TinkProtection;
+import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Status;
 import java.util.Optional;
 import java.util.UUID;
@@ -135,6 +138,51 @@ class PoliciesTest extends CallTest {
     Seen first = server.call("a thing").end().first();
 
     server.call("a thing").as(ALICE).end().replays(first);
+  }
+
+  @Test
+  void aKeyWhoseSenderProvesNothingIsRefusedWhateverThePolicy() {
+    KeySource forged =
+        call -> {
+          throw new UnprovenKeyException("the signature is wrong");
+        };
+    ThingServer derived = start(server().createThing(procedure -> procedure.keyFrom(forged)));
+    ThingServer optional =
+        start(
+            server()
+                .createThing(procedure -> procedure.keyFrom(forged).keyPolicy(KeyPolicy.OPTIONAL)));
+
+    derived
+        .call("a thing")
+        .as(ALICE)
+        .end()
+        .refused(Status.Code.UNAUTHENTICATED, "IDEMPOTENCY_CALLER_REQUIRED")
+        .forGood();
+    optional
+        .call("a thing")
+        .end()
+        .refused(Status.Code.UNAUTHENTICATED, "IDEMPOTENCY_CALLER_REQUIRED");
+    assertThat(derived.things().runs() + optional.things().runs()).isZero();
+  }
+
+  @Test
+  void aKeyThatCannotBeLookedUpIsRefusedEvenWhereOutagesAreServed() {
+    KeySource unreachable =
+        call -> {
+          throw new StoreException("the directory is away", new IllegalStateException("gone"));
+        };
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure -> procedure.keyFrom(unreachable).outage(OutagePolicy.FAIL_OPEN)));
+
+    server
+        .call("a thing")
+        .as(ALICE)
+        .end()
+        .refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
+    assertThat(server.things().runs()).isZero();
   }
 
   @Test
