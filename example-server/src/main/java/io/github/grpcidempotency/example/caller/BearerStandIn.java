@@ -1,9 +1,11 @@
 package io.github.grpcidempotency.example.caller;
 
+import io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc;
 import io.github.grpcidempotency.key.Caller;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
@@ -19,8 +21,10 @@ import java.util.UUID;
  *
  * <p>An optional {@code organization} becomes the caller's tenant, and an optional {@code project}
  * its project: neither a key nor, by the organization, a resource of the one is known in the other.
- * Without them a call stands above organizations, or above the projects of one. Health and
- * reflection are open to everybody.
+ * Without them a call stands above organizations, or above the projects of one.
+ *
+ * <p>Health and reflection are open to everybody, and so is what webhooks deliver, which proves
+ * itself by its signature.
  */
 public final class BearerStandIn implements ServerInterceptor {
   private static final Metadata.Key<String> AUTHORIZATION =
@@ -35,11 +39,12 @@ public final class BearerStandIn implements ServerInterceptor {
           "grpc.health.v1.Health",
           "grpc.reflection.v1.ServerReflection",
           "grpc.reflection.v1alpha.ServerReflection");
+  private static final MethodDescriptor<?, ?> SIGNED = WebhookServiceGrpc.getIngestMethod();
 
   @Override
   public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
       ServerCall<ReqT, RespT> call, Metadata headers, ServerCallHandler<ReqT, RespT> next) {
-    if (OPEN_SERVICES.contains(String.valueOf(call.getMethodDescriptor().getServiceName()))) {
+    if (isOpen(call.getMethodDescriptor())) {
       return next.startCall(call, headers);
     }
     Optional<UUID> user = user(headers);
@@ -55,6 +60,11 @@ public final class BearerStandIn implements ServerInterceptor {
     }
     Context context = Context.current().withValue(CurrentCaller.KEY, caller);
     return Contexts.interceptCall(context, call, headers, next);
+  }
+
+  private static boolean isOpen(MethodDescriptor<?, ?> method) {
+    return OPEN_SERVICES.contains(String.valueOf(method.getServiceName()))
+        || method.getFullMethodName().equals(SIGNED.getFullMethodName());
   }
 
   private static Caller inOrganization(Caller caller, Metadata headers) {

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.example.caller;
 
+import io.github.grpcidempotency.grpc.CurrentCall;
 import io.github.grpcidempotency.key.Caller;
 import io.grpc.Context;
 import java.util.Optional;
@@ -16,11 +17,15 @@ public final class CurrentCaller {
   }
 
   /**
-   * Returns the caller of a call that is known to have one.
+   * Returns whom a call works for that is known to work for somebody: the owner of the key that it
+   * runs under, whom a webhook's signature tells rather than authentication, or else its caller.
    *
    * @throws IllegalStateException outside a call, or in an unauthenticated one
    */
   public static Caller get() {
-    return find().orElseThrow(() -> new IllegalStateException("no caller in this context"));
+    return CurrentCall.claim()
+        .map(claim -> claim.request().key().caller())
+        .or(CurrentCaller::find)
+        .orElseThrow(() -> new IllegalStateException("no caller in this context"));
   }
 }

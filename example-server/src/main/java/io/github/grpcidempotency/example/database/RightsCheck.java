@@ -14,13 +14,18 @@ public final class RightsCheck {
       SELECT needed.relation
       FROM unnest(ARRAY[
         'tenant.projects', 'tenant.project_members', 'tenant.clusters', 'tenant.node_pools',
-        'tenant.installs', 'tenant.namespaces', 'tenant.api_keys', 'tenant.invites', 'authz.outbox'
+        'tenant.installs', 'tenant.namespaces', 'tenant.api_keys', 'tenant.invites',
+        'tenant.webhook_deliveries', 'authz.outbox'
       ]) AS needed (relation)
       WHERE NOT has_table_privilege(needed.relation, 'SELECT')
         OR NOT has_table_privilege(needed.relation, 'INSERT')
       UNION ALL
       SELECT 'tenant.api_keys'
       WHERE NOT has_column_privilege('tenant.api_keys', 'revoked', 'UPDATE')
+      UNION ALL
+      SELECT 'tenant.webhooks'
+      WHERE NOT has_table_privilege('tenant.webhooks', 'INSERT')
+        OR NOT has_function_privilege('tenant.find_webhook(text)', 'EXECUTE')
       """;
 
   private static final String MISSING_TO_WORKER =

@@ -10,6 +10,8 @@ import static io.github.grpcidempotency.example.organization.v1.NamespaceService
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getAddProjectMemberMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
+import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getIngestMethod;
+import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getRegisterWebhookMethod;
 import static io.github.grpcidempotency.example.tenant.Resources.API_KEY;
 import static io.github.grpcidempotency.example.tenant.Resources.INSTALL;
 
@@ -32,12 +34,13 @@ import java.util.stream.Stream;
 /**
  * What the library is told of the organisation API. Most methods say it in their {@code .proto},
  * with the reason beside it, and only the outbox is named here; {@code docs/example.md} has all of
- * it in one table. Two say it here:
+ * it in one table. Three say it here:
  *
  * <ul>
  *   <li>{@code CreateAPIKey}, because keys that encrypt and a guard that asks the database are
  *       code.
  *   <li>{@code AddInstall}, to show that a descriptor can do without an option.
+ *   <li>{@code Ingest}, as to where its key comes from: whose webhook this is has to be looked up.
  * </ul>
  *
  * <p>How they run: those that only write rows are transactional, which is the strongest and the
@@ -50,11 +53,14 @@ public final class OrganizationProcedures {
   private final Tenant tenant;
   private final Retentions retentions;
   private final ResponseProtection secrets;
+  private final KeySource webhookKeys;
 
-  private OrganizationProcedures(Tenant tenant, Retentions retentions, ResponseProtection secrets) {
+  private OrganizationProcedures(
+      Tenant tenant, Retentions retentions, ResponseProtection secrets, KeySource webhookKeys) {
     this.tenant = tenant;
     this.retentions = retentions;
     this.secrets = secrets;
+    this.webhookKeys = webhookKeys;
   }
 
   /**
@@ -63,9 +69,11 @@ public final class OrganizationProcedures {
    * @param tenant where the guard looks
    * @param retentions how long records answer retries, where it is otherwise than described
    * @param secrets keeps the answers that hold one
+   * @param webhookKeys where the key of a webhook's delivery comes from, and whose it is
    */
-  public static Procedures of(Tenant tenant, Retentions retentions, ResponseProtection secrets) {
-    return new OrganizationProcedures(tenant, retentions, secrets).table();
+  public static Procedures of(
+      Tenant tenant, Retentions retentions, ResponseProtection secrets, KeySource webhookKeys) {
+    return new OrganizationProcedures(tenant, retentions, secrets, webhookKeys).table();
   }
 
   /** Returns the bare names of the methods that keep records. */
@@ -78,7 +86,9 @@ public final class OrganizationProcedures {
             getAddInstallMethod(),
             getCreateNamespaceMethod(),
             getCreateAPIKeyMethod(),
-            getInviteMemberMethod())
+            getInviteMemberMethod(),
+            getRegisterWebhookMethod(),
+            getIngestMethod())
         .map(MethodDescriptor::getBareMethodName)
         .collect(Collectors.toUnmodifiableSet());
   }
@@ -93,6 +103,8 @@ public final class OrganizationProcedures {
         finish(Procedure.annotated(getCreateNamespaceMethod())),
         finish(createApiKey()),
         finish(Procedure.annotated(getInviteMemberMethod())),
+        finish(Procedure.annotated(getRegisterWebhookMethod())),
+        finish(Procedure.annotated(getIngestMethod()).keyFrom(webhookKeys)),
         Procedure.annotated(getRevokeAPIKeyMethod()).build(),
         Procedure.annotated(getImportMembersMethod()).build());
   }

@@ -19,6 +19,7 @@ final class RequestCheck {
   private static final int MAX_LENGTH = 100;
   private static final Pattern TOKEN =
       Pattern.compile("[A-Za-z0-9._~-]{1,%d}".formatted(MAX_LENGTH));
+  private static final Pattern HTTP_URL = Pattern.compile("https?://[!-~&&[^#]]{1,2000}");
   private static final UUID NO_ID = new UUID(0, 0);
 
   private final BadRequest.Builder violations = BadRequest.newBuilder();
@@ -53,11 +54,24 @@ final class RequestCheck {
     return value;
   }
 
+  void httpUrl(String field, String value) {
+    that(
+        HTTP_URL.matcher(value).matches(),
+        field,
+        "must be an http or https URL without a fragment");
+  }
+
   int between(int min, int max, String field, int value) {
     if (value < min || value > max) {
       violated(field, "must be between %d and %d".formatted(min, max));
     }
     return value;
+  }
+
+  void that(boolean holds, String field, String description) {
+    if (!holds) {
+      violated(field, description);
+    }
   }
 
   /**

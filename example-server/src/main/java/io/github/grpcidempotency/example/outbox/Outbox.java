@@ -11,7 +11,7 @@ public final class Outbox {
       INSERT INTO authz.outbox (
         user_id, resource_name, subject, relation, object, next_attempt,
         project_id, project_member_id, cluster_id, node_pool_id,
-        install_id, namespace_id, api_key_id, invite_id
+        install_id, namespace_id, api_key_id, invite_id, webhook_id, webhook_delivery_id
       )
       VALUES (
         :userId, :name, :tuple.subject, :tuple.relation, :tuple.object,
@@ -23,7 +23,9 @@ public final class Outbox {
         CASE :type WHEN 'install' THEN :id END,
         CASE :type WHEN 'namespace' THEN :id END,
         CASE :type WHEN 'api_key' THEN :id END,
-        CASE :type WHEN 'invite' THEN :id END
+        CASE :type WHEN 'invite' THEN :id END,
+        CASE :type WHEN 'webhook' THEN :id END,
+        CASE :type WHEN 'webhook_delivery' THEN :id END
       )
       """;
 

@@ -13,13 +13,17 @@ import io.github.grpcidempotency.example.organization.MemberImport;
 import io.github.grpcidempotency.example.organization.NamespaceService;
 import io.github.grpcidempotency.example.organization.OrganizationProcedures;
 import io.github.grpcidempotency.example.organization.ProjectService;
+import io.github.grpcidempotency.example.organization.WebhookService;
 import io.github.grpcidempotency.example.outbox.Outbox;
 import io.github.grpcidempotency.example.outbox.OutboxWorker;
 import io.github.grpcidempotency.example.outbox.RetryPolicy;
 import io.github.grpcidempotency.example.tenant.Tenant;
 import io.github.grpcidempotency.example.usage.UsageJob;
 import io.github.grpcidempotency.example.usage.UsageScheduler;
+import io.github.grpcidempotency.example.webhook.WebhookDirectory;
+import io.github.grpcidempotency.example.webhook.WebhookKeys;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
@@ -67,8 +71,9 @@ public final class RunningServer implements AutoCloseable {
       DataSource app = pools.app();
       Tenant tenant = new Tenant(jdbi(app), new Outbox(settings.outboxDelay()));
       PostgresIdempotencyStore store = fit(() -> store(settings, app));
+      KeySource webhookKeys = new WebhookKeys(new WebhookDirectory(jdbi(app)));
       IdempotencyInterceptor idempotency =
-          parts.start(() -> fit(() -> idempotency(settings, tenant, store)));
+          parts.start(() -> fit(() -> idempotency(settings, tenant, webhookKeys, store)));
       IdempotentWork work =
           parts.start(() -> fit(() -> IdempotentWork.on(store, MemberImport.LINE)));
       RightsCheck.run(app, pools.worker());
@@ -106,9 +111,10 @@ public final class RunningServer implements AutoCloseable {
   }
 
   private static IdempotencyInterceptor idempotency(
-      Settings settings, Tenant tenant, PostgresIdempotencyStore store) {
+      Settings settings, Tenant tenant, KeySource webhookKeys, PostgresIdempotencyStore store) {
     return IdempotencyInterceptor.builder(
-            OrganizationProcedures.of(tenant, settings.retentions(), settings.secrets()),
+            OrganizationProcedures.of(
+                tenant, settings.retentions(), settings.secrets(), webhookKeys),
             CurrentCaller::find)
         .store(store)
         .build();
@@ -138,7 +144,8 @@ public final class RunningServer implements AutoCloseable {
                   new ClusterService(tenant, new CloudProvider(CLOUD_DELAY)).bindService(),
                   new NamespaceService(tenant).bindService(),
                   new ApiKeyService(tenant).bindService(),
-                  new InviteService(tenant).bindService()))
+                  new InviteService(tenant).bindService(),
+                  new WebhookService(tenant).bindService()))
           .addService(health.getHealthService())
           .addService(ProtoReflectionServiceV1.newInstance())
           .intercept(idempotency)

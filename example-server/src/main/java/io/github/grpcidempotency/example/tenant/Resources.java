@@ -12,6 +12,8 @@ public final class Resources {
   public static final ResourceType NAMESPACE = ResourceType.of("namespace");
   public static final ResourceType API_KEY = ResourceType.of("api_key");
   public static final ResourceType INVITE = ResourceType.of("invite");
+  public static final ResourceType WEBHOOK = ResourceType.of("webhook");
+  public static final ResourceType WEBHOOK_DELIVERY = ResourceType.of("webhook_delivery");
 
   private Resources() {}
 }

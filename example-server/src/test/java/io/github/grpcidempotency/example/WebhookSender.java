@@ -1,0 +1,81 @@
+package io.github.grpcidempotency.example;
+
+import com.google.api.HttpBody;
+import com.google.common.hash.HashCode;
+import com.google.common.hash.Hashing;
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.example.TestClient.Reply;
+import io.github.grpcidempotency.example.organization.v1.HttpHeader;
+import io.github.grpcidempotency.example.organization.v1.IngestRequest;
+import io.github.grpcidempotency.example.organization.v1.IngestResponse;
+import io.github.grpcidempotency.example.organization.v1.Webhook;
+import io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc;
+import io.grpc.Metadata;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Map;
+
+/** Delivers to one webhook as its provider does. */
+record WebhookSender(TestClient client, Webhook webhook, String secret) {
+
+  Reply<IngestResponse> stripe(String body) {
+    return stripe(body, Instant.now().getEpochSecond());
+  }
+
+  Reply<IngestResponse> stripe(String body, long time) {
+    return send(body, Map.of("Stripe-Signature", ProviderSignature.stripe(secret, time, body)));
+  }
+
+  Reply<IngestResponse> github(String name, String body) {
+    return send(
+        body,
+        Map.of(
+            "X-Hub-Signature-256",
+            ProviderSignature.github(secret, body),
+            "X-GitHub-Delivery",
+            name));
+  }
+
+  Reply<IngestResponse> twilioEvents(String name, String body) {
+    HashCode sha256 = Hashing.sha256().hashString(body, StandardCharsets.UTF_8);
+    String url = webhook.getPublicUrl() + "?bodySHA256=" + sha256;
+    return send(
+        body,
+        Map.of(
+            "X-Twilio-Signature",
+            ProviderSignature.twilio(secret, url),
+            "I-Twilio-Idempotency-Token",
+            name));
+  }
+
+  Reply<IngestResponse> twilioMessaging(Map<String, String> form) {
+    return send(
+        ProviderSignature.encoded(form),
+        Map.of(
+            "X-Twilio-Signature", ProviderSignature.twilio(secret, webhook.getPublicUrl(), form)));
+  }
+
+  Reply<IngestResponse> send(String body, Map<String, String> headers) {
+    return send(TestClient.nobody(), body, headers);
+  }
+
+  Reply<IngestResponse> send(Metadata metadata, String body, Map<String, String> headers) {
+    IngestRequest.Builder request =
+        IngestRequest.newBuilder()
+            .setWebhookId(webhook.getWebhookId())
+            .setBody(HttpBody.newBuilder().setData(ByteString.copyFromUtf8(body)));
+    headers.forEach(
+        (name, value) -> request.addHeaders(HttpHeader.newBuilder().setName(name).setValue(value)));
+    return client.call(metadata, WebhookServiceGrpc.getIngestMethod(), request.build());
+  }
+
+  /** The same sender, to a webhook that nobody has registered. */
+  WebhookSender toNobody() {
+    String unknown = "whk_" + "a".repeat(32);
+    return new WebhookSender(client, webhook.toBuilder().setWebhookId(unknown).build(), secret);
+  }
+
+  WebhookSender withSecret(String another) {
+    return new WebhookSender(client, webhook, another);
+  }
+}

@@ -1,0 +1,460 @@
+package io.github.grpcidempotency.example;
+
+import static io.github.grpcidempotency.example.TestClient.user;
+import static io.github.grpcidempotency.example.TestClient.with;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import com.google.protobuf.Any;
+import com.google.rpc.BadRequest;
+import com.google.rpc.BadRequest.FieldViolation;
+import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.example.TestClient.Reply;
+import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
+import io.github.grpcidempotency.example.organization.v1.IngestResponse;
+import io.github.grpcidempotency.example.organization.v1.ListWebhookDeliveriesRequest;
+import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
+import io.github.grpcidempotency.example.organization.v1.RegisterWebhookRequest;
+import io.github.grpcidempotency.example.organization.v1.RegisterWebhookResponse;
+import io.github.grpcidempotency.example.organization.v1.Webhook;
+import io.github.grpcidempotency.example.organization.v1.WebhookDelivery;
+import io.github.grpcidempotency.example.organization.v1.WebhookProvider;
+import io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** What providers deliver, once and again, truly and forged. */
+class WebhooksTest {
+  private static final String SECRET = "whsec_a_secret_of_these_tests";
+  private static final String URL = "https://example.org/hooks/twilio";
+  private static final String EVENT =
+      "{\"id\": \"evt_1\", \"object\": \"event\", \"pending_webhooks\": 2}";
+
+  private static RunningExample example;
+
+  private final Metadata ada = with("organization", "nasa", user(UUID.randomUUID()));
+
+  @BeforeAll
+  static void startExample() {
+    example = RunningExample.start();
+  }
+
+  @AfterAll
+  static void stopExample() {
+    example.close();
+  }
+
+  @Test
+  void anEventIsTakenInOnceHoweverOftenItIsDelivered() {
+    WebhookSender stripe = stripe();
+    long now = Instant.now().getEpochSecond();
+    Reply<IngestResponse> first = stripe.stripe(EVENT, now - 100);
+    assertThat(first.isReplayed()).isFalse();
+    assertThat(first.status()).isEqualTo("processing");
+    assertThat(first.response().getDelivery().getEvent()).isEqualTo("stripe:evt_1");
+
+    Reply<IngestResponse> again = stripe.stripe(EVENT, now);
+    assertThat(again.isReplayed()).isTrue();
+    assertThat(again.response()).isEqualTo(first.response());
+    assertThat(deliveries(stripe.webhook())).containsExactly(first.response().getDelivery());
+    assertThat(rows(stripe.webhook())).isEqualTo(1);
+
+    await().until(() -> stripe.stripe(EVENT).status().equals("completed"));
+  }
+
+  @Test
+  void anEventIsTheSameWhateverElseItsProviderSaysThen() {
+    WebhookSender stripe = stripe();
+    Reply<IngestResponse> first = stripe.stripe(EVENT);
+
+    Reply<IngestResponse> again =
+        stripe.stripe(EVENT.replace("\"pending_webhooks\": 2", "\"pending_webhooks\": 1"));
+    assertThat(again.isReplayed()).isTrue();
+    assertThat(again.response()).isEqualTo(first.response());
+    assertThat(rows(stripe.webhook())).isEqualTo(1);
+  }
+
+  @Test
+  void anotherEventIsTakenInAsWell() {
+    WebhookSender stripe = stripe();
+    stripe.stripe(EVENT);
+    assertThat(stripe.stripe(EVENT.replace("evt_1", "evt_2")).isReplayed()).isFalse();
+    assertThat(rows(stripe.webhook())).isEqualTo(2);
+  }
+
+  @Test
+  void whatGitHubDeliversIsTakenInOnce() {
+    WebhookSender github = register(project(), WebhookProvider.GITHUB);
+    assertTakenInOnce(
+        github,
+        "github:72d3162e-cc78-11e3-81ab-4c9367dc0958",
+        () -> github.github("72d3162e-cc78-11e3-81ab-4c9367dc0958", "{\"zen\": \"Mind it\"}"));
+  }
+
+  @Test
+  void whatTwiliosEventStreamsDeliverIsTakenInOnce() {
+    WebhookSender twilio = register(project(), WebhookProvider.TWILIO_EVENTS);
+    String body = "[{\"specversion\": \"1.0\", \"id\": \"EZ1\"}]";
+    assertTakenInOnce(twilio, "twilio-events:token-1", () -> twilio.twilioEvents("token-1", body));
+  }
+
+  @Test
+  void everyStatusOfAMessageIsAnEventOfItsOwn() {
+    WebhookSender twilio = register(project(), WebhookProvider.TWILIO_MESSAGING);
+    String sid = "SM1a2b3c4d5e6f708192a3b4c5d6e7f809";
+    Map<String, String> sent = Map.of("MessageSid", sid, "MessageStatus", "sent", "To", "+1 2");
+    assertTakenInOnce(
+        twilio, "twilio-messaging:" + sid + ".sent", () -> twilio.twilioMessaging(sent));
+
+    Map<String, String> delivered = Map.of("MessageSid", sid, "MessageStatus", "delivered");
+    Reply<IngestResponse> then = twilio.twilioMessaging(delivered);
+    assertThat(then.isReplayed()).isFalse();
+    assertThat(then.response().getDelivery().getEvent())
+        .isEqualTo("twilio-messaging:" + sid + ".delivered");
+    assertThat(rows(twilio.webhook())).isEqualTo(2);
+  }
+
+  @Test
+  void theSameEventAtAnotherWebhookIsAnotherEvent() {
+    String project = project();
+    List<WebhookSender> webhooks =
+        List.of(
+            register(project, WebhookProvider.STRIPE),
+            register(project, WebhookProvider.STRIPE),
+            register(project(), WebhookProvider.STRIPE));
+    for (WebhookSender stripe : webhooks) {
+      assertThat(stripe.stripe(EVENT).isReplayed()).isFalse();
+      assertThat(rows(stripe.webhook())).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void twoProvidersMayUseTheSameName() {
+    String project = project();
+    WebhookSender github = register(project, WebhookProvider.GITHUB);
+    WebhookSender twilio = register(project, WebhookProvider.TWILIO_EVENTS);
+    assertThat(github.github("name-1", "{}").response().getDelivery().getEvent())
+        .isEqualTo("github:name-1");
+    Reply<IngestResponse> twilios = twilio.twilioEvents("name-1", "{}");
+    assertThat(twilios.isReplayed()).isFalse();
+    assertThat(twilios.response().getDelivery().getEvent()).isEqualTo("twilio-events:name-1");
+  }
+
+  @Test
+  void theKeyIsTheWebhooksInItsProjectForSevenDays() {
+    WebhookSender stripe = stripe();
+    stripe.stripe(EVENT);
+    Key key = keys(stripe.webhook()).get(0);
+    assertThat(key.stored()).isEqualTo("nasa/" + stripe.webhook().getProjectId() + ":stripe:evt_1");
+    assertThat(key.retention()).isEqualTo(Duration.ofDays(7));
+  }
+
+  @Test
+  void anUnknownWebhookAndAWrongSignatureLookTheSame() {
+    WebhookSender stripe = stripe();
+    StatusRuntimeException forged = refused(() -> stripe.withSecret("whsec_another").stripe(EVENT));
+    assertThat(forged.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
+    assertThat(reason(forged)).isEqualTo("IDEMPOTENCY_CALLER_REQUIRED");
+
+    List<StatusRuntimeException> others =
+        List.of(
+            refused(() -> stripe.toNobody().stripe(EVENT)),
+            refused(() -> unnamed(stripe, "").stripe(EVENT)),
+            refused(() -> unnamed(stripe, "whk_\0").stripe(EVENT)),
+            refused(() -> unnamed(stripe, stripe.webhook().getId()).stripe(EVENT)),
+            refused(() -> stripe.stripe(EVENT, Instant.now().getEpochSecond() - 600)),
+            refused(() -> stripe.stripe("no event", Instant.now().getEpochSecond() - 600)),
+            refused(() -> stripe.send(EVENT, Map.of())),
+            refused(() -> stripe.toNobody().send(EVENT, Map.of())));
+    assertThat(others).extracting(WebhooksTest::all).containsOnly(all(forged));
+    assertThat(keys(stripe.webhook())).isEmpty();
+    assertThat(rows(stripe.webhook())).isZero();
+  }
+
+  @Test
+  void aSignatureOfAnotherBodyIsRefused() {
+    WebhookSender stripe = stripe();
+    String signature = ProviderSignature.stripe(SECRET, Instant.now().getEpochSecond(), EVENT);
+    StatusRuntimeException refused =
+        refused(
+            () ->
+                stripe.send(
+                    EVENT.replace("evt_1", "evt_2"), Map.of("Stripe-Signature", signature)));
+    assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
+    assertThat(keys(stripe.webhook())).isEmpty();
+  }
+
+  @Test
+  void whoIsLoggedInCanForgeNoMoreThanAnybodyElse() {
+    WebhookSender stripe = stripe();
+    Metadata adaWithAKey =
+        with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), ada);
+    StatusRuntimeException refused =
+        refused(() -> stripe.send(adaWithAKey, EVENT, Map.of("Stripe-Signature", "t=1,v1=")));
+    assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
+  }
+
+  @Test
+  void aReplayNeedsASignatureTooWhoeverAsks() {
+    WebhookSender stripe = stripe();
+    stripe.stripe(EVENT);
+    StatusRuntimeException refused =
+        refused(() -> stripe.withSecret("whsec_another").stripe(EVENT));
+    assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
+  }
+
+  @Test
+  void anEventWithoutANameIsRefusedAndNoNameIsMadeUp() {
+    WebhookSender stripe = stripe();
+    for (String body : List.of("{\"object\": \"event\"}", "{\"id\": 1}", "no JSON", "")) {
+      StatusRuntimeException refused = refused(() -> stripe.stripe(body));
+      assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+      assertThat(reason(refused)).isEqualTo("IDEMPOTENCY_KEY_REQUIRED");
+    }
+    StatusRuntimeException malformed = refused(() -> stripe.stripe("{\"id\": \"evt:1\"}"));
+    assertThat(malformed.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+    assertThat(reason(malformed)).isEqualTo("IDEMPOTENCY_KEY_INVALID");
+    assertThat(keys(stripe.webhook())).isEmpty();
+    assertThat(rows(stripe.webhook())).isZero();
+  }
+
+  @Test
+  void onlyWhoRegisteredAWebhookSeesWhatItTookIn() {
+    WebhookSender stripe = stripe();
+    stripe.stripe(EVENT);
+    Metadata grace = with("organization", "nasa", user(UUID.randomUUID()));
+    assertThat(deliveries(ada, stripe.webhook())).hasSize(1);
+    assertThat(deliveries(grace, stripe.webhook())).isEmpty();
+  }
+
+  @Test
+  void aWebhookIsRegisteredOnceAndItsSecretIsToldByNobody() {
+    RegisterWebhookRequest request = stripeOf(project());
+    Metadata keyed = with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), ada);
+    Reply<RegisterWebhookResponse> first = register(keyed, request);
+    Reply<RegisterWebhookResponse> again = register(keyed, request);
+    assertThat(again.isReplayed()).isTrue();
+    assertThat(again.response()).isEqualTo(first.response());
+    assertThat(first.response().toString()).doesNotContain(SECRET);
+  }
+
+  @Test
+  void theApplicationCannotReadSecretsEvenThoseOfItsUser() {
+    Webhook webhook = stripe().webhook();
+    try (Handle app = Jdbi.open(example.database().app())) {
+      app.execute("SELECT set_config('app.current_user_id', ?, false)", ownerOf(webhook));
+      assertThat(count(app, "SELECT count(id) FROM tenant.webhooks")).isEqualTo(1);
+      for (String query :
+          List.of(
+              "SELECT signing_secret FROM tenant.webhooks",
+              "SELECT * FROM tenant.webhooks",
+              "SELECT id FROM tenant.webhooks WHERE signing_secret LIKE 'w%'")) {
+        assertThatExceptionOfType(UnableToExecuteStatementException.class)
+            .as(query)
+            .isThrownBy(() -> app.createQuery(query).mapToMap().list())
+            .withMessageContaining("permission denied");
+      }
+    }
+  }
+
+  @Test
+  void aWebhookOfAnothersProjectCannotBeRegistered() {
+    Metadata grace =
+        with(
+            "idempotency-key",
+            UuidCreator.getTimeOrderedEpoch().toString(),
+            with("organization", "nasa", user(UUID.randomUUID())));
+    RegisterWebhookRequest request = stripeOf(project());
+    assertThat(refused(() -> register(grace, request)).getStatus().getCode())
+        .isEqualTo(Status.Code.NOT_FOUND);
+  }
+
+  @Test
+  void aBadRegistrationIsToldAllThatIsWrongWithIt() throws Exception {
+    assertThat(violations(RegisterWebhookRequest.getDefaultInstance()))
+        .containsExactly("project_id", "signing_secret", "provider");
+    assertThat(
+            violations(
+                RegisterWebhookRequest.newBuilder()
+                    .setProjectId(project())
+                    .setProvider(WebhookProvider.TWILIO_EVENTS)
+                    .setSigningSecret(SECRET)
+                    .setPublicUrl(URL + "#rc=2")
+                    .build()))
+        .containsExactly("public_url");
+  }
+
+  private void assertTakenInOnce(
+      WebhookSender sender, String event, Callable<Reply<IngestResponse>> deliver) {
+    Reply<IngestResponse> first = call(deliver);
+    Reply<IngestResponse> again = call(deliver);
+    assertThat(first.isReplayed()).isFalse();
+    assertThat(first.response().getDelivery().getEvent()).isEqualTo(event);
+    assertThat(again.isReplayed()).isTrue();
+    assertThat(again.response()).isEqualTo(first.response());
+    assertThat(deliveries(sender.webhook())).containsExactly(first.response().getDelivery());
+  }
+
+  private static <T> T call(Callable<T> call) {
+    try {
+      return call.call();
+    } catch (Exception e) {
+      throw new AssertionError("the call failed", e);
+    }
+  }
+
+  private String project() {
+    return example
+        .client()
+        .call(
+            ada,
+            ProjectServiceGrpc.getCreateProjectMethod(),
+            CreateProjectRequest.newBuilder().setName("apollo").build())
+        .response()
+        .getProject()
+        .getId();
+  }
+
+  private WebhookSender stripe() {
+    return register(project(), WebhookProvider.STRIPE);
+  }
+
+  private WebhookSender register(String project, WebhookProvider provider) {
+    Metadata keyed = with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), ada);
+    RegisterWebhookRequest request = stripeOf(project).toBuilder().setProvider(provider).build();
+    Webhook webhook = register(keyed, request).response().getWebhook();
+    return new WebhookSender(example.client(), webhook, SECRET);
+  }
+
+  private static Reply<RegisterWebhookResponse> register(
+      Metadata headers, RegisterWebhookRequest request) {
+    return example.client().call(headers, WebhookServiceGrpc.getRegisterWebhookMethod(), request);
+  }
+
+  private static RegisterWebhookRequest stripeOf(String project) {
+    return RegisterWebhookRequest.newBuilder()
+        .setProjectId(project)
+        .setProvider(WebhookProvider.STRIPE)
+        .setSigningSecret(SECRET)
+        .setPublicUrl(URL)
+        .build();
+  }
+
+  private static WebhookSender unnamed(WebhookSender sender, String webhookId) {
+    Webhook named = sender.webhook().toBuilder().setWebhookId(webhookId).build();
+    return new WebhookSender(sender.client(), named, sender.secret());
+  }
+
+  private List<WebhookDelivery> deliveries(Webhook webhook) {
+    return deliveries(ada, webhook);
+  }
+
+  private static List<WebhookDelivery> deliveries(Metadata caller, Webhook webhook) {
+    return example
+        .client()
+        .call(
+            caller,
+            WebhookServiceGrpc.getListWebhookDeliveriesMethod(),
+            ListWebhookDeliveriesRequest.newBuilder().setWebhook(webhook.getId()).build())
+        .response()
+        .getDeliveriesList();
+  }
+
+  private List<String> violations(RegisterWebhookRequest request) throws Exception {
+    Metadata keyed = with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), ada);
+    return details(refused(() -> register(keyed, request)))
+        .get(0)
+        .unpack(BadRequest.class)
+        .getFieldViolationsList()
+        .stream()
+        .map(FieldViolation::getField)
+        .toList();
+  }
+
+  private static StatusRuntimeException refused(Callable<?> call) {
+    StatusRuntimeException refused = catchThrowableOfType(StatusRuntimeException.class, call::call);
+    assertThat(refused).as("the refusal").isNotNull();
+    return refused;
+  }
+
+  private static List<Any> details(StatusRuntimeException refused) {
+    return Objects.requireNonNull(StatusProto.fromThrowable(refused)).getDetailsList();
+  }
+
+  private static String reason(StatusRuntimeException refused) {
+    try {
+      return details(refused).get(0).unpack(ErrorInfo.class).getReason();
+    } catch (Exception e) {
+      throw new AssertionError("no ErrorInfo", e);
+    }
+  }
+
+  /** All that a client sees of a refusal. */
+  private static String all(StatusRuntimeException refused) {
+    Metadata trailers = Objects.requireNonNull(refused.getTrailers());
+    return refused.getStatus() + " " + trailers.keys() + " " + StatusProto.fromThrowable(refused);
+  }
+
+  private record Key(String stored, Duration retention) {}
+
+  /** Everything that was ever claimed as the webhook. */
+  private static List<Key> keys(Webhook webhook) {
+    try (Handle superuser = example.superuser()) {
+      return superuser
+          .createQuery(
+              """
+              SELECT idempotency_key, extract(epoch FROM expires - created)::bigint AS seconds
+              FROM idempotency.idempotency_keys WHERE user_id = :id::uuid
+              """)
+          .bind("id", webhook.getId())
+          .map(
+              (row, context) ->
+                  new Key(
+                      row.getString("idempotency_key"), Duration.ofSeconds(row.getLong("seconds"))))
+          .list();
+    }
+  }
+
+  private static int rows(Webhook webhook) {
+    try (Handle superuser = example.superuser()) {
+      return superuser
+          .createQuery(
+              "SELECT count(*) FROM tenant.webhook_deliveries WHERE webhook_id = :id::uuid")
+          .bind("id", webhook.getId())
+          .mapTo(Integer.class)
+          .one();
+    }
+  }
+
+  private static String ownerOf(Webhook webhook) {
+    try (Handle superuser = example.superuser()) {
+      return superuser
+          .createQuery("SELECT user_id::text FROM tenant.webhooks WHERE id = :id::uuid")
+          .bind("id", webhook.getId())
+          .mapTo(String.class)
+          .one();
+    }
+  }
+
+  private static int count(Handle handle, String query) {
+    return handle.createQuery(query).mapTo(Integer.class).one();
+  }
+}
