@@ -10,7 +10,7 @@ class DemoTest {
     try (ProgramProcess demo = ProgramProcess.start(Demo.class)) {
       assertThat(demo.awaitExit()).isZero();
       assertThat(demo.out()).last().asString().startsWith("All is well");
-      assertThat(demo.out()).filteredOn(line -> line.contains("[ok]")).hasSize(59);
+      assertThat(demo.out()).filteredOn(line -> line.contains("[ok]")).hasSize(63);
       assertThat(demo.err()).isEmpty();
     }
   }

@@ -25,7 +25,8 @@ public final class DemoStory {
           new RevokeARight(),
           new ImportTwice(),
           new FireTheJobTwice(),
-          new ChangeTheRetention());
+          new ChangeTheRetention(),
+          new TakeAWebhookInOnce());
 
   private DemoStory() {}
 

@@ -51,6 +51,14 @@ final class Rows {
   private static final String USAGE_STATEMENTS =
       "SELECT count(*) FROM billing.usage_statements WHERE until = :until";
 
+  private static final String DELIVERIES =
+      """
+      SELECT count(*)
+      FROM tenant.webhook_deliveries AS d
+      JOIN tenant.webhooks AS w ON w.id = d.webhook_id
+      WHERE w.opaque_id = :webhookId
+      """;
+
   private final Jdbi jdbi;
 
   Rows(DataSource superuser) {
@@ -93,6 +101,10 @@ final class Rows {
 
   int usageStatements(Instant until) {
     return count(query -> query.bind("until", until), USAGE_STATEMENTS);
+  }
+
+  int deliveries(String webhookId) {
+    return count(query -> query.bind("webhookId", webhookId), DELIVERIES);
   }
 
   private static byte[] bytes(String token) {
