@@ -63,7 +63,7 @@ public final class ThingServer implements AutoCloseable {
     this.interceptor =
         IdempotencyInterceptor.builder(
                 builder.procedures(), () -> Optional.ofNullable(CALLER.get()))
-            .store(PostgresIdempotencyStore.builder(builder.store).lease(builder.lease).build())
+            .store(builder.newStore())
             .listener(events)
             .build();
     this.server =
@@ -175,6 +175,7 @@ public final class ThingServer implements AutoCloseable {
   public static final class Builder {
     private DataSource store;
     private final DataSource handlers;
+    private Optional<DataSource> maintenance = Optional.empty();
     private Duration lease = Duration.ofSeconds(30);
     private OutagePolicy otherOutage = OutagePolicy.FAIL_OPEN;
     private OutboxStatusResolver.Builder outbox =
@@ -195,6 +196,12 @@ public final class ThingServer implements AutoCloseable {
     /** Gives the store a pool of its own; only the handlers keep the first. */
     public Builder store(DataSource pool) {
       this.store = pool;
+      return this;
+    }
+
+    /** Gives the store a pool beside that for its own needs. */
+    public Builder maintenance(DataSource pool) {
+      this.maintenance = Optional.of(pool);
       return this;
     }
 
@@ -263,6 +270,12 @@ public final class ThingServer implements AutoCloseable {
         throw new UncheckedIOException(failure);
       }
       return server;
+    }
+
+    private PostgresIdempotencyStore newStore() {
+      PostgresIdempotencyStore.Builder built = PostgresIdempotencyStore.builder(store).lease(lease);
+      maintenance.ifPresent(built::maintenance);
+      return built.build();
     }
 
     private ThingHandler handler() {

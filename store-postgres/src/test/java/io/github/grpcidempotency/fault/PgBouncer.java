@@ -1,0 +1,133 @@
+package io.github.grpcidempotency.fault;
+
+import static org.awaitility.Awaitility.await;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A real PgBouncer in front of PostgreSQL, pooling transactions. It shares few server connections
+ * among many clients, so that whatever is left behind on one is soon met by somebody else.
+ */
+public final class PgBouncer implements AutoCloseable {
+  private static final String PROGRAM = "pgbouncer";
+
+  private final URI target;
+  private final int port;
+  private final Process process;
+
+  private PgBouncer(URI target, int serverConnections) throws IOException {
+    this.target = target;
+    this.port = freePort();
+    Path directory = Files.createTempDirectory(PROGRAM);
+    Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+    Path users = Files.writeString(directory.resolve("users.txt"), "\"things_app\" \"\"\n");
+    Path settings =
+        Files.writeString(
+            directory.resolve("pgbouncer.ini"), settings(target, port, users, serverConnections));
+    this.process =
+        new ProcessBuilder(command(settings))
+            .redirectErrorStream(true)
+            .redirectOutput(directory.resolve("pgbouncer.log").toFile())
+            .start();
+    await(PROGRAM).until(this::listens);
+  }
+
+  /** Returns whether there is a PgBouncer on this machine. */
+  public static boolean isInstalled() {
+    return program().isPresent();
+  }
+
+  /**
+   * Starts one before the server of a JDBC URL.
+   *
+   * @param serverConnections how many connections it keeps to the server
+   */
+  public static PgBouncer before(String jdbcUrl, int serverConnections) {
+    try {
+      return new PgBouncer(URI.create(jdbcUrl.substring("jdbc:".length())), serverConnections);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Returns the JDBC URL of the same database, by way of the pooler, with what a pooler needs. */
+  public String jdbcUrl() {
+    return "jdbc:postgresql://127.0.0.1:%d%s?%s&prepareThreshold=0"
+        .formatted(port, target.getPath(), target.getQuery());
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly().onExit().join();
+  }
+
+  private static String settings(URI target, int port, Path users, int serverConnections) {
+    return """
+        [databases]
+        * = host=127.0.0.1 port=%d
+
+        [pgbouncer]
+        listen_addr = 127.0.0.1
+        listen_port = %d
+        unix_socket_dir =
+        auth_type = trust
+        auth_file = %s
+        pool_mode = transaction
+        default_pool_size = %d
+        max_client_conn = 200
+        ignore_startup_parameters = extra_float_digits
+        """
+        .formatted(target.getPort(), port, users, serverConnections);
+  }
+
+  /** It refuses to run as root. */
+  private static List<String> command(Path settings) {
+    List<String> command = new ArrayList<>();
+    command.add(program().orElseThrow().toString());
+    if (System.getProperty("user.name").equals("root")) {
+      command.addAll(List.of("-u", "nobody"));
+    }
+    command.add(settings.toString());
+    return command;
+  }
+
+  private static Optional<Path> program() {
+    String path = Optional.ofNullable(System.getenv("PATH")).orElse("");
+    return Stream.concat(Stream.of(path.split(File.pathSeparator)), Stream.of("/usr/sbin"))
+        .map(directory -> Path.of(directory, PROGRAM))
+        .filter(Files::isExecutable)
+        .findFirst();
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private boolean listens() {
+    if (!process.isAlive()) {
+      throw new IllegalStateException("pgbouncer has ended with " + process.exitValue());
+    }
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 500);
+      return true;
+    } catch (IOException notYet) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package io.github.grpcidempotency.postgres;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.PgBouncer;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.condition.EnabledIf;
+
+/** The whole contract again, through a real pooler of transactions. */
+@EnabledIf("io.github.grpcidempotency.fault.PgBouncer#isInstalled")
+class PgBouncerContractTest extends PostgresIdempotencyStoreContractTest {
+  private static PgBouncer pooler;
+  private static HikariDataSource pool;
+
+  @BeforeAll
+  static void startPooler() {
+    pooler = PgBouncer.before(database.appUrl(), 10);
+    pool = ThingServer.pool(pooler.jdbcUrl());
+  }
+
+  @AfterAll
+  static void stopPooler() {
+    pool.close();
+    pooler.close();
+  }
+
+  @Override
+  protected IdempotencyStore newStore(Duration lease) {
+    return PostgresIdempotencyStore.builder(pool).lease(lease).build();
+  }
+}

@@ -1,0 +1,229 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.fault.PgBouncer;
+import io.github.grpcidempotency.fault.ServerProcess;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingHandler;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Calls whose servers reach PostgreSQL through a real PgBouncer that pools transactions. */
+@EnabledIf("io.github.grpcidempotency.fault.PgBouncer#isInstalled")
+class PgBouncerTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+  private static final int SERVER_CONNECTIONS = 3;
+  private static final Duration LEASE = Duration.ofSeconds(2);
+
+  private static PgBouncer pooler;
+
+  private final KeyTable table = new KeyTable(database);
+
+  private enum Form {
+    RESERVED,
+    COMPLETING,
+    TRANSACTIONAL;
+
+    ThingServer start(HikariDataSource pool) {
+      ThingServer.Builder server = ThingServer.on(pool);
+      return switch (this) {
+        case RESERVED -> server.start();
+        case COMPLETING -> server.handler(ThingHandler.completing(pool)).start();
+        case TRANSACTIONAL -> server.transactional().start();
+      };
+    }
+
+    String word() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  @BeforeAll
+  static void startPooler() {
+    pooler = PgBouncer.before(database.appUrl(), SERVER_CONNECTIONS);
+  }
+
+  @AfterAll
+  static void stopPooler() {
+    pooler.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void manyUsersOnFewServerConnectionsEachGetTheirOwnAnswerAndOneThing(Form form) {
+    try (HikariDataSource leftPool = ThingServer.pool(pooler.jdbcUrl());
+        HikariDataSource rightPool = ThingServer.pool(pooler.jdbcUrl());
+        ThingServer left = form.start(leftPool);
+        ThingServer right = form.start(rightPool);
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port())) {
+      String key = UUID.randomUUID().toString();
+      List<UUID> users = IntStream.range(0, 20).mapToObj(i -> UUID.randomUUID()).toList();
+      List<CompletableFuture<Reply>> calls = new ArrayList<>();
+      for (UUID user : users) {
+        Stream.of(toLeft, toRight, toLeft)
+            .map(client -> client.as(user).withKey(key).startThing(REQUEST))
+            .forEach(calls::add);
+      }
+      calls.forEach(CompletableFuture::join);
+
+      for (UUID user : users) {
+        Reply replay = toRight.as(user).withKey(key).createThing(REQUEST);
+        assertThat(replay.isReplay()).as(replay.toString()).isTrue();
+        assertThat(table.thingsOf(user)).containsExactly(replay.thingId());
+      }
+      assertThat(left.runs() + right.runs()).isEqualTo(users.size());
+      assertThat(usersLeftBehind(leftPool)).containsOnly("");
+    }
+  }
+
+  /** Returns what the sessions say of the user when nobody is set, on every server connection. */
+  private static List<String> usersLeftBehind(HikariDataSource pool) {
+    Jdbi jdbi = Jdbi.create(pool);
+    List<Handle> open = new ArrayList<>();
+    try {
+      List<String> users = new ArrayList<>();
+      for (int i = 0; i < SERVER_CONNECTIONS; i++) {
+        Handle handle = jdbi.open();
+        open.add(handle);
+        handle.begin(); // keeps its server connection, so that the next one gets another
+        users.add(
+            handle
+                .createQuery("SELECT coalesce(current_setting('app.current_user_id', true), '')")
+                .mapTo(String.class)
+                .one());
+      }
+      return users;
+    } finally {
+      open.forEach(Handle::rollback);
+      open.forEach(Handle::close);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
+  void aServerKilledWhileItsHandlerRunsIsTakenOver(Form form) {
+    try (Gate gate = Gate.shut(database.superuser());
+        HikariDataSource pool = ThingServer.pool(pooler.jdbcUrl());
+        ServerProcess doomed =
+            ServerProcess.start(
+                ThingServer.class, pooler.jdbcUrl(), Long.toString(LEASE.toMillis()), form.word());
+        ThingServer survivor = form.start(pool);
+        ThingClient toDoomed = ThingClient.to(Integer.parseInt(doomed.awaitLine("port")));
+        ThingClient toSurvivor = ThingClient.to(survivor.port()).like(toDoomed)) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> lost = toDoomed.startThing(request);
+      gate.awaitWaiting(1);
+      doomed.kill();
+      assertThat(lost.join().isOk()).isFalse();
+      gate.open();
+
+      Reply retried =
+          await()
+              .pollInterval(Duration.ofMillis(20))
+              .until(() -> toSurvivor.createThing(request), Reply::isOk);
+
+      assertThat(retried.isReplay()).isFalse();
+      assertThat(table.thingsOf(toSurvivor.user())).containsExactly(retried.thingId());
+    }
+  }
+
+  @Test
+  void waitingDuplicatesPollForNotificationsDoNotArrive() {
+    try (Gate gate = Gate.shut(database.superuser());
+        FaultProxy proxy = FaultProxy.before(pooler.jdbcUrl());
+        HikariDataSource pool = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer left = attaching(pool, Optional.empty());
+        ThingServer right = attaching(pool, Optional.empty());
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
+      CompletableFuture<Reply> first = toLeft.startThing(Things.waitingAt(gate));
+      gate.awaitWaiting(1);
+      CompletableFuture<Reply> duplicate = toRight.startThing(Things.waitingAt(gate));
+      await().until(() -> polls(proxy) >= 5);
+      gate.open();
+
+      assertThat(duplicate.join().isReplay()).isTrue();
+      assertThat(duplicate.join().bytes()).isEqualTo(first.join().bytes());
+      assertThat(announcements(proxy)).isZero();
+    }
+  }
+
+  @Test
+  void aMaintenancePoolPastThePoolerIsNotified() {
+    try (Gate gate = Gate.shut(database.superuser());
+        FaultProxy past = FaultProxy.before(database.appUrl());
+        HikariDataSource pool = ThingServer.pool(pooler.jdbcUrl());
+        HikariDataSource maintenance = ThingServer.pool(past.jdbcUrl());
+        ThingServer left = attaching(pool, Optional.of(maintenance));
+        ThingServer right = attaching(pool, Optional.of(maintenance));
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
+      CompletableFuture<Reply> first = toLeft.startThing(Things.waitingAt(gate));
+      gate.awaitWaiting(1);
+      CompletableFuture<Reply> duplicate = toRight.startThing(Things.waitingAt(gate));
+      await("word that somebody listens").until(() -> announcements(past) > 0);
+      gate.open();
+
+      assertThat(duplicate.join().bytes()).isEqualTo(first.join().bytes());
+    }
+  }
+
+  @Test
+  void expiredRecordsAreSwept() {
+    table.clear();
+    table.add(25, Duration.ofHours(-1));
+    table.add(5, Duration.ofHours(1));
+    try (HikariDataSource pool = ThingServer.pool(pooler.jdbcUrl());
+        ExpirySweeper sweeper = ExpirySweeper.builder(pool).batchSize(10).build()) {
+      assertThat(sweeper.sweep()).isEqualTo(25);
+    }
+    assertThat(table.size()).isEqualTo(5);
+  }
+
+  private static ThingServer attaching(
+      HikariDataSource pool, Optional<HikariDataSource> maintenance) {
+    ThingServer.Builder server =
+        ThingServer.on(pool)
+            .createThing(thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))));
+    maintenance.ifPresent(server::maintenance);
+    return server.start();
+  }
+
+  private static long polls(FaultProxy proxy) {
+    return proxy.roundTrips().stream().filter(sql -> sql.contains("idempotency.in_flight")).count();
+  }
+
+  private static long announcements(FaultProxy proxy) {
+    return proxy.roundTrips().stream()
+        .filter(sql -> sql.contains("INSERT INTO idempotency.idempotency_waits"))
+        .count();
+  }
+}
