@@ -135,9 +135,10 @@ public final class Benchmarks implements Callable<Integer> {
           scenario.run(database, pace, report);
         }
         report.print(scenario.name());
+        report.write(results, scenario.name());
       }
     }
-    report.write(results);
+    report.sumUp();
     return 0;
   }
 

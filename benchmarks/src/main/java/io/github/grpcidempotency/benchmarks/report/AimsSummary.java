@@ -8,6 +8,9 @@ final class AimsSummary {
 
   static String of(List<Result> results) {
     List<Result> aimed = results.stream().filter(result -> result.aim().isPresent()).toList();
+    if (aimed.isEmpty()) {
+      return "";
+    }
     List<Result> missed =
         aimed.stream().filter(result -> !result.aim().orElseThrow().isMetBy(result)).toList();
     StringBuilder text = new StringBuilder();

@@ -48,16 +48,24 @@ public final class Report {
   }
 
   /**
-   * Writes {@code results.csv}, {@code results.md} and {@code ratios.svg}.
+   * Writes what one scenario came to as {@code <scenario>.md} and {@code .csv}, and as {@code .svg}
+   * where there is a plot of it. What others came to stays as it was.
    *
    * @throws IOException if they cannot be written
    */
-  public void write(Path directory) throws IOException {
+  public void write(Path directory, String scenario) throws IOException {
     Files.createDirectories(directory);
-    CsvFile.write(directory.resolve("results.csv"), results);
-    Files.writeString(directory.resolve("results.md"), MarkdownPage.of(circumstances, results));
-    RatioPlot.write(directory.resolve("ratios.svg"), results);
-    console.printf("%nWritten to %s: results.md, results.csv, ratios.svg%n", directory);
+    List<Result> own = results.stream().filter(each -> each.scenario().equals(scenario)).toList();
+    String name = scenario.replace(' ', '-');
+    CsvFile.write(directory.resolve(name + ".csv"), own);
+    Files.writeString(
+        directory.resolve(name + ".md"), MarkdownPage.of(scenario, circumstances, own));
+    RatioPlot.write(directory.resolve(name + ".svg"), own);
+    console.printf("Written to %s: %s.md, %s.csv%n%n", directory, name, name);
+  }
+
+  /** Says which aims were met. */
+  public void sumUp() {
     console.print(AimsSummary.of(results));
   }
 }

@@ -27,7 +27,7 @@ final class ResultTable {
   static String of(String scenario, List<Result> all) {
     ResultTable table =
         new ResultTable(all.stream().filter(each -> each.scenario().equals(scenario)).toList());
-    return "### " + scenario + "\n\n" + table.render();
+    return "# " + scenario + "\n\n" + table.render();
   }
 
   private String render() {

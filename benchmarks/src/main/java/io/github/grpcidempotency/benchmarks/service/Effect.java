@@ -15,6 +15,9 @@ final class Effect {
   private static final String INSERT_OUTBOX =
       "INSERT INTO app.outbox (project_id, user_id, status) VALUES (?, ?, 'pending')";
 
+  private static final String SET_USER_AND_LOOK_UP =
+      "SELECT set_config('app.current_user_id', ?, true); SELECT name FROM app.project WHERE id = ?";
+
   private Effect() {}
 
   /** Writes both rows; the user's setting travels with the first. Two round trips. */
@@ -35,6 +38,15 @@ final class Effect {
       insert.execute();
     }
     writeOutbox(connection, user, project);
+  }
+
+  /** Looks for a project that is not there; the user's setting travels along. One round trip. */
+  static void lookUp(Connection connection, UUID user, Project project) throws SQLException {
+    try (PreparedStatement select = connection.prepareStatement(SET_USER_AND_LOOK_UP)) {
+      select.setString(1, user.toString());
+      select.setObject(2, UUID.fromString(project.getId()));
+      select.execute();
+    }
   }
 
   private static void bindProject(PreparedStatement insert, int first, UUID user, Project project)

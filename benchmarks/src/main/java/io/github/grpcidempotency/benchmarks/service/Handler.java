@@ -7,6 +7,7 @@ import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Optional;
 import java.util.UUID;
@@ -29,6 +30,8 @@ final class Handler {
   Project create(Variant variant, CreateProjectRequest request) throws SQLException {
     return switch (variant) {
       case BARE, RESERVED, RESERVED_SAME_DATABASE, RESERVED_ATTACHING -> alone(request);
+      case ROUND_TRIP -> withOneRoundTripMore(request);
+      case LOOK_UP -> lookedUp(request);
       case SEPARATE -> inSeparateSteps(request);
       case JOINED, JOINED_SAME_DATABASE -> joined(request);
       case TRANSACTIONAL, TRANSACTIONAL_ATTACHING -> withinTheClaim(request);
@@ -41,6 +44,29 @@ final class Handler {
       connection.setAutoCommit(false);
       Effect.write(connection, user, project);
       connection.commit();
+    }
+    return project;
+  }
+
+  /** What is left of a create's overhead if looking and recording cost nothing. */
+  private Project withOneRoundTripMore(CreateProjectRequest request) throws SQLException {
+    Project project = begin(request);
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      try (PreparedStatement nothing = connection.prepareStatement("SELECT 1")) {
+        nothing.execute();
+      }
+      Effect.write(connection, user, project);
+      connection.commit();
+    }
+    return project;
+  }
+
+  /** The least that any replay can be. */
+  private Project lookedUp(CreateProjectRequest request) throws SQLException {
+    Project project = begin(request);
+    try (Connection connection = pool.getConnection()) {
+      Effect.lookUp(connection, user, project);
     }
     return project;
   }

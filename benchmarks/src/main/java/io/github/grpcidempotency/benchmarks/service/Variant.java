@@ -10,6 +10,8 @@ import java.util.Optional;
 /** The ways of making one create RPC idempotent, each an RPC of its own. */
 public enum Variant {
   BARE("bare handler", Optional.empty(), false),
+  ROUND_TRIP("bare, and one round trip more", Optional.empty(), false),
+  LOOK_UP("one look-up by key, nothing else", Optional.empty(), false),
   SEPARATE("separate look-up, reserve, complete", Optional.empty(), false),
   RESERVED("reserved", Optional.of(Execution.RESERVED), false),
   RESERVED_SAME_DATABASE(
