@@ -43,7 +43,9 @@ class IdempotencySchemaTest {
         .build()
         .verify(List.of(Things.CREATE_THING));
     assertThat(everythingIn("idempotency")).isEqualTo(first);
-    assertThat(everythingIn("other_one")).hasSameSizeAs(first);
+    assertThat(everythingIn("other_one"))
+        .as("everything but the tests' own constraint")
+        .hasSize(first.size() - 1);
   }
 
   @Test

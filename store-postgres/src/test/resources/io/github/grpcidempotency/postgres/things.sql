@@ -27,3 +27,11 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON app.things, app.outbox TO things_app;
 
 SELECT idempotency.add_resource_type('thing', 'app.things', 'id');
 SELECT idempotency.grant_to('things_app');
+
+-- What every row must be like, whoever wrote it. In production the constraint would cost more than it is worth: the database
+-- parses it anew for every row.
+ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT outcome CHECK (
+  CASE
+    WHEN completed IS NULL THEN response_bytes IS NULL AND lease_expires IS NOT NULL
+    ELSE num_nonnulls(response_bytes, status_bytes) = 1
+  END);

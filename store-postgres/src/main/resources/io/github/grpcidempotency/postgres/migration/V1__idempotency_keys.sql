@@ -9,7 +9,7 @@ CREATE TABLE ${schema}.idempotency_keys (
   procedure       text        NOT NULL,              -- full gRPC method name
   request_hash    bytea       NOT NULL,
   hash_version    smallint    NOT NULL,
-  response_bytes  bytea,                             -- the recorded response
+  response_bytes  bytea,                             -- the recorded response; null in progress
   status_bytes    bytea,                             -- a recorded error; unknown outcome if not completed
   attempt         integer     NOT NULL DEFAULT 1,    -- the fencing token
   lease_expires   timestamptz,                       -- null for what a transaction recorded whole
@@ -17,12 +17,7 @@ CREATE TABLE ${schema}.idempotency_keys (
   completed       timestamptz,
   expires         timestamptz NOT NULL,
   CONSTRAINT idempotency_keys_pkey PRIMARY KEY (id),
-  CONSTRAINT idempotency_keys_key UNIQUE (idempotency_key, user_id),
-  CONSTRAINT idempotency_keys_outcome CHECK (
-    CASE
-      WHEN completed IS NULL THEN response_bytes IS NULL AND lease_expires IS NOT NULL
-      ELSE num_nonnulls(response_bytes, status_bytes) = 1
-    END)
+  CONSTRAINT idempotency_keys_key UNIQUE (idempotency_key, user_id)
 );
 
 CREATE INDEX idempotency_keys_expires ON ${schema}.idempotency_keys (expires);
