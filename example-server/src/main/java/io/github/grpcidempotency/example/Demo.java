@@ -72,8 +72,13 @@ public final class Demo implements Callable<Integer> {
   private EmbeddedDatabase migratedDatabase() {
     EmbeddedDatabase database =
         dataDirectory.map(EmbeddedDatabase::start).orElseGet(EmbeddedDatabase::startTemporary);
-    database.migrate();
-    return database;
+    try {
+      database.migrate();
+      return database;
+    } catch (RuntimeException e) {
+      database.close();
+      throw e;
+    }
   }
 
   private static Settings settings(int port, Path directory) {

@@ -28,6 +28,7 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;
+import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -138,6 +139,27 @@ class KeySourcesTest {
                 .refused(
                     ada, getAddInstallMethod(), request.toBuilder().setInstallId("one").build()))
         .isEqualTo(INVALID);
+  }
+
+  @Test
+  void anInstallThatIsAskedForAgainIsAnsweredForAnotherDay() {
+    AddInstallRequest request =
+        AddInstallRequest.newBuilder()
+            .setClusterId(cluster())
+            .setName("guidance")
+            .setVersion("1.0")
+            .setInstallId(UUID.randomUUID().toString())
+            .build();
+    String operation = addInstall(request).operation();
+    try (Handle superuser = example.superuser()) {
+      superuser.execute(
+          "UPDATE idempotency.idempotency_keys SET expires = now() + interval '1 minute' WHERE id = CAST(? AS uuid)",
+          operation);
+    }
+    Reply<AddInstallResponse> existed = addInstall(request);
+    assertThat(existed.isReplayed()).isTrue();
+    assertThat(Duration.between(Instant.now(), existed.expires()))
+        .isCloseTo(Duration.ofDays(1), Duration.ofHours(1));
   }
 
   @Test

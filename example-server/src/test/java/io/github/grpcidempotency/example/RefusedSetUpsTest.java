@@ -258,6 +258,25 @@ class RefusedSetUpsTest {
   }
 
   @Test
+  void aRoleThatMayNotRevoke() {
+    try (EmbeddedDatabase other = EmbeddedDatabase.startTemporary()) {
+      other.migrate();
+      try (var superuser = Jdbi.open(other.superuser())) {
+        superuser.execute("REVOKE UPDATE (revoked) ON tenant.api_keys FROM example_app");
+      }
+      assertRefused(
+          "The role that serves calls lacks rights on tenant.api_keys;",
+          "--port",
+          "0",
+          "--no-migrate",
+          "--jdbc-url",
+          other.jdbcUrl().replace("user=postgres", "user=example_app"),
+          "--keyset",
+          keyset.toString());
+    }
+  }
+
+  @Test
   void aWorkerWhoseJobsCannotBeRecorded() {
     try (EmbeddedDatabase other = EmbeddedDatabase.startTemporary()) {
       other.migrate();

@@ -16,8 +16,13 @@ record RunningExample(EmbeddedDatabase database, RunningServer server, TestClien
 
   static RunningExample start() {
     EmbeddedDatabase database = EmbeddedDatabase.startTemporary();
-    database.migrate();
-    return start(settings(database), database);
+    try {
+      database.migrate();
+      return start(settings(database), database);
+    } catch (RuntimeException e) {
+      database.close();
+      throw e;
+    }
   }
 
   /** Starts the example on a migrated database, which is closed with it. */

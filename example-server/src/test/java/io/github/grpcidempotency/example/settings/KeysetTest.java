@@ -32,10 +32,12 @@ class KeysetTest {
     assertThat(Keyset.read(file).size()).isEqualTo(2);
     assertThat(Keyset.read(file).sealingKey()).isEqualTo(first);
     ByteString sealedBefore = everywhere.seal(ANSWER, ROW);
+    assertThat(keyOf(sealedBefore)).isEqualTo(first);
 
     Keyset.read(file).sealingWithNewest().replace(file);
     assertThat(Keyset.read(file).sealingKey()).isNotEqualTo(first);
     ByteString sealedAfter = everywhere.seal(ANSWER, ROW);
+    assertThat(keyOf(sealedAfter)).isEqualTo(Keyset.read(file).sealingKey());
     assertThat(everywhere.open(sealedBefore, ROW)).isEqualTo(ANSWER);
     assertThat(everywhere.open(sealedAfter, ROW)).isEqualTo(ANSWER);
   }
@@ -70,5 +72,10 @@ class KeysetTest {
     ByteString sealed = protection.seal(ANSWER, ROW);
     Files.writeString(file, "{");
     assertThat(protection.open(sealed, ROW)).isEqualTo(ANSWER);
+  }
+
+  /** What Tink has sealed begins with a 1 and the id of the key. */
+  private static int keyOf(ByteString sealed) {
+    return sealed.asReadOnlyByteBuffer().getInt(1);
   }
 }
