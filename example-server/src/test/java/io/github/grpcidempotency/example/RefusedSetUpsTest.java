@@ -104,7 +104,7 @@ class RefusedSetUpsTest {
   @Test
   void theOwnerOfTheTables() {
     assertRefused(
-        "The server cannot start: the idempotency store cannot be used: the role example_owner owns",
+        "The server cannot start: idempotency cannot be set up: the role example_owner owns",
         "--port",
         "0",
         "--jdbc-url",
@@ -116,7 +116,7 @@ class RefusedSetUpsTest {
   @Test
   void aRoleThatLacksRights() {
     assertRefused(
-        "The server cannot start: the idempotency store cannot be used: the role stranger may not",
+        "The server cannot start: idempotency cannot be set up: the role stranger may not",
         "--port",
         "0",
         "--jdbc-url",
@@ -242,7 +242,7 @@ class RefusedSetUpsTest {
       assertRefused(
           refusal ->
               assertThat(refusal)
-                  .startsWith("The server cannot start: the idempotency store cannot be used:")
+                  .startsWith("The server cannot start: idempotency cannot be set up:")
                   .contains(
                       "organization.v1.APIKeyService/CreateAPIKey: the table has no column api_key_id with a foreign key; call idempotency.add_resource_type('api_key', …)")
                   .contains(
@@ -284,7 +284,7 @@ class RefusedSetUpsTest {
         superuser.execute("REVOKE ALL ON idempotency.idempotency_keys FROM example_worker");
       }
       assertRefused(
-          "The server cannot start: the idempotency store cannot be used: the role example_worker may not use idempotency.idempotency_keys",
+          "The server cannot start: idempotency cannot be set up: the role example_worker may not use idempotency.idempotency_keys",
           "--port",
           "0",
           "--no-migrate",

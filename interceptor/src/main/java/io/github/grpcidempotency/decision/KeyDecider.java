@@ -14,6 +14,7 @@ import java.util.Optional;
  *   <li>A key where it is prohibited, or none where it is required: refuse.
  *   <li>No key: the call is none of ours.
  *   <li>Nobody whose key it could be: refuse where a key is required, otherwise none of ours.
+ *   <li>A key that no store could keep: refuse.
  *   <li>The call is an operation of the key's own caller, or else of the call's.
  * </ol>
  */
@@ -48,6 +49,9 @@ public final class KeyDecider {
       return required
           ? new KeyDecision.Refuse(Refusal.callerRequired())
           : new KeyDecision.Unkeyed();
+    }
+    if (!IdempotencyKey.isKey(key.get().value())) {
+      return new KeyDecision.Refuse(Refusal.invalidKey());
     }
     return new KeyDecision.Keyed(new IdempotencyKey(owner.get(), key.get().value()));
   }

@@ -25,6 +25,8 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
     IDEMPOTENCY_CALLER_REQUIRED,
     /** An answer is recorded, and this caller may not have it (any more). */
     IDEMPOTENCY_REPLAY_DENIED,
+    /** An answer is recorded, and cannot be read: the key that it is encrypted with is missing. */
+    IDEMPOTENCY_RECORD_UNREADABLE,
     /** The key was used for another request or another procedure. */
     IDEMPOTENCY_KEY_REUSED,
     /** The first call with this key is still running. */
@@ -66,6 +68,11 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
   /** Returns the refusal of a replay. */
   public static Refusal replayDenied() {
     return pointless(Reason.IDEMPOTENCY_REPLAY_DENIED);
+  }
+
+  /** Returns the refusal of a call whose recorded answer cannot be read. The record stays. */
+  public static Refusal recordUnreadable() {
+    return pointless(Reason.IDEMPOTENCY_RECORD_UNREADABLE);
   }
 
   /**

@@ -49,13 +49,16 @@ final class Answering {
     call.close(Status.INTERNAL.withDescription("the transaction was rolled back"), new Metadata());
   }
 
-  /** Sends a recorded answer again. */
-  static <ResponseT> void replay(
+  /**
+   * Reads a recorded answer, and returns what sends it again.
+   *
+   * @throws RuntimeException if it cannot be read; nothing has been sent then
+   */
+  static <ResponseT> Runnable replay(
       ServerCall<?, ResponseT> call, ClaimRequest wish, Recorded recorded) {
     if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
-      TerminalError error = TerminalError.of(failure);
-      call.close(error.status(), error.trailers());
-      return;
+      TerminalError error = TerminalError.of(wish.open(failure.bytes()));
+      return () -> call.close(error.status(), error.trailers());
     }
     RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
     ResponseT message =
@@ -67,9 +70,11 @@ final class Answering {
     if (!omitted.isEmpty()) {
       trailers.put(OMITTED, String.join(",", new TreeSet<>(omitted)));
     }
-    call.sendHeaders(new Metadata());
-    call.sendMessage(message);
-    call.close(Status.OK, trailers);
+    return () -> {
+      call.sendHeaders(new Metadata());
+      call.sendMessage(message);
+      call.close(Status.OK, trailers);
+    };
   }
 
   /** Sends an error of the wire contract; no header goes ahead of it. */

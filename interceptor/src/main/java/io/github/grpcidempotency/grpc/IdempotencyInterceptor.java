@@ -9,6 +9,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.runtime.IdempotencyListener;
+import io.github.grpcidempotency.runtime.Setup;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -116,9 +117,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       return this;
     }
 
-    /** Sets the request header that carries the key; {@code idempotency-key} by default. */
+    /**
+     * Sets the request header that carries the key; {@code idempotency-key} by default.
+     *
+     * @throws IllegalArgumentException if it is not the name of an ASCII header
+     */
     public Builder keyHeader(String name) {
-      this.keyHeader = name;
+      this.keyHeader = IdempotencyMetadata.ascii(name).name();
       return this;
     }
 
@@ -138,14 +143,15 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Checks that the store can serve the procedures, and returns the interceptor. Close it with
-     * the server.
+     * Checks the procedures, and that the store can serve them, and returns the interceptor. Close
+     * it with the server.
      *
-     * @throws IllegalStateException if the store cannot; the message lists every problem
+     * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists all
+     *     of it
      * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
      */
     public IdempotencyInterceptor build() {
-      store.ifPresent(present -> present.verify(procedures.all()));
+      Setup.check(procedures, store);
       return new IdempotencyInterceptor(this);
     }
   }

@@ -8,13 +8,12 @@ import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.runtime.InFlightWaiter;
+import io.github.grpcidempotency.runtime.ReplayRight;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.grpc.Context;
@@ -25,7 +24,6 @@ import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -134,29 +132,30 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   private void replay(ClaimRequest wish, ClaimResult.Recorded recorded) {
-    if (mayReplay(wish.key().caller(), recorded)) {
-      engine.tell(events -> events.replayed(procedure.name(), recorded.operationId()));
-      Answering.replay(call(), wish, recorded);
-    } else {
+    if (!mayReplay(wish, recorded)) {
       refuse(Refusal.replayDenied());
+      return;
     }
+    Runnable answer;
+    try {
+      answer = Answering.replay(call(), wish, recorded);
+    } catch (RuntimeException unreadable) {
+      logger.error(
+          "{}: the answer of operation {} cannot be read; it stays recorded",
+          procedure.name(),
+          recorded.operationId(),
+          unreadable);
+      refuse(Refusal.recordUnreadable());
+      return;
+    }
+    engine.tell(events -> events.replayed(procedure.name(), recorded.operationId()));
+    answer.run();
   }
 
-  private boolean mayReplay(Caller owner, ClaimResult.Recorded recorded) {
-    Optional<ReplayGuard> guard = procedure.replayGuard();
-    if (guard.isEmpty()) {
-      return true;
-    }
-    Optional<UUID> resource =
-        recorded.outcome() instanceof RecordedOutcome.Response response
-            ? response.resourceId()
-            : Optional.empty();
+  private boolean mayReplay(ClaimRequest wish, ClaimResult.Recorded recorded) {
     Context before = context().attach();
     try {
-      return guard.get().mayReplay(owner, resource);
-    } catch (RuntimeException undecided) {
-      logger.error("{}: the replay guard failed; not replayed", procedure.name(), undecided);
-      return false;
+      return ReplayRight.of(wish, recorded);
     } finally {
       context().detach(before);
     }

@@ -64,6 +64,9 @@ final class KeyFinder {
       key = source.find(new Call(request));
     } catch (MalformedKeyException malformed) {
       logger.debug("{}: {}", procedure.name(), malformed.getMessage());
+      if (procedure.keyPolicy() == KeyPolicy.PROHIBITED) {
+        return new KeyDecision.Refuse(Refusal.keyProhibited());
+      }
       return caller.isEmpty() && procedure.keyPolicy() == KeyPolicy.OPTIONAL
           ? new KeyDecision.Unkeyed()
           : new KeyDecision.Refuse(Refusal.invalidKey());

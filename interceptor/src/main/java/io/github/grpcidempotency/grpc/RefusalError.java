@@ -57,6 +57,7 @@ final class RefusalError {
           Code.INVALID_ARGUMENT;
       case IDEMPOTENCY_CALLER_REQUIRED -> Code.UNAUTHENTICATED;
       case IDEMPOTENCY_REPLAY_DENIED -> Code.PERMISSION_DENIED;
+      case IDEMPOTENCY_RECORD_UNREADABLE -> Code.INTERNAL;
       case IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_OUTCOME_UNKNOWN -> Code.ABORTED;
       case IDEMPOTENCY_STORE_UNAVAILABLE -> Code.UNAVAILABLE;
     };
@@ -69,6 +70,8 @@ final class RefusalError {
       case IDEMPOTENCY_KEY_PROHIBITED -> "this method is not idempotent and takes no " + keyName;
       case IDEMPOTENCY_CALLER_REQUIRED -> "this method needs an authenticated caller";
       case IDEMPOTENCY_REPLAY_DENIED -> "the recorded answer is not for this caller any more";
+      case IDEMPOTENCY_RECORD_UNREADABLE ->
+          "the call was answered before, and its recorded answer cannot be read";
       case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for a different request";
       case IDEMPOTENCY_IN_PROGRESS -> "a call with this " + keyName + " is in progress";
       case IDEMPOTENCY_OUTCOME_UNKNOWN ->

@@ -25,7 +25,7 @@ record TerminalError(Status status, Metadata trailers) {
     return new RecordedOutcome.Failure(error.build().toByteString());
   }
 
-  static TerminalError of(RecordedOutcome.Failure recorded) {
+  static TerminalError of(ByteString recorded) {
     RecordedError error = parse(recorded);
     Status status = Status.fromCodeValue(error.getCode());
     Metadata trailers = new Metadata();
@@ -71,9 +71,9 @@ record TerminalError(Status status, Metadata trailers) {
     return Metadata.Key.of(name, Metadata.BINARY_BYTE_MARSHALLER);
   }
 
-  private static RecordedError parse(RecordedOutcome.Failure recorded) {
+  private static RecordedError parse(ByteString recorded) {
     try {
-      return RecordedError.parseFrom(recorded.bytes());
+      return RecordedError.parseFrom(recorded);
     } catch (InvalidProtocolBufferException damaged) {
       throw new IllegalStateException("a recorded error cannot be read", damaged);
     }

@@ -7,10 +7,11 @@ import com.google.protobuf.Message;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * The way to a field of a message: field names joined by dots, as in a field mask. All but the last
- * are singular messages.
+ * are messages; one that is repeated stands for all its elements. No way leads into a map.
  */
 public final class FieldPath {
   private final List<FieldDescriptor> fields;
@@ -34,12 +35,15 @@ public final class FieldPath {
     return Optional.of(new FieldPath(fields));
   }
 
-  /** Returns whether the field holds at most one value of that type. */
+  /** Returns whether there is at most one such field, and it holds a value of that type. */
   public boolean isSingular(JavaType type) {
-    return !last().isRepeated() && last().getJavaType() == type;
+    return fields.stream().noneMatch(FieldDescriptor::isRepeated) && last().getJavaType() == type;
   }
 
-  /** Returns the field's value, or its default; empty if a message on the way is not set. */
+  /**
+   * Returns the value of a singular field, or its default; empty if a message on the way is not
+   * set.
+   */
   public Optional<Object> read(Message message) {
     Message at = message;
     for (FieldDescriptor field : fields.subList(0, fields.size() - 1)) {
@@ -63,36 +67,49 @@ public final class FieldPath {
 
   private Message without(Message message, int depth) {
     FieldDescriptor field = fields.get(depth);
-    Message.Builder builder = message.toBuilder();
-    if (depth == fields.size() - 1) {
-      return builder.clearField(field).build();
-    }
-    if (!message.hasField(field)) {
-      return message;
-    }
-    return builder.setField(field, without((Message) message.getField(field), depth + 1)).build();
+    return depth == fields.size() - 1
+        ? message.toBuilder().clearField(field).build()
+        : withEach(message.toBuilder(), message, field, below -> without(below, depth + 1));
   }
 
   private Message only(Message message, int depth) {
     FieldDescriptor field = fields.get(depth);
-    Message.Builder builder = message.newBuilderForType();
-    boolean set =
-        field.isRepeated() ? message.getRepeatedFieldCount(field) > 0 : isSet(message, field);
-    if (!set) {
-      return builder.build();
+    Message.Builder nothing = message.newBuilderForType();
+    if (!isSet(message, field)) {
+      return nothing.build();
     }
-    Object value = message.getField(field);
-    return builder
-        .setField(field, depth == fields.size() - 1 ? value : only((Message) value, depth + 1))
-        .build();
+    return depth == fields.size() - 1
+        ? nothing.setField(field, message.getField(field)).build()
+        : withEach(nothing, message, field, below -> only(below, depth + 1));
+  }
+
+  /** Returns what is built, with what becomes of each of a message's messages in a field. */
+  private static Message withEach(
+      Message.Builder built,
+      Message message,
+      FieldDescriptor field,
+      UnaryOperator<Message> change) {
+    if (!isSet(message, field)) {
+      return built.build();
+    }
+    if (!field.isRepeated()) {
+      return built.setField(field, change.apply((Message) message.getField(field))).build();
+    }
+    built.clearField(field);
+    for (Object element : (List<?>) message.getField(field)) {
+      built.addRepeatedField(field, change.apply((Message) element));
+    }
+    return built.build();
   }
 
   private static boolean isSet(Message message, FieldDescriptor field) {
-    return !field.hasPresence() || message.hasField(field);
+    return field.isRepeated()
+        ? message.getRepeatedFieldCount(field) > 0
+        : !field.hasPresence() || message.hasField(field);
   }
 
   private static boolean isMessage(FieldDescriptor field) {
-    return !field.isRepeated() && field.getJavaType() == JavaType.MESSAGE;
+    return !field.isMapField() && field.getJavaType() == JavaType.MESSAGE;
   }
 
   private FieldDescriptor last() {

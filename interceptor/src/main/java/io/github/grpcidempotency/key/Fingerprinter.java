@@ -1,21 +1,19 @@
 package io.github.grpcidempotency.key;
 
-import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
-import com.google.protobuf.MessageLite;
 import com.google.protobuf.UnsafeByteOperations;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Takes a request's {@link Fingerprint}: SHA-256 over its deterministic protobuf bytes, unknown
- * fields included, less the fields that may change between retries.
+ * fields included, less the fields that may change between retries. Servers of an older and a newer
+ * schema take the same: a field is hashed in its place whether it is known or not.
  *
  * <p>Its rules have versions: version 1 hashes the whole request, and every field left out says
  * since which version it is. The newest is the one in use, and records made under an older one are
@@ -26,21 +24,38 @@ public final class Fingerprinter {
   /** The version of the rules that leave nothing out. */
   public static final int FIRST_VERSION = 1;
 
-  private static final Fingerprinter WHOLE_REQUEST = new Fingerprinter(List.of());
+  private static final Fingerprinter WHOLE_REQUEST =
+      new Fingerprinter(MarkedFields.none(), List.of());
 
+  private final MarkedFields marked;
   private final List<Ignored> ignored;
   private final int version;
 
   private record Ignored(int since, String path) {}
 
-  private Fingerprinter(List<Ignored> ignored) {
+  private Fingerprinter(MarkedFields marked, List<Ignored> ignored) {
+    this.marked = marked;
     this.ignored = List.copyOf(ignored);
-    this.version = ignored.stream().mapToInt(Ignored::since).max().orElse(FIRST_VERSION);
+    this.version =
+        Stream.concat(
+                Stream.of(FIRST_VERSION, marked.version()), ignored.stream().map(Ignored::since))
+            .mapToInt(Integer::intValue)
+            .max()
+            .orElseThrow();
   }
 
-  /** Returns the default: nothing is left out. */
+  /** Returns the rules that leave nothing out. */
   public static Fingerprinter wholeRequest() {
     return WHOLE_REQUEST;
+  }
+
+  /**
+   * Returns the rules that a type's schema gives: what its fields, at any depth, say of themselves
+   * with {@code (idempotency.v1.fingerprint_ignored_since)}. The default of procedures.
+   */
+  public static Fingerprinter ofSchema(Descriptor request) {
+    MarkedFields marked = MarkedFields.of(request);
+    return marked.isEmpty() ? WHOLE_REQUEST : new Fingerprinter(marked, List.of());
   }
 
   /**
@@ -48,7 +63,8 @@ public final class Fingerprinter {
    * one with a higher version is added.
    *
    * @param version since which version, from 1 (always) to 32,767; versions need not be consecutive
-   * @param path the field, its names joined by dots
+   * @param path the field, its names joined by dots; within a repeated message, that of every
+   *     element
    * @throws IllegalArgumentException if the version is out of range
    */
   public Fingerprinter ignoringSince(int version, String path) {
@@ -57,7 +73,7 @@ public final class Fingerprinter {
     }
     List<Ignored> more = new ArrayList<>(ignored);
     more.add(new Ignored(version, path));
-    return new Fingerprinter(more);
+    return new Fingerprinter(marked, more);
   }
 
   /** Returns the request's fingerprint under the newest rules. */
@@ -77,18 +93,20 @@ public final class Fingerprinter {
 
   /** Returns what is wrong with these rules for requests of a type; empty if nothing is. */
   public List<String> problems(Descriptor request) {
-    return ignored.stream()
+    List<String> problems = new ArrayList<>(marked.problems());
+    ignored.stream()
         .map(Ignored::path)
         .filter(path -> FieldPath.of(request, path).isEmpty())
         .map(
             path ->
                 "the fingerprint ignores \"%s\", which is not a field of %s"
                     .formatted(path, request.getFullName()))
-        .toList();
+        .forEach(problems::add);
+    return problems;
   }
 
   private Fingerprint under(int rules, Message request) {
-    Message hashed = request;
+    Message hashed = marked.without(request, rules);
     for (Ignored field : ignored) {
       if (field.since() <= rules) {
         Optional<FieldPath> path = FieldPath.of(request.getDescriptorForType(), field.path());
@@ -96,20 +114,7 @@ public final class Fingerprinter {
       }
     }
     return new Fingerprint(
-        rules, UnsafeByteOperations.unsafeWrap(sha256().digest(deterministicBytes(hashed))));
-  }
-
-  private static byte[] deterministicBytes(MessageLite message) {
-    byte[] bytes = new byte[message.getSerializedSize()];
-    CodedOutputStream output = CodedOutputStream.newInstance(bytes);
-    output.useDeterministicSerialization();
-    try {
-      message.writeTo(output);
-    } catch (IOException impossible) {
-      throw new UncheckedIOException(impossible);
-    }
-    output.checkNoSpaceLeft();
-    return bytes;
+        rules, UnsafeByteOperations.unsafeWrap(sha256().digest(DeterministicBytes.of(hashed))));
   }
 
   private static MessageDigest sha256() {

@@ -7,6 +7,30 @@ package io.github.grpcidempotency.key;
  * @param value the key in its format's canonical spelling
  */
 public record IdempotencyKey(Caller caller, String value) {
+  private static final int MOST_CHARACTERS = 512;
+
+  /**
+   * Checks the value.
+   *
+   * @throws IllegalArgumentException if it is not {@linkplain #isKey usable as a key}
+   */
+  public IdempotencyKey {
+    if (!isKey(value)) {
+      throw new IllegalArgumentException(
+          "a key is 1 to 512 characters, none of them a control character");
+    }
+  }
+
+  /**
+   * Returns whether a store can keep a key, whatever its format allows: it is 1 to 512 characters,
+   * none of them a control character.
+   */
+  public static boolean isKey(String value) {
+    return !value.isEmpty()
+        && value.length() <= MOST_CHARACTERS
+        && value.chars().noneMatch(Character::isISOControl);
+  }
+
   /**
    * Returns the key as it is stored beside the user's id: the namespace stands in front of the
    * first colon. A namespace contains no colon, so two scopes never share a spelling.

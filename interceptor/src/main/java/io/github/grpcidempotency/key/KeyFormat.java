@@ -4,7 +4,11 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** Checks a raw key and gives its canonical spelling. Implementations are pure and thread-safe. */
+/**
+ * Checks a raw key and gives its canonical spelling. Implementations are pure and thread-safe.
+ *
+ * <p>Whatever a format accepts must also be {@linkplain IdempotencyKey#isKey usable as a key}.
+ */
 @FunctionalInterface
 public interface KeyFormat {
   /** Returns the canonical spelling of a well-formed raw key, or empty for a malformed one. */
@@ -17,7 +21,9 @@ public interface KeyFormat {
         uuid.matcher(raw).matches() ? Optional.of(raw.toLowerCase(Locale.ROOT)) : Optional.empty();
   }
 
-  /** Accepts a random UUID only (version 4), as AIP-155 asks for in {@code request_id}. */
+  /**
+   * Accepts a random UUID only (version 4 of RFC 9562), as AIP-155 asks for in {@code request_id}.
+   */
   static KeyFormat uuid4() {
     Pattern version4 =
         Pattern.compile("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}");
@@ -29,7 +35,11 @@ public interface KeyFormat {
     return ScheduleKey::canonicalize;
   }
 
-  /** Accepts opaque keys of the IETF draft's kind: {@code [A-Za-z0-9._~-]{1,255}}, case kept. */
+  /**
+   * Accepts opaque keys: {@code [A-Za-z0-9._~-]{1,255}}, case kept. The IETF's
+   * draft-ietf-httpapi-idempotency-key-header leaves a key's form to the resource; these are
+   * unreserved characters of a URI (RFC 3986).
+   */
   static KeyFormat opaque() {
     return matching(Pattern.compile("[A-Za-z0-9._~-]{1,255}"));
   }

@@ -7,6 +7,7 @@ import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** The sources that {@link KeySource} offers. */
 final class KeySources {
@@ -43,6 +44,10 @@ final class KeySources {
   }
 
   private record Metadata(String name) implements KeySource {
+    /** A header that gRPC can carry as text. */
+    private static final Pattern NAME =
+        Pattern.compile("(?!.*-bin$)[0-9a-z_.-]+", Pattern.CASE_INSENSITIVE);
+
     @Override
     public Optional<FoundKey> find(KeyCall call) {
       List<String> values = call.metadata(name);
@@ -59,6 +64,13 @@ final class KeySources {
     @Override
     public boolean readsRequest() {
       return false;
+    }
+
+    @Override
+    public List<String> problems(Descriptor request) {
+      return NAME.matcher(name).matches()
+          ? List.of()
+          : List.of("\"%s\" is not the name of an ASCII header".formatted(name));
     }
   }
 
@@ -95,7 +107,7 @@ final class KeySources {
         FieldPath field =
             FieldPath.of(call.request().getDescriptorForType(), path)
                 .orElseThrow(() -> new MalformedKeyException("no field " + path));
-        putField(hasher, field.only(call.request()).toByteArray());
+        putField(hasher, DeterministicBytes.of(field.only(call.request())));
       }
       return Optional.of(FoundKey.of("sha256:" + hasher.hash()));
     }

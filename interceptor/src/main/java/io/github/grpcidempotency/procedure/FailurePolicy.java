@@ -2,6 +2,7 @@ package io.github.grpcidempotency.procedure;
 
 import com.google.common.collect.Sets;
 import com.google.rpc.Code;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -40,16 +41,16 @@ public record FailurePolicy(Set<Code> terminal, Set<Code> unknown, Set<String> t
 
   /** Returns this policy with other terminal codes. */
   public FailurePolicy withTerminal(Code... codes) {
-    return new FailurePolicy(Set.of(codes), unknown, trailers);
+    return new FailurePolicy(Set.copyOf(List.of(codes)), unknown, trailers);
   }
 
   /** Returns this policy with other unknown codes. */
   public FailurePolicy withUnknown(Code... codes) {
-    return new FailurePolicy(terminal, Set.of(codes), trailers);
+    return new FailurePolicy(terminal, Set.copyOf(List.of(codes)), trailers);
   }
 
   /** Returns this policy with other trailers recorded beside the error's details. */
   public FailurePolicy withTrailers(String... names) {
-    return new FailurePolicy(terminal, unknown, Set.of(names));
+    return new FailurePolicy(terminal, unknown, Set.copyOf(List.of(names)));
   }
 }

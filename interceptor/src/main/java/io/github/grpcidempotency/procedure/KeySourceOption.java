@@ -1,57 +1,65 @@
 package io.github.grpcidempotency.procedure;
 
-import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.proto.v1.KeyFormat;
 import java.util.Optional;
-import java.util.function.Function;
-import java.util.regex.Pattern;
-import java.util.regex.PatternSyntaxException;
+import java.util.function.Consumer;
 
 /** One {@code key_sources} entry of a method's option. */
 record KeySourceOption(
-    io.github.grpcidempotency.proto.v1.KeySource declared,
-    Function<String, IllegalArgumentException> wrong) {
+    io.github.grpcidempotency.proto.v1.KeySource declared, Consumer<String> problems) {
 
-  KeySource toSource() {
-    KeySource source = source();
-    KeySource formatted = format().map(source::as).orElse(source);
-    return declared.getPrefix().isEmpty() ? formatted : formatted.prefixed(declared.getPrefix());
+  /** Returns the source; empty, with a problem told, if the entry makes none. */
+  Optional<KeySource> toSource() {
+    return source().map(this::formatted).map(this::prefixed);
   }
 
-  private KeySource source() {
+  private Optional<KeySource> source() {
     return switch (declared.getSourceCase()) {
-      case METADATA -> KeySource.metadata(declared.getMetadata());
-      case REQUEST_FIELD -> KeySource.requestField(declared.getRequestField());
-      case REQUEST_ID -> KeySource.requestId();
-      case ASSIGNED_ID -> KeySource.assignedId(declared.getAssignedId());
+      case METADATA -> Optional.of(KeySource.metadata(declared.getMetadata()));
+      case REQUEST_FIELD -> Optional.of(KeySource.requestField(declared.getRequestField()));
+      case REQUEST_ID -> requestId();
+      case ASSIGNED_ID -> Optional.of(KeySource.assignedId(declared.getAssignedId()));
       case CONTENT -> content();
-      case SOURCE_NOT_SET -> throw wrong.apply("a key source says not where to look");
+      case SOURCE_NOT_SET -> none("a key source says not where to look");
     };
   }
 
-  private KeySource content() {
-    if (declared.getContent().getFieldsCount() == 0) {
-      throw wrong.apply("a key of content needs at least one field");
-    }
-    return KeySource.content(declared.getContent().getFieldsList().toArray(String[]::new));
+  private Optional<KeySource> requestId() {
+    return declared.getRequestId()
+        ? Optional.of(KeySource.requestId())
+        : none("a key source says request_id: false, which is no place to look");
   }
 
-  private Optional<KeyFormat> format() {
-    return switch (declared.getFormat()) {
-      case UUID -> Optional.of(KeyFormat.uuid());
-      case UUID4 -> Optional.of(KeyFormat.uuid4());
-      case OPAQUE -> Optional.of(KeyFormat.opaque());
-      case SCHEDULE -> Optional.of(KeyFormat.schedule());
-      case PATTERN -> Optional.of(KeyFormat.matching(pattern()));
-      case KEY_FORMAT_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
+  private Optional<KeySource> content() {
+    return declared.getContent().getFieldsCount() == 0
+        ? none("a key of content needs at least one field")
+        : Optional.of(
+            KeySource.content(declared.getContent().getFieldsList().toArray(String[]::new)));
+  }
+
+  private KeySource formatted(KeySource source) {
+    KeyFormatOption format =
+        new KeyFormatOption(declared.getFormat(), declared.getPattern(), problems);
+    return switch (declared.getSourceCase()) {
+      case METADATA, REQUEST_FIELD, SOURCE_NOT_SET ->
+          format.toFormat().map(source::as).orElse(source);
+      case REQUEST_ID, ASSIGNED_ID, CONTENT -> {
+        if (declared.getFormat() != KeyFormat.KEY_FORMAT_UNSPECIFIED
+            || !declared.getPattern().isEmpty()) {
+          problems.accept("a key from request_id, assigned_id or content has a format of its own");
+        }
+        yield source;
+      }
     };
   }
 
-  private Pattern pattern() {
-    try {
-      return Pattern.compile(declared.getPattern());
-    } catch (PatternSyntaxException malformed) {
-      throw wrong.apply("the key's pattern is malformed: " + malformed.getMessage());
-    }
+  private KeySource prefixed(KeySource source) {
+    return declared.getPrefix().isEmpty() ? source : source.prefixed(declared.getPrefix());
+  }
+
+  private Optional<KeySource> none(String problem) {
+    problems.accept(problem);
+    return Optional.empty();
   }
 }

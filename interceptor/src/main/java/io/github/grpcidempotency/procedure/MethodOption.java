@@ -1,28 +1,29 @@
 package io.github.grpcidempotency.procedure;
 
-import com.google.common.collect.Sets;
-import com.google.protobuf.Descriptors.Descriptor;
-import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Duration;
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.FieldPath;
-import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.proto.v1.KeyFormat;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
 import io.github.grpcidempotency.proto.v1.RetentionClass;
 import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 /**
  * The {@code (idempotency.v1.procedure)} option of one method, as the compiled schema carries it.
+ * What is wrong with it becomes a problem of its descriptor.
  */
 record MethodOption(
     MethodDescriptor schema, io.github.grpcidempotency.proto.v1.Procedure declared) {
@@ -48,18 +49,15 @@ record MethodOption(
 
   <ResponseT extends Message> ProcedureBuilder<ResponseT> describe(
       ProcedureBuilder<ResponseT> builder) {
-    if (!declared.getResourceType().isEmpty()) {
-      FieldPath path = resourceIdPath();
-      builder.resource(resourceType(), response -> resourceId(path, response));
+    if (!isUnderstood(declared)) {
+      builder.problem("its option says something that this version of the library does not know");
     }
+    describeResource(builder);
     describeKey(builder);
     describeRetention(builder);
     describeFailures(builder);
-    builder.fingerprint(fingerprinter());
+    describeDuplicates(builder);
     builder.omit(declared.getOmittedFieldsList().toArray(String[]::new));
-    if (declared.hasAttach()) {
-      builder.inFlight(InFlightPolicy.attach(duration(declared.getAttach())));
-    }
     switch (declared.getOutagePolicy()) {
       case FAIL_OPEN -> builder.outage(OutagePolicy.FAIL_OPEN);
       case FAIL_CLOSED -> builder.outage(OutagePolicy.FAIL_CLOSED);
@@ -74,13 +72,51 @@ record MethodOption(
     return builder;
   }
 
+  private void describeResource(ProcedureBuilder<?> builder) {
+    if (declared.getResourceType().isEmpty()) {
+      if (!declared.getResourceIdField().isEmpty()) {
+        builder.problem("it has a resource_id_field, which means nothing without resource_type");
+      }
+      return;
+    }
+    Optional<ResourceType> type = resourceType(builder);
+    Optional<FieldPath> path =
+        FieldPath.of(schema.getOutputType(), declared.getResourceIdField())
+            .filter(found -> found.isSingular(JavaType.STRING));
+    if (path.isEmpty()) {
+      builder.problem(
+          "resource_id_field \"%s\" is not a singular string field of %s"
+              .formatted(declared.getResourceIdField(), schema.getOutputType().getFullName()));
+    } else if (type.isPresent()) {
+      builder.resource(type.get(), response -> resourceId(path.get(), response));
+    }
+  }
+
+  private Optional<ResourceType> resourceType(ProcedureBuilder<?> builder) {
+    try {
+      return Optional.of(ResourceType.of(declared.getResourceType()));
+    } catch (IllegalArgumentException malformed) {
+      builder.problem(String.valueOf(malformed.getMessage()));
+      return Optional.empty();
+    }
+  }
+
   private void describeKey(ProcedureBuilder<?> builder) {
     if (declared.getKeySourcesCount() > 0) {
-      builder.keyFrom(
-          KeySource.firstOf(
-              declared.getKeySourcesList().stream()
-                  .map(source -> new KeySourceOption(source, this::wrong).toSource())
-                  .toArray(KeySource[]::new)));
+      KeySource[] sources =
+          declared.getKeySourcesList().stream()
+              .map(source -> new KeySourceOption(source, builder::problem).toSource())
+              .flatMap(Optional::stream)
+              .toArray(KeySource[]::new);
+      if (sources.length > 0) {
+        builder.keyFrom(KeySource.firstOf(sources));
+      }
+    }
+    if (declared.getKeyFormat() != KeyFormat.KEY_FORMAT_UNSPECIFIED
+        || !declared.getKeyPattern().isEmpty()) {
+      new KeyFormatOption(declared.getKeyFormat(), declared.getKeyPattern(), builder::problem)
+          .toFormat()
+          .ifPresent(builder::keyFormat);
     }
     switch (declared.getKeyPolicy()) {
       case OPTIONAL -> builder.keyPolicy(KeyPolicy.OPTIONAL);
@@ -95,9 +131,8 @@ record MethodOption(
   private void describeRetention(ProcedureBuilder<?> builder) {
     if (declared.hasRetention()
         && declared.getRetentionClass() != RetentionClass.RETENTION_CLASS_UNSPECIFIED) {
-      throw wrong("it has both a retention and a retention_class");
-    }
-    if (declared.hasRetention()) {
+      builder.problem("it has both a retention and a retention_class");
+    } else if (declared.hasRetention()) {
       builder.retention(duration(declared.getRetention()));
     }
     switch (declared.getRetentionClass()) {
@@ -115,68 +150,54 @@ record MethodOption(
     try {
       builder.failures(
           new FailurePolicy(
-              codes(declared.getTerminalCodesList()),
-              codes(declared.getUnknownCodesList()),
+              codes(builder, declared.getTerminalCodesList()),
+              codes(builder, declared.getUnknownCodesList()),
               Set.copyOf(declared.getRecordedTrailersList())));
     } catch (IllegalArgumentException contradictory) {
-      throw wrong(contradictory.getMessage());
+      builder.problem(String.valueOf(contradictory.getMessage()));
     }
   }
 
-  /** An unknown name is an {@link IllegalArgumentException}. */
-  private static Set<Code> codes(List<String> names) {
-    return names.stream().map(Code::valueOf).collect(Collectors.toSet());
+  private static Set<Code> codes(ProcedureBuilder<?> builder, List<String> names) {
+    return names.stream()
+        .map(
+            name -> {
+              Optional<Code> code = code(name);
+              if (code.isEmpty()) {
+                builder.problem("\"%s\" is not the name of a status code".formatted(name));
+              }
+              return code;
+            })
+        .flatMap(Optional::stream)
+        .collect(Collectors.toSet());
   }
 
-  /** Fields say themselves since which version they are left out. */
-  private Fingerprinter fingerprinter() {
-    return ignored(Fingerprinter.wholeRequest(), schema.getInputType(), "", Set.of());
+  private static Optional<Code> code(String name) {
+    return Arrays.stream(Code.values())
+        .filter(code -> code != Code.UNRECOGNIZED && code.name().equals(name))
+        .findFirst();
   }
 
-  private static Fingerprinter ignored(
-      Fingerprinter rules, Descriptor type, String prefix, Set<Descriptor> above) {
-    Fingerprinter found = rules;
-    for (FieldDescriptor field : type.getFields()) {
-      String path = prefix + field.getName();
-      int since = field.getOptions().getExtension(ProcedureProto.fingerprintIgnoredSince);
-      if (since > 0) {
-        found = found.ignoringSince(since, path);
-      } else if (field.getJavaType() == JavaType.MESSAGE
-          && !field.isRepeated()
-          && !above.contains(field.getMessageType())) {
-        found =
-            ignored(
-                found,
-                field.getMessageType(),
-                path + ".",
-                Sets.union(above, Set.of(type)).immutableCopy());
+  private void describeDuplicates(ProcedureBuilder<?> builder) {
+    if (declared.hasAttach()) {
+      try {
+        builder.inFlight(InFlightPolicy.attach(duration(declared.getAttach())));
+      } catch (IllegalArgumentException negative) {
+        builder.problem(String.valueOf(negative.getMessage()));
       }
     }
-    return found;
   }
 
-  private FieldPath resourceIdPath() {
-    return FieldPath.of(schema.getOutputType(), declared.getResourceIdField())
-        .filter(path -> path.isSingular(JavaType.STRING))
-        .orElseThrow(
-            () ->
-                wrong(
-                    "resource_id_field \"%s\" is not a singular string field of %s"
-                        .formatted(
-                            declared.getResourceIdField(), schema.getOutputType().getFullName())));
-  }
-
-  private ResourceType resourceType() {
-    try {
-      return ResourceType.of(declared.getResourceType());
-    } catch (IllegalArgumentException malformed) {
-      throw wrong(malformed.getMessage());
-    }
-  }
-
-  private IllegalArgumentException wrong(@Nullable String problem) {
-    return new IllegalArgumentException(
-        "%s/%s: %s".formatted(schema.getService().getFullName(), schema.getName(), problem));
+  /** A newer schema may say what this library, being older, would silently leave out. */
+  private static boolean isUnderstood(Message option) {
+    return option.getUnknownFields().asMap().isEmpty()
+        && option.getAllFields().values().stream()
+            .flatMap(
+                value -> value instanceof Collection<?> many ? many.stream() : Stream.of(value))
+            .allMatch(
+                value ->
+                    (!(value instanceof Message message) || isUnderstood(message))
+                        && (!(value instanceof EnumValueDescriptor word) || word.getIndex() >= 0));
   }
 
   private static void retain(ProcedureBuilder<?> builder, String retentionClass) {

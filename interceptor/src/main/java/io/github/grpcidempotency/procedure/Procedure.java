@@ -6,6 +6,7 @@ import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -27,7 +28,7 @@ public interface Procedure {
    */
   String name();
 
-  /** Returns whether calls carry a key; by default they may. */
+  /** Returns whether calls carry a key; by default they may, in the interceptor's own header. */
   default KeyPolicy keyPolicy() {
     return KeyPolicy.OPTIONAL;
   }
@@ -42,7 +43,10 @@ public interface Procedure {
     return ProcedureBuilder.UUID_FORMAT;
   }
 
-  /** Returns what of the request must be the same on every retry; all of it by default. */
+  /**
+   * Returns what of the request must be the same on every retry; all of it by default. What {@link
+   * #of} builds leaves out, unless said otherwise, what {@link Fingerprinter#ofSchema} does.
+   */
   default Fingerprinter fingerprinter() {
     return Fingerprinter.wholeRequest();
   }
@@ -70,7 +74,7 @@ public interface Procedure {
 
   /**
    * Returns how long a record answers retries; 24 hours by default. Asked anew for every key, so
-   * that it can be changed while the server runs.
+   * that it can be changed while the server runs; keys that have been used keep what they had.
    */
   default Duration retention() {
     return RetentionClass.INTERACTIVE.duration();
@@ -78,13 +82,17 @@ public interface Procedure {
 
   /**
    * Returns whether every replay lets the retention begin anew; by default it is counted from the
-   * record's creation. A replay then writes, unless the last one was a moment ago.
+   * record's creation. A replay then writes, unless the last one was a moment ago, and counts the
+   * retention of its own day.
    */
   default boolean retainedFromLastReplay() {
     return false;
   }
 
-  /** Returns what keeps recorded responses secret at rest; by default nothing does. */
+  /**
+   * Returns what keeps recorded answers, responses and errors, secret at rest; by default nothing
+   * does.
+   */
   default Optional<ResponseProtection> responseProtection() {
     return Optional.empty();
   }
@@ -129,6 +137,14 @@ public interface Procedure {
     return FailurePolicy.releaseAll();
   }
 
+  /**
+   * Returns what its author knows to be wrong with this descriptor, beside what is checked anyway;
+   * a server with any of it does not start.
+   */
+  default List<String> problems() {
+    return List.of();
+  }
+
   /** Starts the descriptor of a method. */
   static <ResponseT extends Message> ProcedureBuilder<ResponseT> of(
       MethodDescriptor<? extends Message, ResponseT> method) {
@@ -146,10 +162,9 @@ public interface Procedure {
 
   /**
    * Starts the descriptor of a method from its {@code (idempotency.v1.procedure)} option; what is
-   * then said in Java overrides.
+   * then said in Java overrides. What is wrong with the option is told when the server starts.
    *
-   * @throws IllegalArgumentException if the method has no such option, or the option names a field
-   *     that the response does not have
+   * @throws IllegalArgumentException if the method has no such option
    */
   static <ResponseT extends Message> ProcedureBuilder<ResponseT> annotated(
       MethodDescriptor<? extends Message, ResponseT> method) {

@@ -6,6 +6,8 @@ import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -23,14 +25,15 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   private final String name;
   private final Optional<MethodDescriptor<?, ?>> method;
-  private KeyPolicy keyPolicy = KeyPolicy.OPTIONAL;
+  private final List<String> problems = new ArrayList<>();
+  private Optional<KeyPolicy> keyPolicy = Optional.empty();
   private Optional<KeySource> keySource = Optional.empty();
   private KeyFormat keyFormat = UUID_FORMAT;
-  private Fingerprinter fingerprinter = Fingerprinter.wholeRequest();
+  private Fingerprinter fingerprinter;
   private Optional<ResourceType> resourceType = Optional.empty();
   private Function<Message, Optional<UUID>> resourceId = response -> Optional.empty();
   private Optional<StatusResolver> statusResolver = Optional.empty();
-  private Supplier<Duration> retention = RetentionClass.INTERACTIVE::duration;
+  private Retention retention = new Retention(RetentionClass.INTERACTIVE::duration);
   private boolean retainedFromLastReplay;
   private Optional<OutagePolicy> outagePolicy = Optional.empty();
   private Execution execution = Execution.RESERVED;
@@ -43,6 +46,11 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   ProcedureBuilder(String name, Optional<MethodDescriptor<?, ?>> method) {
     this.name = name;
     this.method = method;
+    this.fingerprinter =
+        method
+            .flatMap(MessageTypes::request)
+            .map(Fingerprinter::ofSchema)
+            .orElseGet(Fingerprinter::wholeRequest);
   }
 
   /** Says what the method creates, and how its response tells the new resource's id. */
@@ -59,16 +67,21 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Says whether calls carry a key. */
+  /**
+   * Says whether calls carry a key. By default they may, and must if {@link #keyFrom} says where it
+   * comes from.
+   */
   public ProcedureBuilder<ResponseT> keyPolicy(KeyPolicy policy) {
-    this.keyPolicy = policy;
+    this.keyPolicy = Optional.of(policy);
     return this;
   }
 
-  /** Says where the key comes from, which makes the policy {@link KeyPolicy#DERIVED}. */
+  /**
+   * Says where the key comes from, which makes the policy {@link KeyPolicy#DERIVED} unless another
+   * is said.
+   */
   public ProcedureBuilder<ResponseT> keyFrom(KeySource source) {
     this.keySource = Optional.of(source);
-    this.keyPolicy = KeyPolicy.DERIVED;
     return this;
   }
 
@@ -78,7 +91,10 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Says what of the request must be the same on every retry. */
+  /**
+   * Says what of the request must be the same on every retry. By default that is all of it, but for
+   * the fields whose schema says otherwise ({@link Fingerprinter#ofSchema}); this overrides both.
+   */
   public ProcedureBuilder<ResponseT> fingerprint(Fingerprinter fingerprinter) {
     this.fingerprinter = fingerprinter;
     return this;
@@ -94,13 +110,17 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return retention(retention::duration);
   }
 
-  /** Says how long a record answers retries; asked anew for every key. It must not block. */
+  /**
+   * Says how long a record answers retries; asked anew for every key, so that it can be changed
+   * while the server runs. It must not block. A value that is not positive, or an exception, is
+   * logged, and the last good value kept.
+   */
   public ProcedureBuilder<ResponseT> retention(Supplier<Duration> retention) {
-    this.retention = retention;
+    this.retention = new Retention(retention);
     return this;
   }
 
-  /** Lets every replay begin the retention anew. */
+  /** Lets every replay begin the retention anew, with its value of that moment. */
   public ProcedureBuilder<ResponseT> retainFromLastReplay() {
     this.retainedFromLastReplay = true;
     return this;
@@ -133,15 +153,18 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Says what keeps recorded responses secret at rest. */
+  /** Says what keeps recorded answers, responses and errors, secret at rest. */
   public ProcedureBuilder<ResponseT> protect(ResponseProtection protection) {
     this.responseProtection = Optional.of(protection);
     return this;
   }
 
-  /** Says which fields of the response are not recorded, by their paths. */
+  /**
+   * Says which fields of the response are not recorded, by their paths; within a repeated message,
+   * those of every element.
+   */
   public ProcedureBuilder<ResponseT> omit(String... paths) {
-    this.omittedFields = Set.of(paths);
+    this.omittedFields = Set.copyOf(List.of(paths));
     return this;
   }
 
@@ -151,12 +174,18 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Returns the descriptor. It is checked when {@link Procedures} are made of it. */
+  /** Keeps a problem of the descriptor's source, to be told with all others. */
+  void problem(String problem) {
+    problems.add(problem);
+  }
+
+  /** Returns the descriptor. It is checked when a server is built with it. */
   public Procedure build() {
     return new Built(
         name,
         method,
-        keyPolicy,
+        List.copyOf(problems),
+        keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.DERIVED : KeyPolicy.OPTIONAL),
         keySource,
         keyFormat,
         fingerprinter,
@@ -185,6 +214,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private record Built(
       String name,
       Optional<MethodDescriptor<?, ?>> method,
+      List<String> problems,
       KeyPolicy keyPolicy,
       Optional<KeySource> keySource,
       KeyFormat keyFormat,
@@ -192,7 +222,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
       Optional<ResourceType> resourceType,
       Function<Message, Optional<UUID>> resourceIdFunction,
       Optional<StatusResolver> statusResolver,
-      Supplier<Duration> retentionSupplier,
+      Retention retentionSetting,
       boolean retainedFromLastReplay,
       OutagePolicy outagePolicy,
       Execution execution,
@@ -209,7 +239,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
     @Override
     public Duration retention() {
-      return retentionSupplier.get();
+      return retentionSetting.current();
     }
   }
 }

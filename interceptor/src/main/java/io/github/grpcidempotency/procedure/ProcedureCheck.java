@@ -1,18 +1,20 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Descriptors.Descriptor;
-import com.google.protobuf.Message;
 import io.github.grpcidempotency.key.FieldPath;
 import io.grpc.MethodDescriptor;
-import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.MethodDescriptor.MethodType;
-import io.grpc.MethodDescriptor.PrototypeMarshaller;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** What is wrong with a descriptor, as far as it can be known without a database. */
 final class ProcedureCheck {
+  private static final Pattern TRAILER = Pattern.compile("[0-9a-z_.-]+", Pattern.CASE_INSENSITIVE);
+
   private final Procedure procedure;
   private final List<String> problems = new ArrayList<>();
 
@@ -22,28 +24,40 @@ final class ProcedureCheck {
 
   static List<String> problems(Procedure procedure) {
     ProcedureCheck check = new ProcedureCheck(procedure);
-    procedure.method().ifPresent(check::checkMethod);
-    check.checkSettings();
+    check.problems.addAll(procedure.problems());
+    switch (procedure.keyPolicy()) {
+      case OPTIONAL, REQUIRED, DERIVED -> {
+        procedure.method().ifPresent(check::checkMethod);
+        check.checkKey();
+        check.checkRecord();
+      }
+      case HANDLER_INTERNAL -> {
+        procedure.method().ifPresent(check::checkCallable);
+        check.checkNothingElseIsSaid("its handler looks after keys itself");
+      }
+      case PROHIBITED -> {
+        procedure.method().ifPresent(check::checkTransactionIsUnary);
+        check.checkNothingElseIsSaid("its calls have no key");
+      }
+    }
     return check.problems.stream().map(problem -> procedure.name() + ": " + problem).toList();
   }
 
   private void checkMethod(MethodDescriptor<?, ?> method) {
-    if (procedure.keyPolicy() == KeyPolicy.PROHIBITED) {
-      return;
-    }
-    if (method.getType() != MethodType.UNARY) {
-      problems.add("only unary methods can be idempotent, this one is " + method.getType());
-    }
-    if (method.isSafe()) {
-      problems.add("it has NO_SIDE_EFFECTS, so there is nothing to make idempotent");
-    }
-    Optional<Descriptor> request = type(method.getRequestMarshaller());
-    Optional<Descriptor> response = type(method.getResponseMarshaller());
+    checkCallable(method);
+    Optional<Descriptor> request = MessageTypes.request(method);
+    Optional<Descriptor> response = MessageTypes.response(method);
     if (request.isEmpty() || response.isEmpty()) {
       problems.add("its messages are not protobuf messages");
       return;
     }
-    procedure.keySource().ifPresent(source -> prefix("its key: ", source.problems(request.get())));
+    procedure
+        .keySource()
+        .ifPresent(
+            source ->
+                source
+                    .problems(request.get())
+                    .forEach(problem -> problems.add("its key: " + problem)));
     problems.addAll(procedure.fingerprinter().problems(request.get()));
     for (String path : procedure.omittedFields()) {
       if (FieldPath.of(response.get(), path).isEmpty()) {
@@ -54,15 +68,43 @@ final class ProcedureCheck {
     }
   }
 
-  private void checkSettings() {
+  private void checkCallable(MethodDescriptor<?, ?> method) {
+    if (method.getType() != MethodType.UNARY) {
+      problems.add(
+          "only unary methods can be idempotent, this one is %s; it may prohibit keys"
+              .formatted(method.getType()));
+    }
+    if (method.isSafe()) {
+      problems.add("it has NO_SIDE_EFFECTS, so there is nothing to make idempotent");
+    }
+  }
+
+  private void checkTransactionIsUnary(MethodDescriptor<?, ?> method) {
+    if (procedure.execution() == Execution.TRANSACTIONAL && method.getType() != MethodType.UNARY) {
+      problems.add("only unary methods can be transactional, this one is " + method.getType());
+    }
+  }
+
+  private void checkKey() {
     if (procedure.keyPolicy() == KeyPolicy.DERIVED && procedure.keySource().isEmpty()) {
       problems.add("its key is derived, but from where is not said");
     }
-    if (procedure.retention().isNegative() || procedure.retention().isZero()) {
-      problems.add("its retention must be positive, it is " + procedure.retention());
+    if (procedure.keySource().isPresent() && saysKeyFormat()) {
+      problems.add(
+          "its key format is that of the standard header, but its key comes from elsewhere:"
+              + " give the format to the source");
     }
+  }
+
+  private void checkRecord() {
+    checkRetention();
     if (procedure.statusResolver().isPresent() && procedure.resourceType().isEmpty()) {
       problems.add("it has a status resolver but no resource to ask it about");
+    }
+    for (String trailer : procedure.failurePolicy().trailers()) {
+      if (!TRAILER.matcher(trailer).matches()) {
+        problems.add("it records \"%s\", which is not the name of a trailer".formatted(trailer));
+      }
     }
     if (procedure.execution() == Execution.TRANSACTIONAL) {
       if (procedure.outagePolicy() == OutagePolicy.FAIL_OPEN) {
@@ -74,14 +116,45 @@ final class ProcedureCheck {
     }
   }
 
-  private void prefix(String prefix, List<String> found) {
-    found.forEach(problem -> problems.add(prefix + problem));
+  private void checkRetention() {
+    try {
+      Retention.problem(procedure.retention()).ifPresent(problems::add);
+    } catch (RuntimeException failed) {
+      problems.add("its retention cannot be told: " + failed);
+    }
   }
 
-  private static Optional<Descriptor> type(Marshaller<?> marshaller) {
-    return marshaller instanceof PrototypeMarshaller<?> protobuf
-            && protobuf.getMessagePrototype() instanceof Message prototype
-        ? Optional.of(prototype.getDescriptorForType())
-        : Optional.empty();
+  /** A setting that would silently mean nothing is a misunderstanding. */
+  private void checkNothingElseIsSaid(String why) {
+    Map<String, Boolean> said = new LinkedHashMap<>();
+    said.put("key source", procedure.keySource().isPresent());
+    said.put("key format", saysKeyFormat());
+    said.put("resource", procedure.resourceType().isPresent());
+    said.put("status resolver", procedure.statusResolver().isPresent());
+    said.put("retention", saysRetention());
+    said.put("in-flight policy", procedure.inFlightPolicy().attaches());
+    said.put("failure policy", !procedure.failurePolicy().equals(FailurePolicy.releaseAll()));
+    said.put("response protection", procedure.responseProtection().isPresent());
+    said.put("list of omitted fields", !procedure.omittedFields().isEmpty());
+    said.put("replay guard", procedure.replayGuard().isPresent());
+    said.forEach(
+        (setting, isSaid) -> {
+          if (isSaid) {
+            problems.add("%s, so its %s would mean nothing".formatted(why, setting));
+          }
+        });
+  }
+
+  private boolean saysKeyFormat() {
+    return procedure.keyFormat() != ProcedureBuilder.UUID_FORMAT;
+  }
+
+  private boolean saysRetention() {
+    try {
+      return procedure.retainedFromLastReplay()
+          || !procedure.retention().equals(RetentionClass.INTERACTIVE.duration());
+    } catch (RuntimeException failed) {
+      return true;
+    }
   }
 }

@@ -11,19 +11,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** All procedures of a server, checked as a whole. Immutable. */
+/**
+ * All procedures of a server. What is wrong with them is found when a server is built of them,
+ * together with what is wrong with its store. Immutable.
+ */
 public final class Procedures {
   private final Map<String, Procedure> byName;
+  private final List<String> problems;
 
-  private Procedures(Map<String, Procedure> byName) {
+  private Procedures(Map<String, Procedure> byName, List<String> problems) {
     this.byName = Map.copyOf(byName);
+    this.problems = List.copyOf(problems);
   }
 
-  /**
-   * Returns the procedures described.
-   *
-   * @throws IllegalArgumentException if anything is wrong with them; the message lists all of it
-   */
+  /** Returns the procedures described. */
   public static Procedures of(Procedure... procedures) {
     Builder builder = builder();
     for (Procedure procedure : procedures) {
@@ -35,6 +36,14 @@ public final class Procedures {
   /** Starts a collection of procedures. */
   public static Builder builder() {
     return new Builder();
+  }
+
+  /**
+   * Returns all that is wrong with the descriptors, one sentence each; empty if nothing is. A
+   * server with any does not start: see {@link SetupException}.
+   */
+  public List<String> problems() {
+    return problems;
   }
 
   /** Returns the descriptor of a method by its full name, if it has one. */
@@ -51,7 +60,6 @@ public final class Procedures {
   public static final class Builder {
     private final Map<String, Procedure> annotated = new LinkedHashMap<>();
     private final List<Procedure> described = new ArrayList<>();
-    private final List<String> wrongOptions = new ArrayList<>();
 
     private Builder() {}
 
@@ -63,7 +71,6 @@ public final class Procedures {
 
     /**
      * Adds every method of a service that carries the {@code (idempotency.v1.procedure)} option.
-     * What is wrong with an option is told by {@link #build}.
      *
      * @param statuses who tells the status of a resource type, empty where there is no asynchronous
      *     work
@@ -72,19 +79,10 @@ public final class Procedures {
         ServiceDescriptor service, Function<ResourceType, Optional<StatusResolver>> statuses) {
       for (MethodDescriptor<?, ?> method : service.getMethods()) {
         if (MethodOption.find(method).isPresent()) {
-          addAnnotated(method, statuses);
+          annotated.put(method.getFullMethodName(), fromSchema(method, statuses));
         }
       }
       return this;
-    }
-
-    private void addAnnotated(
-        MethodDescriptor<?, ?> method, Function<ResourceType, Optional<StatusResolver>> statuses) {
-      try {
-        annotated.put(method.getFullMethodName(), fromSchema(method, statuses));
-      } catch (IllegalArgumentException wrong) {
-        wrongOptions.add(wrong.getMessage());
-      }
     }
 
     @SuppressWarnings("unchecked") // only protobuf methods carry the option
@@ -96,13 +94,9 @@ public final class Procedures {
       return builder.build();
     }
 
-    /**
-     * Checks the descriptors and returns them.
-     *
-     * @throws IllegalArgumentException if anything is wrong with them; the message lists all of it
-     */
+    /** Returns the procedures described. */
     public Procedures build() {
-      List<String> problems = new ArrayList<>(wrongOptions);
+      List<String> problems = new ArrayList<>();
       Map<String, Procedure> byName = new LinkedHashMap<>();
       for (Procedure procedure : described) {
         if (byName.put(procedure.name(), procedure) != null) {
@@ -111,11 +105,7 @@ public final class Procedures {
       }
       annotated.forEach(byName::putIfAbsent);
       byName.values().forEach(procedure -> problems.addAll(ProcedureCheck.problems(procedure)));
-      if (!problems.isEmpty()) {
-        throw new IllegalArgumentException(
-            "these procedures cannot be made idempotent:\n  " + String.join("\n  ", problems));
-      }
-      return new Procedures(byName);
+      return new Procedures(byName, problems);
     }
   }
 }

@@ -5,9 +5,11 @@ import com.google.protobuf.ByteString;
 import java.security.GeneralSecurityException;
 
 /**
- * Encrypts recorded responses with a Tink AEAD. Take the primitive of a keyset: new responses are
- * then sealed with its primary key, and older ones open as long as their key is in the set. Needs
- * {@code com.google.crypto.tink:tink}, an optional dependency.
+ * Encrypts recorded answers with a Tink AEAD. Take the primitive of a keyset: new answers are then
+ * sealed with its primary key, and older ones open as long as their key is in the set. To rotate,
+ * give every server the new key first, then make it the primary one, and remove the old one when
+ * the last record sealed with it has expired. Needs {@code com.google.crypto.tink:tink}, an
+ * optional dependency.
  */
 public final class TinkProtection implements ResponseProtection {
   private final Aead aead;
@@ -18,11 +20,11 @@ public final class TinkProtection implements ResponseProtection {
   }
 
   @Override
-  public ByteString seal(ByteString response, ByteString binding) {
+  public ByteString seal(ByteString answer, ByteString binding) {
     try {
-      return ByteString.copyFrom(aead.encrypt(response.toByteArray(), binding.toByteArray()));
+      return ByteString.copyFrom(aead.encrypt(answer.toByteArray(), binding.toByteArray()));
     } catch (GeneralSecurityException failure) {
-      throw new IllegalStateException("a response could not be encrypted", failure);
+      throw new IllegalStateException("an answer could not be encrypted", failure);
     }
   }
 
@@ -31,7 +33,7 @@ public final class TinkProtection implements ResponseProtection {
     try {
       return ByteString.copyFrom(aead.decrypt(stored.toByteArray(), binding.toByteArray()));
     } catch (GeneralSecurityException failure) {
-      throw new IllegalStateException("a recorded response could not be decrypted", failure);
+      throw new IllegalStateException("a recorded answer could not be decrypted", failure);
     }
   }
 }

@@ -39,9 +39,9 @@ public interface Claim {
   Optional<StoreTransaction> transaction();
 
   /**
-   * Records the answer; of a response, what {@link ClaimRequest#seal} makes of it. Repeating it
-   * after a failure is safe: a record that this claim has already completed says {@link
-   * Settled#DONE} again and is not changed.
+   * Records what {@link ClaimRequest#seal} makes of the answer. Repeating it after a failure is
+   * safe: a record that this claim has already completed says {@link Settled#DONE} again and is not
+   * changed.
    *
    * @throws StoreException if it is not known whether the answer was recorded
    * @throws IllegalStateException if the handler has misused the claim's transaction; the message

@@ -7,6 +7,8 @@ import com.google.protobuf.Message;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import java.time.Duration;
 import java.util.Optional;
 
 /**
@@ -16,19 +18,26 @@ import java.util.Optional;
  * @param procedure what is called
  * @param fingerprint what is asked
  * @param request the request itself, to compare it with records of other fingerprint versions
+ * @param retention how long the record will answer retries: the procedure's setting when the call
+ *     came, whatever becomes of the setting while it runs
  */
 public record ClaimRequest(
-    IdempotencyKey key, Procedure procedure, Fingerprint fingerprint, Optional<Message> request) {
+    IdempotencyKey key,
+    Procedure procedure,
+    Fingerprint fingerprint,
+    Optional<Message> request,
+    Duration retention) {
 
   /** Makes the wish of a call whose fingerprint is only comparable within its own version. */
   public ClaimRequest(IdempotencyKey key, Procedure procedure, Fingerprint fingerprint) {
-    this(key, procedure, fingerprint, Optional.empty());
+    this(key, procedure, fingerprint, Optional.empty(), procedure.retention());
   }
 
   /** Makes the wish of a call. */
   public static ClaimRequest of(IdempotencyKey key, Procedure procedure, Message request) {
     Fingerprint fingerprint = procedure.fingerprinter().fingerprint(request);
-    return new ClaimRequest(key, procedure, fingerprint, Optional.of(request));
+    return new ClaimRequest(
+        key, procedure, fingerprint, Optional.of(request), procedure.retention());
   }
 
   /** Returns how the request compares with a recorded one. */
@@ -41,16 +50,25 @@ public record ClaimRequest(
         .orElse(Fingerprint.Match.INCOMPARABLE);
   }
 
-  /** Returns what a store keeps for a response. */
-  public ByteString seal(ByteString response) {
-    return procedure
-        .responseProtection()
-        .map(protection -> protection.seal(response, binding()))
-        .orElse(response);
+  /**
+   * Returns what a store keeps for an answer, be it a response or an error.
+   *
+   * @throws StoreException if it cannot be sealed, and so not be recorded for the time being
+   */
+  public ByteString seal(ByteString answer) {
+    Optional<ResponseProtection> protection = procedure.responseProtection();
+    if (protection.isEmpty()) {
+      return answer;
+    }
+    try {
+      return protection.get().seal(answer, binding());
+    } catch (RuntimeException failure) {
+      throw new StoreException("the answer could not be sealed", failure);
+    }
   }
 
   /**
-   * Returns the response that a store has kept.
+   * Returns the answer that a store has kept.
    *
    * @throws IllegalStateException if it cannot be opened
    */

@@ -21,7 +21,7 @@ public interface IdempotencyStore {
   /**
    * Checks, at start-up, that the store can serve these procedures.
    *
-   * @throws IllegalStateException if it cannot; the message lists every problem
+   * @throws io.github.grpcidempotency.procedure.SetupException if it cannot; it lists every problem
    * @throws StoreException if the store cannot be reached
    */
   void verify(Collection<Procedure> procedures);

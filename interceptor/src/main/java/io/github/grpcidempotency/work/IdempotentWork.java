@@ -13,9 +13,12 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.proto.v1.RecordedError;
 import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.runtime.IdempotencyListener;
+import io.github.grpcidempotency.runtime.ReplayRight;
+import io.github.grpcidempotency.runtime.Setup;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -23,20 +26,28 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.lang.ref.Reference;
 import java.time.Duration;
-import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs pieces of work at most once under a token, with the same leases, fences, transactions and
  * replays as calls: for a scheduler whose runs may be started twice, a consumer whose messages may
- * be delivered twice, or a handler of a {@code HANDLER_INTERNAL} procedure.
+ * be delivered twice, or a handler of a {@code HANDLER_INTERNAL} procedure. What a crash between
+ * effect and record means depends on the kind's execution, as for calls.
  *
- * <p>Within the work, a transactional procedure's transaction and {@code TransactionalCompletion}
- * are found as in a handler. Thread-safe. Blocks: the work runs on the thread of the caller.
+ * <p>Work always fails closed: while the store is out of reach, nothing is run. A kind's key policy
+ * and key source mean nothing here. Within the work, a transactional procedure's transaction and
+ * {@code TransactionalCompletion} are found as in a handler. Thread-safe. Blocks: the work runs on
+ * the thread of the caller.
  */
 public final class IdempotentWork implements AutoCloseable {
+  private static final Logger logger = LoggerFactory.getLogger(IdempotentWork.class);
+
   private final Engine engine;
 
   private IdempotentWork(IdempotencyStore store) {
@@ -44,14 +55,15 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /**
-   * Checks that the store can serve the kinds of work, and returns their runner. Close it when the
-   * last of them has ended.
+   * Checks the kinds of work, and that the store can serve them, and returns their runner. Close it
+   * when the last of them has ended.
    *
-   * @throws IllegalStateException if the store cannot; the message lists every problem
+   * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists all
+   *     of it
    * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
    */
   public static IdempotentWork on(IdempotencyStore store, Procedure... kinds) {
-    store.verify(List.of(kinds));
+    Setup.check(Procedures.of(kinds), Optional.of(store));
     return new IdempotentWork(store);
   }
 
@@ -60,13 +72,16 @@ public final class IdempotentWork implements AutoCloseable {
    *
    * @param kind what it is; its retention, execution and policies apply
    * @param caller on whose behalf it runs
-   * @param token the operation's identity, such as a {@link
-   *     io.github.grpcidempotency.key.ScheduleKey}, or a message's id
+   * @param token the operation's identity within its caller's scope, such as a {@link
+   *     io.github.grpcidempotency.key.ScheduleKey}, or a message's id; one space with the keys of
+   *     the same caller's calls
    * @param input what the work depends on; the same token with another input is refused
    * @param results parses a recorded result
    * @param work does it, and returns the result to record
-   * @throws WorkRefusedException if it is not run and has no result: it is running elsewhere, the
-   *     input differs, or the store is out of reach and the kind fails closed
+   * @throws WorkRefusedException if there is no result to give: it is running elsewhere, its result
+   *     could not be recorded yet, the input differs, the store is out of reach, or the kind's
+   *     guard refuses
+   * @throws IllegalArgumentException if the token is not {@linkplain IdempotencyKey#isKey usable}
    * @throws WorkFailedException if the work threw it, now or, if that was recorded, before
    * @throws Exception whatever else the work throws; the token is then free again
    */
@@ -119,7 +134,8 @@ public final class IdempotentWork implements AutoCloseable {
     }
     return switch (engine.settler().complete(claim, value)) {
       case DONE ->
-          new WorkResult<>(value, false, firstStatus(claim), claim.operationId(), claim.expires());
+          new WorkResult<>(
+              value, false, firstStatus(claim), claim.operationId(), claim.expires(), Set.of());
       case COME_AGAIN -> throw new WorkRefusedException(Refusal.inProgress(engine.lease()));
       case ROLLED_BACK ->
           throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
@@ -148,18 +164,31 @@ public final class IdempotentWork implements AutoCloseable {
 
   private static <T extends Message> WorkResult<T> replay(
       ClaimRequest wish, ClaimResult.Recorded recorded, Parser<T> results)
-      throws WorkFailedException, InvalidProtocolBufferException {
-    if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
-      RecordedError error = RecordedError.parseFrom(failure.bytes());
-      throw new WorkFailedException(Code.forNumber(error.getCode()), error.getMessage());
+      throws WorkFailedException, WorkRefusedException {
+    if (!ReplayRight.of(wish, recorded)) {
+      throw new WorkRefusedException(Refusal.replayDenied());
     }
-    RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
-    return new WorkResult<>(
-        results.parseFrom(wish.open(response.bytes())),
-        true,
-        recorded.status(),
-        recorded.operationId(),
-        recorded.expires());
+    try {
+      if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
+        RecordedError error = RecordedError.parseFrom(wish.open(failure.bytes()));
+        throw new WorkFailedException(Code.forNumber(error.getCode()), error.getMessage());
+      }
+      RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
+      return new WorkResult<>(
+          results.parseFrom(wish.open(response.bytes())),
+          true,
+          recorded.status(),
+          recorded.operationId(),
+          recorded.expires(),
+          wish.procedure().omittedFields());
+    } catch (RuntimeException | InvalidProtocolBufferException unreadable) {
+      logger.error(
+          "{}: the result of operation {} cannot be read; it stays recorded",
+          wish.procedure().name(),
+          recorded.operationId(),
+          unreadable);
+      throw new WorkRefusedException(Refusal.recordUnreadable());
+    }
   }
 
   private ClaimResult await(ClaimRequest wish, ClaimResult.InFlight met, Duration limit)

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.work;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import java.time.Instant;
+import java.util.Set;
 import java.util.UUID;
 
 /**
@@ -13,6 +14,12 @@ import java.util.UUID;
  * @param status how far the asynchronous work behind it has come
  * @param operationId the id of its record
  * @param expires until when the record answers
+ * @param omitted the paths of fields that were never recorded, and that a replayed value lacks
  */
 public record WorkResult<T extends Message>(
-    T value, boolean replayed, IdempotencyStatus status, UUID operationId, Instant expires) {}
+    T value,
+    boolean replayed,
+    IdempotencyStatus status,
+    UUID operationId,
+    Instant expires,
+    Set<String> omitted) {}

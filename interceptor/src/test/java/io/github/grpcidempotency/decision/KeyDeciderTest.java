@@ -6,6 +6,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.KeyPolicy;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -62,6 +63,16 @@ class KeyDeciderTest {
         .isEqualTo(decision);
     assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.of(CALLER)))
         .isEqualTo(decision);
+  }
+
+  @Test
+  void aKeyThatNoStoreCouldKeepIsRefused() {
+    for (KeyPolicy policy : List.of(KeyPolicy.OPTIONAL, KeyPolicy.REQUIRED, KeyPolicy.DERIVED)) {
+      assertThat(
+              KeyDecider.decide(
+                  policy, Optional.of(FoundKey.of("k".repeat(513))), Optional.of(CALLER)))
+          .isEqualTo(new KeyDecision.Refuse(Refusal.invalidKey()));
+    }
   }
 
   /** Every decision that there is. */

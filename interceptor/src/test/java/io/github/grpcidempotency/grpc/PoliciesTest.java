@@ -2,6 +2,7 @@ package io.github.grpcidempotency.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
 
 import com.google.crypto.tink.Aead;
 import com.google.crypto.tink.KeyTemplates;
@@ -9,18 +10,23 @@ import com.google.crypto.tink.KeysetHandle;
 import com.google.crypto.tink.RegistryConfiguration;
 import com.google.crypto.tink.aead.AeadConfig;
 import com.google.protobuf.ByteString;
+import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.UnprovenKeyException;
+import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.procedure.TinkProtection;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Status;
+import java.security.GeneralSecurityException;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -59,7 +65,10 @@ class PoliciesTest extends CallTest {
   @Test
   void whereAKeyIsProhibitedACallWithOneIsRefused() {
     ThingServer server =
-        start(server().createThing(procedure -> procedure.keyPolicy(KeyPolicy.PROHIBITED)));
+        start(
+            server()
+                .withoutResource()
+                .createThing(procedure -> procedure.keyPolicy(KeyPolicy.PROHIBITED)));
 
     keyed(server)
         .end()
@@ -70,9 +79,76 @@ class PoliciesTest extends CallTest {
   }
 
   @Test
+  void whereAKeyIsProhibitedItIsSoInWhateverForm() {
+    ThingServer server =
+        start(
+            server()
+                .withoutResource()
+                .createThing(procedure -> procedure.keyPolicy(KeyPolicy.PROHIBITED)));
+
+    for (TestCall call :
+        List.of(
+            server.call("a thing").key("no uuid"),
+            server.call("a thing").key(""),
+            server.call("a thing").key(KEY).key(KEY))) {
+      call.end().refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_PROHIBITED").forGood();
+    }
+    assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void aStreamMayProhibitKeysAndIsUntouchedWithoutOne() {
+    ThingServer server =
+        start(
+            server()
+                .describe(
+                    Procedure.of(ThingServer.CREATE_MANY).keyPolicy(KeyPolicy.PROHIBITED).build()));
+
+    keyed(server)
+        .to(ThingServer.CREATE_MANY)
+        .requests(3)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_PROHIBITED")
+        .forGood();
+    assertThat(server.things().runs()).isZero();
+    server.call("a thing").as(ALICE).to(ThingServer.CREATE_MANY).requests(3).end().untouched();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aStreamWithoutADescriptorIsUntouchedWhateverItsHeadersSay() {
+    ThingServer server = start();
+
+    keyed(server).to(ThingServer.CREATE_MANY).requests(3).end().untouched();
+    keyed(server).to(ThingServer.CREATE_MANY).requests(3).end().untouched();
+    assertThat(server.things().runs()).isEqualTo(2);
+  }
+
+  /** An outage would let it run unguarded. */
+  @Test
+  void aKeyThatNoStoreCouldKeepIsMalformed() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.keyFrom(KeySource.requestField("name"))));
+
+    for (String key : List.of("k".repeat(513), "a\0b")) {
+      server
+          .call(key)
+          .as(ALICE)
+          .end()
+          .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID")
+          .forGood();
+    }
+    server.call("k".repeat(512)).as(ALICE).end().first();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
   void aHandlerThatLooksAfterKeysItselfIsLeftAlone() {
     ThingServer server =
-        start(server().createThing(procedure -> procedure.keyPolicy(KeyPolicy.HANDLER_INTERNAL)));
+        start(
+            server()
+                .withoutResource()
+                .createThing(procedure -> procedure.keyPolicy(KeyPolicy.HANDLER_INTERNAL)));
 
     keyed(server).end().untouched();
     keyed(server).end().untouched();
@@ -263,6 +339,69 @@ class PoliciesTest extends CallTest {
   }
 
   @Test
+  void aRecordedErrorIsEncryptedAsWellAndRepeatedAsItWas() throws Exception {
+    AeadConfig.register();
+    Exchangeable aead = new Exchangeable(newAead());
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure
+                            .protect(new TinkProtection(aead))
+                            .failures(
+                                FailurePolicy.releaseAll().withTerminal(Code.ALREADY_EXISTS))));
+    server
+        .things()
+        .handle(
+            (request, observer) ->
+                observer.onError(
+                    Status.ALREADY_EXISTS.withDescription("a secret").asRuntimeException()));
+    Seen first = keyed(server).end();
+
+    Seen second = keyed(server).end();
+    aead.set(newAead());
+    Seen third = keyed(server).end();
+
+    assertThat(second.code()).isEqualTo(first.code());
+    assertThat(second.status().getDescription()).isEqualTo("a secret");
+    third.refused(Status.Code.INTERNAL, "IDEMPOTENCY_RECORD_UNREADABLE");
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anAnswerWhoseKeyIsMissingIsRefusedAndNotLost() throws Exception {
+    AeadConfig.register();
+    Aead right = newAead();
+    Exchangeable aead = new Exchangeable(right);
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.protect(new TinkProtection(aead))));
+    Seen first = keyed(server).end().first();
+
+    aead.set(newAead());
+    keyed(server).end().refused(Status.Code.INTERNAL, "IDEMPOTENCY_RECORD_UNREADABLE").forGood();
+    aead.set(right);
+
+    keyed(server).end().replays(first);
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anAnswerThatCannotBeEncryptedIsNotSentButRecordedLater() throws Exception {
+    AeadConfig.register();
+    Aead right = newAead();
+    Exchangeable aead = new Exchangeable(new Broken());
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.protect(new TinkProtection(aead))));
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    aead.set(right);
+
+    await().until(() -> keyed(server).end().isReplayed());
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
   void whatWasSealedForOneRecordDoesNotOpenForAnother() throws Exception {
     AeadConfig.register();
     ResponseProtection protection =
@@ -277,5 +416,48 @@ class PoliciesTest extends CallTest {
         .isEqualTo("secret");
     assertThatIllegalStateException()
         .isThrownBy(() -> protection.open(sealed, ByteString.copyFromUtf8("bob")));
+  }
+
+  private static Aead newAead() throws GeneralSecurityException {
+    return KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM"))
+        .getPrimitive(RegistryConfiguration.get(), Aead.class);
+  }
+
+  /** A keyset that is exchanged while the server runs. */
+  private static final class Exchangeable implements Aead {
+    private volatile Aead now;
+
+    Exchangeable(Aead now) {
+      this.now = now;
+    }
+
+    void set(Aead other) {
+      now = other;
+    }
+
+    @Override
+    public byte[] encrypt(byte[] plaintext, byte[] associatedData) throws GeneralSecurityException {
+      return now.encrypt(plaintext, associatedData);
+    }
+
+    @Override
+    public byte[] decrypt(byte[] ciphertext, byte[] associatedData)
+        throws GeneralSecurityException {
+      return now.decrypt(ciphertext, associatedData);
+    }
+  }
+
+  /** A key service that is away. */
+  private static final class Broken implements Aead {
+    @Override
+    public byte[] encrypt(byte[] plaintext, byte[] associatedData) throws GeneralSecurityException {
+      throw new GeneralSecurityException("the key service is away");
+    }
+
+    @Override
+    public byte[] decrypt(byte[] ciphertext, byte[] associatedData)
+        throws GeneralSecurityException {
+      throw new GeneralSecurityException("the key service is away");
+    }
   }
 }

@@ -7,6 +7,7 @@ import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.Map;
@@ -212,9 +213,12 @@ class RefusalsTest extends CallTest {
   void aServerDoesNotStartOnAStoreThatCannotServeIt() {
     store.refuseProcedures("the table has no such column");
 
-    assertThatThrownBy(this::start)
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessage("the table has no such column");
+    assertThatThrownBy(
+            () -> start(server().createThing(procedure -> procedure.retention(Duration.ZERO))))
+        .isInstanceOf(SetupException.class)
+        .hasMessageStartingWith("idempotency cannot be set up:\n")
+        .hasMessageContaining("CreateThing: its retention must be positive")
+        .hasMessageContaining("the table has no such column");
   }
 
   private static void assertInvalidKey(Seen seen) {

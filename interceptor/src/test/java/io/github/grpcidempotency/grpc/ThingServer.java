@@ -127,6 +127,7 @@ final class ThingServer {
     private UnaryOperator<IdempotencyInterceptor.Builder> settings = UnaryOperator.identity();
     private Optional<IdempotencyStore> store = Optional.empty();
     private boolean bare;
+    private boolean resource = true;
 
     private Builder(Transport transport) {
       this.transport = transport;
@@ -152,6 +153,18 @@ final class ThingServer {
     /** Makes {@code CreateOther} idempotent as well. */
     Builder describeOther() {
       procedures.add(Procedure.of(CREATE_OTHER).build());
+      return this;
+    }
+
+    /** Describes {@code CreateThing} as one whose record refers to nothing. */
+    Builder withoutResource() {
+      this.resource = false;
+      return this;
+    }
+
+    /** Describes another method. */
+    Builder describe(Procedure procedure) {
+      procedures.add(procedure);
       return this;
     }
 
@@ -182,7 +195,10 @@ final class ThingServer {
       if (bare) {
         return Optional.empty();
       }
-      procedures.add(createThing.apply(Procedure.annotated(CREATE_THING)).build());
+      procedures.add(
+          createThing
+              .apply(resource ? Procedure.annotated(CREATE_THING) : Procedure.of(CREATE_THING))
+              .build());
       IdempotencyInterceptor.Builder builder =
           IdempotencyInterceptor.builder(
               procedures.build(), () -> Optional.ofNullable(CALLER.get()));

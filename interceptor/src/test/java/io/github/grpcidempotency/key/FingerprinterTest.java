@@ -4,11 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.io.BaseEncoding;
 import com.google.protobuf.ByteString;
+import com.google.protobuf.DescriptorProtos.DescriptorProto;
+import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.DescriptorValidationException;
+import com.google.protobuf.Descriptors.FileDescriptor;
+import com.google.protobuf.DynamicMessage;
+import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class FingerprinterTest {
@@ -62,6 +71,39 @@ class FingerprinterTest {
         .isFalse();
   }
 
+  /** During a rolling change of the schema, one server knows a field and another does not yet. */
+  @Test
+  void serversOfAnOlderAndANewerSchemaTakeTheSameFingerprint() throws Exception {
+    CreateThingRequest request =
+        CreateThingRequest.newBuilder()
+            .setName("a")
+            .putLabels("a", "1")
+            .setRequestId("r")
+            .setThing(Thing.newBuilder().setId("i").setName("n"))
+            .setSentAt("now")
+            .build();
+
+    for (String known : List.of("name", "labels", "request_id", "thing", "sent_at")) {
+      Message seenByOlder = DynamicMessage.parseFrom(without(known), request.toByteString());
+      assertThat(seenByOlder.getUnknownFields().asMap()).as(known).hasSize(1);
+      assertThat(Fingerprinter.wholeRequest().fingerprint(seenByOlder))
+          .as(known)
+          .isEqualTo(Fingerprinter.wholeRequest().fingerprint(request));
+    }
+  }
+
+  @Test
+  void whatAnOlderServerDoesNotKnowDeepInARequestCountsInItsPlace() throws Exception {
+    Thing thing = Thing.newBuilder().setId("i").setName("n").build();
+    UnknownFieldSet idUnknown =
+        UnknownFieldSet.parseFrom(Thing.newBuilder().setId("i").build().toByteString());
+    Thing seenByOlder = Thing.newBuilder().setName("n").setUnknownFields(idUnknown).build();
+    assertThat(seenByOlder.toByteString()).isNotEqualTo(thing.toByteString());
+
+    assertThat(Fingerprinter.wholeRequest().fingerprint(with(seenByOlder)))
+        .isEqualTo(Fingerprinter.wholeRequest().fingerprint(with(thing)));
+  }
+
   @Test
   void hashesOfDifferentVersionsDoNotMatch() {
     ByteString hash = ByteString.copyFromUtf8("hash");
@@ -79,6 +121,27 @@ class FingerprinterTest {
           .as(other)
           .isFalse();
     }
+  }
+
+  private static CreateThingRequest with(Thing thing) {
+    return CreateThingRequest.newBuilder().setName("a").setThing(thing).setSentAt("now").build();
+  }
+
+  /** Returns the schema of requests as it was before a field was added. */
+  private static Descriptor without(String field) throws DescriptorValidationException {
+    FileDescriptor file = CreateThingRequest.getDescriptor().getFile();
+    FileDescriptorProto.Builder older = file.toProto().toBuilder();
+    older.clearService();
+    DescriptorProto.Builder request = older.getMessageTypeBuilder(0);
+    int index =
+        IntStream.range(0, request.getFieldCount())
+            .filter(i -> request.getField(i).getName().equals(field))
+            .findFirst()
+            .orElseThrow();
+    request.removeField(index);
+    return FileDescriptor.buildFrom(
+            older.build(), file.getDependencies().toArray(FileDescriptor[]::new))
+        .findMessageTypeByName("CreateThingRequest");
   }
 
   private static CreateThingRequest withLabels(List<String> labels) {

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.key;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.util.HashMap;
 import java.util.List;
@@ -46,6 +47,16 @@ class IdempotencyKeyTest {
         assertThat(other).as("%s in %s shares its spelling", value, caller).isNull();
       }
     }
+  }
+
+  /** What a column or an index could not hold would look like an outage of the store. */
+  @Test
+  void aKeyThatNoStoreCouldKeepIsNone() {
+    for (String value : List.of("", "a\0b", "a\nb", "k".repeat(513))) {
+      assertThat(IdempotencyKey.isKey(value)).isFalse();
+      assertThatIllegalArgumentException().isThrownBy(() -> new IdempotencyKey(USER, value));
+    }
+    assertThat(IdempotencyKey.isKey("k".repeat(512))).isTrue();
   }
 
   @Test

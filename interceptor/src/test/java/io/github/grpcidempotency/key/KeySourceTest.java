@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,7 +45,10 @@ class KeySourceTest {
         .asString()
         .contains("\"nom\" is not a singular string field");
     assertThat(KeySource.requestField("labels").problems(NAMED.getDescriptorForType())).hasSize(1);
-    assertThat(KeySource.requestId().problems(NAMED.getDescriptorForType())).hasSize(1);
+    assertThat(KeySource.requestId().problems(NAMED.getDescriptorForType())).isEmpty();
+    assertThat(KeySource.requestId().problems(Thing.getDescriptor())).hasSize(1);
+    assertThat(KeySource.metadata("x key").problems(NAMED.getDescriptorForType())).hasSize(1);
+    assertThat(KeySource.metadata("x-key-bin").problems(NAMED.getDescriptorForType())).hasSize(1);
     assertThat(KeySource.content("name", "nom").problems(NAMED.getDescriptorForType())).hasSize(1);
     assertThat(
             KeySource.firstOf(KeySource.requestField("a"), KeySource.requestField("b"))
@@ -101,6 +105,18 @@ class KeySourceTest {
         .isNotEqualTo(key);
     assertThat(value(source, new Call("a.B/D", Optional.of(ALICE), Map.of(), NAMED)))
         .isNotEqualTo(key);
+  }
+
+  @Test
+  void aKeyOfContentIsTheSameInWhateverOrderAMapArrives() {
+    CreateThingRequest ab =
+        CreateThingRequest.newBuilder().putLabels("a", "1").putLabels("b", "2").build();
+    CreateThingRequest ba =
+        CreateThingRequest.newBuilder().putLabels("b", "2").putLabels("a", "1").build();
+
+    assertThat(value(KeySource.content("labels"), call(ba)))
+        .isPresent()
+        .isEqualTo(value(KeySource.content("labels"), call(ab)));
   }
 
   @Test

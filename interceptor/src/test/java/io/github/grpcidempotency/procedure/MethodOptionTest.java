@@ -3,23 +3,47 @@ package io.github.grpcidempotency.procedure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import com.google.protobuf.Message;
+import com.google.protobuf.UnknownFieldSet;
+import com.google.rpc.Code;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.Fingerprint.Match;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.FoundKey;
+import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.proto.v1.ProcedureProto;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.MarkedRequest;
 import io.github.grpcidempotency.testing.v1.MisdescribedServiceGrpc;
 import io.github.grpcidempotency.testing.v1.Nested;
 import io.github.grpcidempotency.testing.v1.OptionServiceGrpc;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class MethodOptionTest {
+  private static final CreateThingRequest REQUEST =
+      CreateThingRequest.newBuilder().setName("a thing").build();
+
   @Test
-  void theOptionSaysEverythingThatItCan() {
+  void theOptionNamesTheResourceAndItsId() {
     UUID id = UUID.randomUUID();
-    Procedure procedure = Procedure.annotated(OptionServiceGrpc.getEverythingMethod()).build();
+    Procedure procedure = annotated(OptionServiceGrpc.getEverythingMethod());
 
     assertThat(procedure.method()).contains(OptionServiceGrpc.getEverythingMethod());
     assertThat(procedure.name()).isEqualTo("idempotency.testing.v1.OptionService/Everything");
@@ -31,20 +55,174 @@ class MethodOptionTest {
 
   @Test
   void anEmptyOptionLeavesTheDefaults() {
-    Procedure procedure = Procedure.annotated(OptionServiceGrpc.getNothingMethod()).build();
+    Procedure procedure = annotated(OptionServiceGrpc.getNothingMethod());
 
     assertThat(procedure.resourceType()).isEmpty();
     assertThat(procedure.resourceId(Nested.getDefaultInstance())).isEmpty();
     assertThat(procedure.retention()).isEqualTo(Duration.ofHours(24));
+    assertThat(procedure.retainedFromLastReplay()).isFalse();
     assertThat(procedure.outagePolicy()).isEqualTo(OutagePolicy.FAIL_OPEN);
     assertThat(procedure.statusResolver()).isEmpty();
     assertThat(procedure.failurePolicy()).isEqualTo(FailurePolicy.releaseAll());
+    assertThat(procedure.keyPolicy()).isEqualTo(KeyPolicy.OPTIONAL);
+    assertThat(procedure.keySource()).isEmpty();
+    assertThat(procedure.execution()).isEqualTo(Execution.RESERVED);
+    assertThat(procedure.inFlightPolicy()).isEqualTo(InFlightPolicy.refuse());
+    assertThat(procedure.omittedFields()).isEmpty();
   }
 
   @Test
   void failingOpenCanBeSaid() {
-    assertThat(Procedure.annotated(OptionServiceGrpc.getOpenMethod()).build().outagePolicy())
+    assertThat(annotated(OptionServiceGrpc.getOpenMethod()).outagePolicy())
         .isEqualTo(OutagePolicy.FAIL_OPEN);
+  }
+
+  @Test
+  void aKeyInTheStandardHeaderHasTheFormatThatIsSaid() {
+    Procedure opaque = annotated(OptionServiceGrpc.getOpaqueKeyMethod());
+    KeyFormat pattern = annotated(OptionServiceGrpc.getPatternKeyMethod()).keyFormat();
+
+    assertThat(opaque.keyPolicy()).isEqualTo(KeyPolicy.REQUIRED);
+    assertThat(opaque.keyFormat().canonicalize("no-uuid")).contains("no-uuid");
+    assertThat(pattern.canonicalize("ABCD")).contains("ABCD");
+    assertThat(pattern.canonicalize("abcd")).isEmpty();
+  }
+
+  /** Each header or request is one that only its source, or an earlier one, finds a key in. */
+  static Stream<Arguments> sources() {
+    String uuid7 = "0193a0c4-7e5b-7cc1-9d6e-aabbccddeeff";
+    String uuid4 = "0193a0c4-7e5b-4cc1-9d6e-aabbccddeeff";
+    return Stream.of(
+        arguments("x-delivery", "a-b~c", REQUEST, "delivery:a-b~c"),
+        arguments(
+            "x-run",
+            "sched:close:2026-12-01T00:00:00.000Z",
+            REQUEST,
+            "sched:close:2026-12-01T00:00:00Z"),
+        arguments("x-code", "ABCD", REQUEST, "ABCD"),
+        arguments("x-uuid", uuid7.toUpperCase(Locale.ROOT), REQUEST, uuid7),
+        arguments("x-uuid4", uuid4, REQUEST, uuid4),
+        arguments("x-none", "", REQUEST.toBuilder().setRequestId(uuid4).build(), uuid4),
+        arguments("x-none", "", withThing(uuid7, ""), "id:" + uuid7),
+        arguments("x-none", "", withThing("", "its name"), "its name"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("sources")
+  void aKeyComesFromTheFirstSourceThatHasOne(
+      String header, String value, CreateThingRequest request, String key) {
+    KeySource source =
+        annotated(OptionServiceGrpc.getEverySourceMethod()).keySource().orElseThrow();
+
+    assertThat(source.find(new OneHeader(header, value, request)).map(FoundKey::value))
+        .contains(key);
+  }
+
+  @Test
+  void aKeyOfContentIsTheLastResort() {
+    Procedure procedure = annotated(OptionServiceGrpc.getEverySourceMethod());
+    OneHeader bare = new OneHeader("x-none", "", REQUEST);
+
+    assertThat(procedure.keyPolicy()).isEqualTo(KeyPolicy.DERIVED);
+    assertThat(procedure.keySource().orElseThrow().find(bare))
+        .isEqualTo(KeySource.content("name", "labels").find(bare));
+  }
+
+  @Test
+  void thePolicyThatIsSaidCountsBesideASource() {
+    assertThat(annotated(OptionServiceGrpc.getOptionalSourceMethod()).keyPolicy())
+        .isEqualTo(KeyPolicy.OPTIONAL);
+    assertThat(annotated(OptionServiceGrpc.getHandlerInternalMethod()).keyPolicy())
+        .isEqualTo(KeyPolicy.HANDLER_INTERNAL);
+  }
+
+  @Test
+  void keysMayBeProhibitedOnStreamsAndReads() {
+    for (MethodDescriptor<CreateThingRequest, Nested> method :
+        List.of(
+            OptionServiceGrpc.getProhibitedStreamMethod(),
+            OptionServiceGrpc.getProhibitedReadMethod())) {
+      assertThat(annotated(method).keyPolicy()).isEqualTo(KeyPolicy.PROHIBITED);
+    }
+  }
+
+  @Test
+  void aRetentionClassIsADuration() {
+    assertThat(annotated(OptionServiceGrpc.getInteractiveMethod()).retention())
+        .isEqualTo(Duration.ofHours(24));
+    assertThat(annotated(OptionServiceGrpc.getWebhookMethod()).retention())
+        .isEqualTo(Duration.ofDays(7));
+    assertThat(annotated(OptionServiceGrpc.getFinancialMethod()).retention())
+        .isEqualTo(Duration.ofDays(30));
+    assertThat(annotated(OptionServiceGrpc.getWebhookMethod()).retainedFromLastReplay()).isTrue();
+  }
+
+  @Test
+  void executionAndInFlightPolicyCanBeSaid() {
+    Procedure reserved = annotated(OptionServiceGrpc.getReservedMethod());
+    Procedure transactional = annotated(OptionServiceGrpc.getTransactionalMethod());
+
+    assertThat(reserved.execution()).isEqualTo(Execution.RESERVED);
+    assertThat(reserved.inFlightPolicy()).isEqualTo(InFlightPolicy.attach(Duration.ofSeconds(2)));
+    assertThat(annotated(OptionServiceGrpc.getSameDatabaseMethod()).execution())
+        .isEqualTo(Execution.RESERVED_SAME_DATABASE);
+    assertThat(transactional.execution()).isEqualTo(Execution.TRANSACTIONAL);
+    assertThat(transactional.outagePolicy()).isEqualTo(OutagePolicy.FAIL_CLOSED);
+  }
+
+  @Test
+  void failuresAreNamedByTheirCodes() {
+    assertThat(annotated(OptionServiceGrpc.getFailingMethod()).failurePolicy())
+        .isEqualTo(
+            FailurePolicy.releaseAll()
+                .withTerminal(Code.ALREADY_EXISTS, Code.FAILED_PRECONDITION)
+                .withUnknown(Code.DEADLINE_EXCEEDED)
+                .withTrailers("x-why"));
+  }
+
+  @Test
+  void fieldsOfTheResponseAreOmittedByTheirPaths() {
+    assertThat(annotated(OptionServiceGrpc.getOmittingMethod()).omittedFields())
+        .containsExactlyInAnyOrder("inner.thing.name", "all.name");
+  }
+
+  @Test
+  void aFieldSaysItselfSinceWhichVersionItIsIgnoredAtAnyDepth() {
+    Fingerprinter rules = annotated(OptionServiceGrpc.getMarkedMethod()).fingerprinter();
+    MarkedRequest request = marked("at first");
+
+    Fingerprint recorded = rules.fingerprint(request);
+
+    assertThat(recorded.version()).isEqualTo(3);
+    assertThat(rules.compare(marked("later"), recorded)).isEqualTo(Match.SAME);
+    for (MarkedRequest other :
+        List.of(
+            request.toBuilder().setName("other").build(),
+            request.toBuilder().setPart(part("other", "at first")).build(),
+            request.toBuilder().setParts(0, part("other", "at first")).build(),
+            request.toBuilder().putNamedParts("a", part("other", "at first")).build())) {
+      assertThat(rules.compare(other, recorded)).isEqualTo(Match.OTHER);
+    }
+  }
+
+  @Test
+  void aFieldIsPartOfRecordsOlderThanItsVersion() {
+    Fingerprinter rules = annotated(OptionServiceGrpc.getMarkedMethod()).fingerprinter();
+    MarkedRequest request = marked("at first");
+    Fingerprint older = Fingerprinter.wholeRequest().ignoringSince(1, "sent").fingerprint(request);
+
+    assertThat(rules.compare(request, older)).isEqualTo(Match.SAME);
+    assertThat(rules.compare(request.toBuilder().setSent("later").build(), older))
+        .isEqualTo(Match.SAME);
+    assertThat(rules.compare(marked("later"), older)).isEqualTo(Match.OTHER);
+  }
+
+  @Test
+  void whatFieldsSayCountsForADescriptorInJavaAsWell() {
+    Fingerprinter rules = Procedure.of(OptionServiceGrpc.getMarkedMethod()).build().fingerprinter();
+
+    assertThat(rules.compare(marked("later"), rules.fingerprint(marked("at first"))))
+        .isEqualTo(Match.SAME);
   }
 
   @Test
@@ -54,15 +232,26 @@ class MethodOptionTest {
             .retention(Duration.ofMinutes(1))
             .outage(OutagePolicy.FAIL_OPEN)
             .build();
+    Procedure otherRules =
+        Procedure.annotated(OptionServiceGrpc.getMarkedMethod())
+            .fingerprint(Fingerprinter.wholeRequest())
+            .build();
+    Procedure otherKey =
+        Procedure.annotated(OptionServiceGrpc.getEverySourceMethod())
+            .keyFrom(KeySource.requestId())
+            .build();
 
     assertThat(procedure.retention()).isEqualTo(Duration.ofMinutes(1));
     assertThat(procedure.outagePolicy()).isEqualTo(OutagePolicy.FAIL_OPEN);
     assertThat(procedure.resourceType()).contains(ResourceType.of("thing"));
+    assertThat(otherRules.fingerprinter()).isSameAs(Fingerprinter.wholeRequest());
+    assertThat(otherKey.keySource().orElseThrow().find(new OneHeader("x-code", "ABCD", REQUEST)))
+        .isEmpty();
   }
 
   @Test
   void aResponseWithoutAUuidHasNoResourceId() {
-    Procedure procedure = Procedure.annotated(OptionServiceGrpc.getEverythingMethod()).build();
+    Procedure procedure = annotated(OptionServiceGrpc.getEverythingMethod());
 
     assertThatIllegalArgumentException()
         .isThrownBy(() -> procedure.resourceId(nested("not a uuid")));
@@ -79,27 +268,110 @@ class MethodOptionTest {
   }
 
   @Test
-  void aPathThatEndsInNoStringIsRefused() {
-    List<MethodDescriptor<CreateThingRequest, Nested>> wrong =
+  void aPathThatEndsInNoStringIsAProblem() {
+    for (MethodDescriptor<CreateThingRequest, Nested> method :
         List.of(
             MisdescribedServiceGrpc.getUnknownFieldMethod(),
             MisdescribedServiceGrpc.getNoFieldMethod(),
             MisdescribedServiceGrpc.getNotAStringMethod(),
             MisdescribedServiceGrpc.getBeyondAStringMethod(),
-            MisdescribedServiceGrpc.getRepeatedMethod());
-
-    for (MethodDescriptor<CreateThingRequest, Nested> method : wrong) {
-      assertThatThrownBy(() -> Procedure.annotated(method))
+            MisdescribedServiceGrpc.getRepeatedMethod())) {
+      assertThat(Procedure.annotated(method).build().problems())
           .as(method.getFullMethodName())
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining(String.valueOf(method.getBareMethodName()))
-          .hasMessageContaining("is not a singular string field of idempotency.testing.v1.Nested");
+          .singleElement()
+          .asString()
+          .contains("is not a singular string field of idempotency.testing.v1.Nested");
     }
+  }
+
+  /** A schema compiled with a newer library, in a server that runs an older one. */
+  @Test
+  void whatThisVersionDoesNotKnowIsAProblemAndNotADefault() {
+    io.github.grpcidempotency.proto.v1.Procedure known =
+        MethodOption.of(OptionServiceGrpc.getNothingMethod()).declared();
+    UnknownFieldSet newField =
+        UnknownFieldSet.newBuilder()
+            .addField(999, UnknownFieldSet.Field.newBuilder().addVarint(1).build())
+            .build();
+
+    assertThat(problems(known)).isEmpty();
+    for (io.github.grpcidempotency.proto.v1.Procedure newer :
+        List.of(
+            known.toBuilder().setKeyPolicyValue(99).build(),
+            known.toBuilder().setUnknownFields(newField).build(),
+            known.toBuilder()
+                .addKeySources(
+                    io.github.grpcidempotency.proto.v1.KeySource.newBuilder()
+                        .setMetadata("x-key")
+                        .setFormatValue(99))
+                .build())) {
+      assertThat(problems(newer))
+          .containsExactly(
+              "its option says something that this version of the library does not know");
+    }
+  }
+
+  @Test
+  void theOptionHasTheNumberThatSchemasAreCompiledWith() {
+    assertThat(ProcedureProto.procedure.getNumber()).isEqualTo(51970);
+    assertThat(ProcedureProto.fingerprintIgnoredSince.getNumber()).isEqualTo(51970);
+  }
+
+  private static List<String> problems(io.github.grpcidempotency.proto.v1.Procedure declared) {
+    return new MethodOption(
+            MethodOption.of(OptionServiceGrpc.getNothingMethod()).schema(), declared)
+        .describe(Procedure.of(ThingServiceGrpc.getCreateThingMethod()))
+        .build()
+        .problems();
+  }
+
+  /** Returns a descriptor with which nothing is wrong. */
+  private static Procedure annotated(
+      MethodDescriptor<? extends Message, ? extends Message> method) {
+    Procedure procedure = Procedure.annotated(method).build();
+    assertThat(Procedures.of(procedure).problems()).isEmpty();
+    return procedure;
   }
 
   private static Nested nested(String id) {
     return Nested.newBuilder()
         .setInner(Nested.Inner.newBuilder().setThing(Thing.newBuilder().setId(id)))
         .build();
+  }
+
+  private static CreateThingRequest withThing(String id, String name) {
+    return REQUEST.toBuilder().setThing(Thing.newBuilder().setId(id).setName(name)).build();
+  }
+
+  private static MarkedRequest marked(String sent) {
+    return MarkedRequest.newBuilder()
+        .setName("a name")
+        .setSent(sent)
+        .setPart(part("one", sent).toBuilder().setWithin(part("within", sent)))
+        .addParts(part("two", sent))
+        .putNamedParts("a", part("three", sent))
+        .build();
+  }
+
+  private static MarkedRequest.Part part(String name, String sent) {
+    return MarkedRequest.Part.newBuilder().setName(name).setSent(sent).build();
+  }
+
+  /** A call with one header, or none. */
+  private record OneHeader(String name, String value, Message request) implements KeyCall {
+    @Override
+    public String procedure() {
+      return "a.B/C";
+    }
+
+    @Override
+    public Optional<Caller> caller() {
+      return Optional.empty();
+    }
+
+    @Override
+    public List<String> metadata(String asked) {
+      return asked.equals(name) ? List.of(value) : List.of();
+    }
   }
 }

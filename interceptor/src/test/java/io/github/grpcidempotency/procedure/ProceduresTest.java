@@ -1,8 +1,12 @@
 package io.github.grpcidempotency.procedure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.crypto.tink.Aead;
+import com.google.rpc.Code;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.testing.v1.MisdescribedServiceGrpc;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -12,7 +16,9 @@ import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 class ProceduresTest {
@@ -20,6 +26,10 @@ class ProceduresTest {
       ThingServiceGrpc.getCreateThingMethod().getFullMethodName();
   private static final String CREATE_OTHER =
       ThingServiceGrpc.getCreateOtherMethod().getFullMethodName();
+
+  private static final String NO_ID = " is not a singular string field of Nested";
+  private static final String INTERNAL =
+      "InternalButKept: its handler looks after keys itself, so its ";
 
   private static final StatusResolver RESOLVER = id -> IdempotencyStatus.COMPLETED;
 
@@ -71,43 +81,179 @@ class ProceduresTest {
   @Test
   void everyProblemOfDescriptorsIsListedAtOnce() {
     MethodDescriptor<?, ?> streaming = ThingServiceGrpc.getCreateManyMethod();
-    Procedures.Builder builder =
-        Procedures.builder()
-            .add(plain(streaming))
-            .add(createOther().retention(Duration.ZERO).build())
-            .add(createOther().retention(Duration.ofSeconds(-1)).status(RESOLVER).build());
 
-    assertThatThrownBy(builder::build)
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("CreateMany: only unary methods can be idempotent")
-        .hasMessageContaining("CLIENT_STREAMING")
-        .hasMessageContaining("CreateOther: described twice")
-        .hasMessageContaining("CreateOther: its retention must be positive, it is PT-1S")
-        .hasMessageContaining("CreateOther: it has a status resolver but no resource");
+    assertThat(
+            Procedures.of(
+                    plain(streaming),
+                    createOther().retention(Duration.ZERO).build(),
+                    createOther()
+                        .retention(Duration.ofSeconds(-1))
+                        .status(RESOLVER)
+                        .keyFrom(KeySource.requestField("colour"))
+                        .keyFormat(KeyFormat.opaque())
+                        .fingerprint(Fingerprinter.wholeRequest().ignoringSince(2, "size"))
+                        .omit("secret")
+                        .failures(FailurePolicy.releaseAll().withTrailers("x why"))
+                        .build())
+                .problems())
+        .containsExactlyInAnyOrder(
+            "idempotency.testing.v1.ThingService/CreateMany: only unary methods can be idempotent,"
+                + " this one is CLIENT_STREAMING; it may prohibit keys",
+            CREATE_OTHER + ": described twice",
+            CREATE_OTHER + ": its retention must be positive, it is PT-1S",
+            CREATE_OTHER + ": it has a status resolver but no resource to ask it about",
+            CREATE_OTHER
+                + ": its key: \"colour\" is not a singular string field of"
+                + " idempotency.testing.v1.CreateThingRequest",
+            CREATE_OTHER
+                + ": its key format is that of the standard header, but its key comes from"
+                + " elsewhere: give the format to the source",
+            CREATE_OTHER
+                + ": the fingerprint ignores \"size\", which is not a field of"
+                + " idempotency.testing.v1.CreateThingRequest",
+            CREATE_OTHER
+                + ": it omits \"secret\", which is not a field of idempotency.testing.v1.Thing",
+            CREATE_OTHER + ": it records \"x why\", which is not the name of a trailer");
   }
 
   @Test
   void everyProblemOfOptionsIsListedAtOnce() {
-    Procedures.Builder builder =
+    List<String> problems =
         Procedures.builder()
             .addAnnotated(
                 MisdescribedServiceGrpc.getServiceDescriptor(), resource -> Optional.empty())
-            .addAnnotated(UnfitServiceGrpc.getServiceDescriptor(), resource -> Optional.empty());
+            .addAnnotated(UnfitServiceGrpc.getServiceDescriptor(), resource -> Optional.empty())
+            .build()
+            .problems();
 
-    assertThatThrownBy(builder::build)
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("UnknownField: resource_id_field \"inner.thing.uid\"")
-        .hasMessageContaining("NoField: resource_id_field \"\"")
-        .hasMessageContaining("NotAString: resource_id_field \"inner.thing\"")
-        .hasMessageContaining("BeyondAString: resource_id_field \"inner.thing.id.id\"")
-        .hasMessageContaining("Repeated: resource_id_field \"all.id\"")
-        .hasMessageContaining("BadResourceType: a resource type is lower case snake case")
-        .hasMessageContaining("Streaming: only unary methods can be idempotent")
-        .hasMessageContaining("NoRetention: its retention must be positive, it is PT0S");
+    assertThat(problems)
+        .allSatisfy(problem -> assertThat(problem).startsWith("idempotency.testing.v1."));
+    assertThat(
+            problems.stream()
+                .map(problem -> problem.substring(problem.indexOf('/') + 1))
+                .map(problem -> problem.replace("idempotency.testing.v1.", "")))
+        .containsExactlyInAnyOrder(
+            "UnknownField: resource_id_field \"inner.thing.uid\"" + NO_ID,
+            "NoField: resource_id_field \"\"" + NO_ID,
+            "NotAString: resource_id_field \"inner.thing\"" + NO_ID,
+            "BeyondAString: resource_id_field \"inner.thing.id.id\"" + NO_ID,
+            "Repeated: resource_id_field \"all.id\"" + NO_ID,
+            "BadResourceType: a resource type is lower case snake case of at most 60 characters,"
+                + " not \"A Thing\"",
+            "NoType: it has a resource_id_field, which means nothing without resource_type",
+            "BothRetentions: it has both a retention and a retention_class",
+            "BadCodes: \"ALREADY_EXIST\" is not the name of a status code",
+            "BadCodes: \"UNRECOGNIZED\" is not the name of a status code",
+            "BothCodes: a code is either terminal or unknown, not both",
+            "OkCode: OK is not a failure",
+            "NegativeAttach: a duplicate cannot wait for PT-1S",
+            "BadTrailer: it records \"x why\", which is not the name of a trailer",
+            "BadOmission: it omits \"inner.thing.secret\", which is not a field of Nested",
+            "BadSources: a key source says not where to look",
+            "BadSources: a key source says request_id: false, which is no place to look",
+            "BadSources: a key of content needs at least one field",
+            "BadSources: its key: \"colour\" is not a field of CreateThingRequest",
+            "BadSources: its key: \"labels\" is not a singular string field of CreateThingRequest",
+            "BadSources: its key: \"thing.uid\" is not a singular string field of"
+                + " CreateThingRequest",
+            "BadSources: a key from request_id, assigned_id or content has a format of its own",
+            "BadSources: its key: \"x-key-bin\" is not the name of an ASCII header",
+            "BadSources: the key format PATTERN needs a pattern",
+            "BadSources: a key's pattern means nothing without the format PATTERN",
+            "BadSources: the key's pattern is malformed: Unclosed character class near index 3",
+            "BadSources: its key format is that of the standard header, but its key comes from"
+                + " elsewhere: give the format to the source",
+            "DerivedFromNowhere: its key is derived, but from where is not said",
+            "ProhibitedButKeyed: its calls have no key, so its key source would mean nothing",
+            INTERNAL + "retention would mean nothing",
+            INTERNAL + "in-flight policy would mean nothing",
+            INTERNAL + "failure policy would mean nothing",
+            INTERNAL + "list of omitted fields would mean nothing",
+            "OpenTransaction: it is transactional, so it cannot run without its database: fail"
+                + " closed",
+            "OpenTransaction: it is transactional, so a failure leaves nothing: no outcome is"
+                + " unknown",
+            "BadMark: fingerprint_ignored_since of BadlyMarkedRequest.sent is 1 to 32767, not"
+                + " 40000",
+            "BadMark: fingerprint_ignored_since of BadlyMarkedRequest.seen is 1 to 32767, not -1",
+            "Streaming: only unary methods can be idempotent, this one is CLIENT_STREAMING; it may"
+                + " prohibit keys",
+            "InternalStreaming: only unary methods can be idempotent, this one is"
+                + " SERVER_STREAMING; it may prohibit keys",
+            "TransactionalStreaming: only unary methods can be transactional, this one is"
+                + " BIDI_STREAMING",
+            "Reading: it has NO_SIDE_EFFECTS, so there is nothing to make idempotent",
+            "NoRetention: its retention must be positive, it is PT0S",
+            "EndlessRetention: its retention must be 36500 days at most, it is PT87660000H");
   }
 
   @Test
-  void aMethodWithoutProtobufMessagesIsRefused() {
+  void whatAProhibitedOrInternalDescriptorSaysBesidesIsRefused() {
+    for (KeyPolicy policy : List.of(KeyPolicy.PROHIBITED, KeyPolicy.HANDLER_INTERNAL)) {
+      assertThat(Procedures.of(createOther().keyPolicy(policy).build()).problems()).isEmpty();
+      assertThat(
+              Procedures.of(
+                      createOther()
+                          .keyPolicy(policy)
+                          .keyFrom(KeySource.requestId())
+                          .keyFormat(KeyFormat.opaque())
+                          .resource(ResourceType.of("thing"), thing -> UUID.randomUUID())
+                          .status(RESOLVER)
+                          .retainFromLastReplay()
+                          .inFlight(InFlightPolicy.attach(Duration.ofSeconds(1)))
+                          .failures(FailurePolicy.releaseAll().withTerminal(Code.ABORTED))
+                          .protect(new TinkProtection(new NoAead()))
+                          .omit("name")
+                          .guard((caller, resource) -> true)
+                          .build())
+                  .problems())
+          .hasSize(10)
+          .allSatisfy(problem -> assertThat(problem).endsWith(" would mean nothing"));
+    }
+  }
+
+  @Test
+  void aRetentionThatCannotBeToldIsAProblem() {
+    Procedure broken =
+        createOther()
+            .retention(
+                () -> {
+                  throw new IllegalStateException("the settings are gone");
+                })
+            .build();
+
+    assertThat(Procedures.of(broken).problems())
+        .singleElement()
+        .asString()
+        .contains("its retention cannot be told: ")
+        .contains("the settings are gone");
+  }
+
+  @Test
+  void whatADescriptorKnowsToBeWrongWithItselfIsListed() {
+    Procedure own =
+        new Procedure() {
+          @Override
+          public Optional<MethodDescriptor<?, ?>> method() {
+            return Optional.empty();
+          }
+
+          @Override
+          public String name() {
+            return "jobs/own";
+          }
+
+          @Override
+          public List<String> problems() {
+            return List.of("it is not finished");
+          }
+        };
+
+    assertThat(Procedures.of(own).problems()).containsExactly("jobs/own: it is not finished");
+  }
+
+  @Test
+  void aMethodWithoutProtobufMessagesIsAProblem() {
     MethodDescriptor<String, String> text =
         MethodDescriptor.<String, String>newBuilder()
             .setType(MethodDescriptor.MethodType.UNARY)
@@ -116,9 +262,8 @@ class ProceduresTest {
             .setResponseMarshaller(new TextMarshaller())
             .build();
 
-    assertThatThrownBy(() -> Procedures.of(plain(text)))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("text.Service/Method: its messages are not protobuf messages");
+    assertThat(Procedures.of(plain(text)).problems())
+        .containsExactly("text.Service/Method: its messages are not protobuf messages");
   }
 
   /** A descriptor that says nothing but what it describes. */
@@ -134,6 +279,18 @@ class ProceduresTest {
         return method.getFullMethodName();
       }
     };
+  }
+
+  private static final class NoAead implements Aead {
+    @Override
+    public byte[] encrypt(byte[] plaintext, byte[] associatedData) {
+      throw new UnsupportedOperationException("nothing is recorded");
+    }
+
+    @Override
+    public byte[] decrypt(byte[] ciphertext, byte[] associatedData) {
+      throw new UnsupportedOperationException("nothing is recorded");
+    }
   }
 
   private static final class TextMarshaller implements MethodDescriptor.Marshaller<String> {

@@ -16,6 +16,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -26,6 +27,7 @@ import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -36,6 +38,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -50,6 +53,9 @@ public abstract class IdempotencyStoreContract {
   private static final Duration SHORT_LEASE = Duration.ofMillis(150);
 
   private static final Duration SHORT_RETENTION = Duration.ofMillis(150);
+
+  private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
+  private static final Duration MORE_THAN_A_TENTH = Duration.ofMillis(1_100);
 
   private static final int RACERS = 16;
 
@@ -474,6 +480,103 @@ public abstract class IdempotencyStoreContract {
     inFlight(store.claim(request(shortLived)));
   }
 
+  @Test
+  void aReplayLeavesTheExpiryAsItIs() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request(createThing().retention(TEN_SECONDS).build()));
+    claim.complete(ANSWER);
+    letPass(MORE_THAN_A_TENTH);
+
+    assertThat(recorded(store.claim(request())).expires()).isEqualTo(claim.expires());
+  }
+
+  @Test
+  void aReplayBeginsTheRetentionAnewWhereItIsSaid() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Procedure retained = createThing().retention(TEN_SECONDS).retainFromLastReplay().build();
+    Claim claim = win(store, request(retained));
+    Instant first = claim.expires();
+    claim.complete(ANSWER);
+    assertThat(recorded(store.claim(request(retained))).expires())
+        .as("a moment later nothing is written")
+        .isEqualTo(first);
+    letPass(MORE_THAN_A_TENTH);
+
+    Instant renewed = recorded(store.claim(request(retained))).expires();
+
+    assertThat(renewed).isAfterOrEqualTo(first.plus(MORE_THAN_A_TENTH));
+    assertThat(recorded(store.claim(request(CREATE_THING))).expires()).isEqualTo(renewed);
+  }
+
+  @Test
+  void anotherRetentionCountsForKeysToCome() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    AtomicReference<Duration> retention = new AtomicReference<>(Duration.ofHours(1));
+    Procedure changing = createThing().retention(retention::get).build();
+    Claim old = win(store, request(changing));
+    retention.set(Duration.ofDays(7));
+    Claim fresh =
+        win(
+            store,
+            new ClaimRequest(
+                new IdempotencyKey(user, UUID.randomUUID().toString()), changing, REQUEST));
+    old.complete(ANSWER);
+    fresh.complete(ANSWER);
+
+    assertThat(Duration.between(old.expires(), fresh.expires())).isGreaterThan(Duration.ofDays(6));
+    assertThat(recorded(store.claim(request(changing))).expires()).isEqualTo(old.expires());
+    assertThat(recorded(store.claim(fresh.request())).expires()).isEqualTo(fresh.expires());
+  }
+
+  // What is kept
+
+  @Test
+  void anAnswerIsKeptAsItsProtectionSealsIt() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Procedure sealing = createThing().protect(new Marking()).build();
+    ClaimRequest request = request(sealing);
+    win(store, request).complete(ANSWER);
+
+    RecordedOutcome.Response kept =
+        (RecordedOutcome.Response) recorded(store.claim(request)).outcome();
+
+    assertThat(kept.bytes().toStringUtf8()).isEqualTo("sealed an answer");
+    assertThat(request.open(kept.bytes()).toStringUtf8()).isEqualTo("an answer");
+  }
+
+  @Test
+  void anErrorIsKeptAsItsProtectionSealsIt() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Procedure sealing = createThing().protect(new Marking()).build();
+    ClaimRequest request = request(sealing);
+    win(store, request).complete(new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error")));
+
+    RecordedOutcome.Failure kept =
+        (RecordedOutcome.Failure) recorded(store.claim(request)).outcome();
+
+    assertThat(kept.bytes().toStringUtf8()).isEqualTo("sealed an error");
+  }
+
+  @Test
+  void anAbandonedCallOfAnOlderFingerprintVersionIsTakenOverByTheSameRequestOnly() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    Procedure older = createThing().fingerprint(Fingerprinter.wholeRequest()).build();
+    Procedure newer =
+        createThing()
+            .fingerprint(Fingerprinter.wholeRequest().ignoringSince(2, "request_id"))
+            .build();
+    CreateThingRequest asked =
+        CreateThingRequest.newBuilder().setName("a thing").setRequestId("1").build();
+    IdempotencyKey key = new IdempotencyKey(user, rawKey);
+    Claim abandoned = win(store, ClaimRequest.of(key, older, asked));
+    letPass(SHORT_LEASE);
+
+    inFlight(store.claim(ClaimRequest.of(key, newer, asked.toBuilder().setRequestId("2").build())));
+    Claim successor = win(store, ClaimRequest.of(key, newer, asked));
+
+    assertThat(successor.operationId()).isEqualTo(abandoned.operationId());
+  }
+
   // Status
 
   @Test
@@ -573,6 +676,21 @@ public abstract class IdempotencyStoreContract {
     assertThat(claim.hold()).as("held").isEqualTo(LOST);
     assertThat(claim.complete(OTHER_ANSWER)).as("completed").isEqualTo(LOST);
     assertThat(claim.release()).as("released").isEqualTo(LOST);
+  }
+
+  /** Seals in a way that can be seen. */
+  private static final class Marking implements ResponseProtection {
+    private static final ByteString SEAL = ByteString.copyFromUtf8("sealed ");
+
+    @Override
+    public ByteString seal(ByteString answer, ByteString binding) {
+      return SEAL.concat(answer);
+    }
+
+    @Override
+    public ByteString open(ByteString stored, ByteString binding) {
+      return stored.substring(SEAL.size());
+    }
   }
 
   private static <T> List<T> atOnce(Callable<T> work) throws Exception {

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.testing;
 
 import io.github.grpcidempotency.decision.Standing;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
@@ -52,7 +53,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 
     boolean isFor(ClaimRequest request) {
       return owner.request.procedure().name().equals(request.procedure().name())
-          && owner.request.fingerprint().matches(request.fingerprint());
+          && request.compare(owner.request.fingerprint()) == Fingerprint.Match.SAME;
     }
   }
 
@@ -77,14 +78,16 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
   @Override
   public ClaimResult claim(ClaimRequest request) {
     Instant now = now();
-    Reservation fresh =
-        new Reservation(request, UUID.randomUUID(), now.plus(request.procedure().retention()));
+    Reservation fresh = new Reservation(request, UUID.randomUUID(), now.plus(request.retention()));
     AtomicReference<Reservation> won = new AtomicReference<>();
     Row standing =
         rows.compute(
             request.key(),
             (key, row) -> {
               won.set(claimant(row, fresh, now));
+              if (row != null && won.get() == null && row.outcome.isPresent()) {
+                row.owner.retainFor(request, now);
+              }
               return won.get() == null ? row : reserved(won.get(), now);
             });
     return won.get() == null ? told(standing, request, now) : new ClaimResult.Won(won.get());
@@ -177,7 +180,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
   private final class Reservation implements Claim {
     private final ClaimRequest request;
     private final UUID operationId;
-    private final Instant expires;
+    private volatile Instant expires;
 
     Reservation(ClaimRequest request, UUID operationId, Instant expires) {
       this.request = request;
@@ -187,6 +190,14 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 
     Reservation inPlaceOf(Reservation predecessor) {
       return new Reservation(request, predecessor.operationId, predecessor.expires);
+    }
+
+    /** A replay begins the retention anew, unless a tenth of it has not passed yet. */
+    void retainFor(ClaimRequest replay, Instant now) {
+      boolean due = expires.isBefore(now.plus(replay.retention().multipliedBy(9).dividedBy(10)));
+      if (replay.procedure().retainedFromLastReplay() && due) {
+        expires = now.plus(replay.retention());
+      }
     }
 
     @Override
@@ -229,9 +240,10 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
     }
 
     private RecordedOutcome sealed(RecordedOutcome outcome) {
-      return outcome instanceof RecordedOutcome.Response response
-          ? new RecordedOutcome.Response(request.seal(response.bytes()), response.resourceId())
-          : outcome;
+      if (outcome instanceof RecordedOutcome.Response response) {
+        return new RecordedOutcome.Response(request.seal(response.bytes()), response.resourceId());
+      }
+      return new RecordedOutcome.Failure(request.seal(((RecordedOutcome.Failure) outcome).bytes()));
     }
 
     private boolean isCompleted() {

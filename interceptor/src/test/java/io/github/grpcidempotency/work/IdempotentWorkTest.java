@@ -2,15 +2,21 @@ package io.github.grpcidempotency.work;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.ScheduleKey;
 import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ReplayGuard;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,6 +27,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -40,6 +47,7 @@ class IdempotentWorkTest {
   private final IdempotentWork work =
       IdempotentWork.on(new InMemoryIdempotencyStore(), CLOSE_MONTH);
   private final AtomicInteger runs = new AtomicInteger();
+  private volatile ReplayGuard guard = (caller, resource) -> true;
 
   @AfterEach
   void close() {
@@ -130,6 +138,124 @@ class IdempotentWorkTest {
       threads.shutdownNow();
     }
     assertThat(runs).hasValue(1);
+  }
+
+  @Test
+  void aGuardRefusesAReplayAndSoDoesOneThatFails() throws Exception {
+    Procedure guarded =
+        Procedure.named("jobs/guarded")
+            .guard((caller, resource) -> guard.mayReplay(caller, resource))
+            .build();
+    run(guarded, this::closed);
+    assertThat(run(guarded, this::closed).replayed()).isTrue();
+
+    guard = (caller, resource) -> false;
+    assertRefused(guarded, Refusal.Reason.IDEMPOTENCY_REPLAY_DENIED);
+    guard =
+        (caller, resource) -> {
+          throw new IllegalStateException("the rights cannot be read");
+        };
+    assertRefused(guarded, Refusal.Reason.IDEMPOTENCY_REPLAY_DENIED);
+    assertThat(runs).hasValue(1);
+  }
+
+  @Test
+  void aReplayedResultSaysWhatItLacks() throws Exception {
+    Procedure omitting = Procedure.named("jobs/omitting").omit("value").build();
+
+    WorkResult<StringValue> first = run(omitting, this::closed);
+    WorkResult<StringValue> second = run(omitting, this::closed);
+
+    assertThat(first.value()).isEqualTo(StringValue.of("closed by run 1"));
+    assertThat(first.omitted()).isEmpty();
+    assertThat(second.value()).isEqualTo(StringValue.getDefaultInstance());
+    assertThat(second.omitted()).containsExactly("value");
+  }
+
+  @Test
+  void aResultThatCannotBeReadIsRefusedAndNotRunAgain() throws Exception {
+    AtomicBoolean readable = new AtomicBoolean(true);
+    Procedure sealing = Procedure.named("jobs/sealing").protect(new Plain(readable)).build();
+    run(sealing, this::closed);
+    readable.set(false);
+
+    assertRefused(sealing, Refusal.Reason.IDEMPOTENCY_RECORD_UNREADABLE);
+
+    readable.set(true);
+    assertThat(run(sealing, this::closed).replayed()).isTrue();
+    assertThat(runs).hasValue(1);
+  }
+
+  @Test
+  void aTokenThatNoStoreCouldKeepIsRefused() {
+    for (String token : List.of("", "a\0b", "t".repeat(513))) {
+      assertThatIllegalArgumentException()
+          .isThrownBy(
+              () ->
+                  work.run(CLOSE_MONTH, SYSTEM, token, MONTH, StringValue.parser(), this::closed));
+    }
+    assertThat(runs).hasValue(0);
+  }
+
+  @Test
+  void theSameTokenOfAnotherCallerIsOtherWork() throws Exception {
+    run(this::closed);
+
+    for (Caller other : List.of(SYSTEM.inTenant("acme"), Caller.of(new UUID(0, 2)))) {
+      assertThat(
+              work.run(CLOSE_MONTH, other, RUN, MONTH, StringValue.parser(), this::closed)
+                  .replayed())
+          .isFalse();
+    }
+    assertThat(runs).hasValue(3);
+  }
+
+  @Test
+  void theSameTokenOfAnotherKindIsRefused() throws Exception {
+    run(this::closed);
+
+    assertRefused(
+        Procedure.named("jobs/open-month").build(), Refusal.Reason.IDEMPOTENCY_KEY_REUSED);
+  }
+
+  @Test
+  void kindsAreCheckedBeforeAnyWork() {
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(
+            () ->
+                IdempotentWork.on(
+                    new InMemoryIdempotencyStore(),
+                    CLOSE_MONTH,
+                    Procedure.named("jobs/a").retention(Duration.ZERO).build(),
+                    Procedure.named("jobs/b").status(id -> IdempotencyStatus.FAILED).build()))
+        .withMessageContaining("jobs/a: its retention must be positive")
+        .withMessageContaining("jobs/b: it has a status resolver but no resource");
+  }
+
+  private void assertRefused(Procedure kind, Refusal.Reason reason) {
+    assertThatExceptionOfType(WorkRefusedException.class)
+        .isThrownBy(() -> run(kind, this::closed))
+        .satisfies(refused -> assertThat(refused.refusal().reason()).isEqualTo(reason));
+  }
+
+  /** Seals nothing, and opens what it may. */
+  private record Plain(AtomicBoolean readable) implements ResponseProtection {
+    @Override
+    public ByteString seal(ByteString answer, ByteString binding) {
+      return answer;
+    }
+
+    @Override
+    public ByteString open(ByteString stored, ByteString binding) {
+      if (!readable.get()) {
+        throw new IllegalStateException("the key is missing");
+      }
+      return stored;
+    }
+  }
+
+  private WorkResult<StringValue> run(Procedure kind, Callable<StringValue> body) throws Exception {
+    return work.run(kind, SYSTEM, RUN, MONTH, StringValue.parser(), body);
   }
 
   private WorkResult<StringValue> run(Callable<StringValue> body) throws Exception {

@@ -18,6 +18,6 @@ final class Binding {
         .bind("procedure", request.procedure().name())
         .bind("hash", request.fingerprint().hash().toByteArray())
         .bind("hash_version", request.fingerprint().version())
-        .bind("retention_millis", request.procedure().retention().toMillis());
+        .bind("retention_millis", request.retention().toMillis());
   }
 }

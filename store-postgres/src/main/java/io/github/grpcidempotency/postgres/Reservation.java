@@ -172,7 +172,7 @@ final class Reservation implements Claim {
     RecordedOutcome.Failure failure = (RecordedOutcome.Failure) outcome;
     return values
         .bind("response", null)
-        .bind("status", failure.bytes().toByteArray())
+        .bind("status", request.seal(failure.bytes()).toByteArray())
         .bind("resource_id", null);
   }
 }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.procedure.SetupException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -26,20 +27,20 @@ final class StartupCheck {
   /**
    * Runs every check.
    *
-   * @throws IllegalStateException listing what is wrong
+   * @throws SetupException listing what is wrong
    */
   boolean run(Collection<Procedure> procedures) {
     checkAutocommit();
     if (checkTable()) {
       checkSchema();
+      boolean readable = problems.isEmpty();
       List<Procedure> wellReferenced = procedures.stream().filter(this::checkResource).toList();
-      if (problems.isEmpty()) {
+      if (readable) {
         wellReferenced.forEach(this::tryLook);
       }
     }
     if (!problems.isEmpty()) {
-      throw new IllegalStateException(
-          "the idempotency store cannot be used:\n  " + String.join("\n  ", problems));
+      throw new SetupException(problems);
     }
     return true;
   }

@@ -98,7 +98,7 @@ final class TransactionalClaim implements Claim {
                 run(
                     handle,
                     sql.recordFailure(),
-                    values -> values.bind("status", failure.bytes().toByteArray())));
+                    values -> values.bind("status", request.seal(failure.bytes()).toByteArray())));
     return recorded ? Settled.DONE : Settled.LOST;
   }
 

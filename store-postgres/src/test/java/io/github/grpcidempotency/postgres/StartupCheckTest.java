@@ -5,11 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.junit.jupiter.api.AfterEach;
@@ -139,10 +145,41 @@ class StartupCheckTest {
     execute("REVOKE DELETE ON idempotency.idempotency_keys FROM things_app");
 
     assertThatVerifying(database.appUrl(), otherOf("widget"))
-        .hasMessageStartingWith("the idempotency store cannot be used:\n")
+        .hasMessageStartingWith("idempotency cannot be set up:\n")
         .hasMessageContaining("is not enabled and forced")
         .hasMessageContaining("may not use idempotency.idempotency_keys")
         .hasMessageContaining("add_resource_type('widget', …)");
+  }
+
+  /** A missing column of one procedure does not hide the broken query of another. */
+  @Test
+  void oneErrorNamesTheProblemsOfDescriptorsOptionsAndStore() {
+    Procedure broken =
+        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+            .retention(Duration.ZERO)
+            .status(
+                OutboxStatusResolver.query("SELECT state FROM app.outbox WHERE id = :resource_id")
+                    .build())
+            .build();
+    Procedure withoutColumn =
+        Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
+            .keyFrom(KeySource.requestField("colour"))
+            .resource(ResourceType.of("widget"), thing -> UUID.fromString(thing.getId()))
+            .build();
+    Procedure streaming = Procedure.of(ThingServiceGrpc.getCreateManyMethod()).build();
+
+    assertThatThrownBy(
+            () ->
+                IdempotencyInterceptor.builder(
+                        Procedures.of(broken, withoutColumn, streaming), Optional::empty)
+                    .store(PostgresIdempotencyStore.builder(database.app()).build())
+                    .build())
+        .isInstanceOf(SetupException.class)
+        .hasMessageContaining("CreateThing: its retention must be positive")
+        .hasMessageContaining("CreateOther: its key: \"colour\" is not a singular string field")
+        .hasMessageContaining("CreateMany: only unary methods can be idempotent")
+        .hasMessageContaining("CreateThing: its outbox query fails")
+        .hasMessageContaining("CreateOther: the table has no column widget_id");
   }
 
   @Test

@@ -125,7 +125,8 @@ public final class MemberImport {
           IDEMPOTENCY_KEY_REQUIRED,
           IDEMPOTENCY_KEY_PROHIBITED,
           IDEMPOTENCY_CALLER_REQUIRED,
-          IDEMPOTENCY_REPLAY_DENIED ->
+          IDEMPOTENCY_REPLAY_DENIED,
+          IDEMPOTENCY_RECORD_UNREADABLE ->
           "INTERNAL: the server made a mistake";
     };
   }

@@ -6,7 +6,7 @@ import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGr
 import static io.github.grpcidempotency.example.organization.v1.InviteServiceGrpc.getInviteMemberMethod;
 import static io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc.getCreateNamespaceMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeySource;
@@ -22,9 +22,8 @@ import org.junit.jupiter.api.Test;
 class WrongDescriptorsTest {
   @Test
   void allThatIsWrongWithDescriptorsIsListedAtOnce() {
-    assertThatThrownBy(
-            () ->
-                Procedures.of(
+    assertThat(
+            Procedures.of(
                     Procedure.of(getAddInstallMethod())
                         .keyFrom(KeySource.assignedId("install.id"))
                         .build(),
@@ -41,18 +40,24 @@ class WrongDescriptorsTest {
                         .execution(Execution.TRANSACTIONAL)
                         .outage(OutagePolicy.FAIL_OPEN)
                         .retention(Duration.ZERO)
-                        .build()))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage(
-            """
-            these procedures cannot be made idempotent:
-              organization.v1.ClusterService/AddInstall: its key: "install.id" is not a singular string field of organization.v1.AddInstallRequest
-              organization.v1.InviteService/InviteMember: its key: "e_mail" is not a field of organization.v1.InviteMemberRequest
-              organization.v1.InviteService/InviteMember: it omits "link", which is not a field of organization.v1.InviteMemberResponse
-              organization.v1.NamespaceService/CreateNamespace: the fingerprint ignores "time", which is not a field of organization.v1.CreateNamespaceRequest
-              organization.v1.ClusterService/GetCluster: it has NO_SIDE_EFFECTS, so there is nothing to make idempotent
-              organization.v1.APIKeyService/CreateAPIKey: its key is derived, but from where is not said
-              organization.v1.ProjectService/CreateProject: its retention must be positive, it is PT0S
-              organization.v1.ProjectService/CreateProject: it is transactional, so it cannot run without its database: fail closed""");
+                        .build())
+                .problems())
+        .containsExactly(
+            "organization.v1.ClusterService/AddInstall: its key: \"install.id\" is not a"
+                + " singular string field of organization.v1.AddInstallRequest",
+            "organization.v1.InviteService/InviteMember: its key: \"e_mail\" is not a field"
+                + " of organization.v1.InviteMemberRequest",
+            "organization.v1.InviteService/InviteMember: it omits \"link\", which is not a"
+                + " field of organization.v1.InviteMemberResponse",
+            "organization.v1.NamespaceService/CreateNamespace: the fingerprint ignores"
+                + " \"time\", which is not a field of organization.v1.CreateNamespaceRequest",
+            "organization.v1.ClusterService/GetCluster: it has NO_SIDE_EFFECTS, so there is"
+                + " nothing to make idempotent",
+            "organization.v1.APIKeyService/CreateAPIKey: its key is derived, but from where"
+                + " is not said",
+            "organization.v1.ProjectService/CreateProject: its retention must be positive,"
+                + " it is PT0S",
+            "organization.v1.ProjectService/CreateProject: it is transactional, so it cannot"
+                + " run without its database: fail closed");
   }
 }

@@ -1,0 +1,122 @@
+package io.github.grpcidempotency.key;
+
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.proto.v1.ProcedureProto;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The fields that a request's schema itself leaves out of the fingerprint, by {@code
+ * (idempotency.v1.fingerprint_ignored_since)}, wherever in the request they stand.
+ */
+final class MarkedFields {
+  private final Map<FieldDescriptor, Integer> since;
+
+  /** Types in which a marked field may be found, however deep. */
+  private final Set<Descriptor> holders;
+
+  private MarkedFields(Map<FieldDescriptor, Integer> since, Set<Descriptor> holders) {
+    this.since = Map.copyOf(since);
+    this.holders = Set.copyOf(holders);
+  }
+
+  static MarkedFields none() {
+    return new MarkedFields(Map.of(), Set.of());
+  }
+
+  static MarkedFields of(Descriptor request) {
+    Set<Descriptor> types = new HashSet<>();
+    collect(request, types);
+    Map<FieldDescriptor, Integer> since = new HashMap<>();
+    for (Descriptor type : types) {
+      for (FieldDescriptor field : type.getFields()) {
+        int version = field.getOptions().getExtension(ProcedureProto.fingerprintIgnoredSince);
+        if (version != 0) {
+          since.put(field, version);
+        }
+      }
+    }
+    return since.isEmpty() ? none() : new MarkedFields(since, holders(types, since.keySet()));
+  }
+
+  boolean isEmpty() {
+    return since.isEmpty();
+  }
+
+  /** Returns the newest version that a field names; 0 if there is none. */
+  int version() {
+    return since.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+  }
+
+  /** Returns what is wrong with the marks; empty if nothing is. */
+  List<String> problems() {
+    return since.entrySet().stream()
+        .filter(field -> field.getValue() < 1 || field.getValue() > Short.MAX_VALUE)
+        .map(
+            field ->
+                "fingerprint_ignored_since of %s is 1 to 32767, not %d"
+                    .formatted(field.getKey().getFullName(), field.getValue()))
+        .sorted()
+        .toList();
+  }
+
+  /** Returns the message without what is left out under a version of the rules. */
+  Message without(Message message, int rules) {
+    if (!holders.contains(message.getDescriptorForType())) {
+      return message;
+    }
+    Message.Builder kept = message.toBuilder();
+    for (Map.Entry<FieldDescriptor, Object> entry : message.getAllFields().entrySet()) {
+      FieldDescriptor field = entry.getKey();
+      if (since.getOrDefault(field, Integer.MAX_VALUE) <= rules) {
+        kept.clearField(field);
+      } else if (isHolder(field) && field.isRepeated()) {
+        kept.clearField(field);
+        for (Object element : (List<?>) entry.getValue()) {
+          kept.addRepeatedField(field, without((Message) element, rules));
+        }
+      } else if (isHolder(field)) {
+        kept.setField(field, without((Message) entry.getValue(), rules));
+      }
+    }
+    return kept.build();
+  }
+
+  private boolean isHolder(FieldDescriptor field) {
+    return field.getJavaType() == JavaType.MESSAGE && holders.contains(field.getMessageType());
+  }
+
+  private static void collect(Descriptor type, Set<Descriptor> types) {
+    if (types.add(type)) {
+      type.getFields().stream()
+          .filter(field -> field.getJavaType() == JavaType.MESSAGE)
+          .forEach(field -> collect(field.getMessageType(), types));
+    }
+  }
+
+  /** Grows from the marked fields' own types to the types that hold those. */
+  private static Set<Descriptor> holders(Set<Descriptor> types, Set<FieldDescriptor> marked) {
+    Set<Descriptor> holders = new HashSet<>();
+    marked.forEach(field -> holders.add(field.getContainingType()));
+    boolean grown = true;
+    while (grown) {
+      grown = false;
+      for (Descriptor type : types) {
+        boolean holds =
+            type.getFields().stream()
+                .anyMatch(
+                    field ->
+                        field.getJavaType() == JavaType.MESSAGE
+                            && holders.contains(field.getMessageType()));
+        grown |= holds && holders.add(type);
+      }
+    }
+    return holders;
+  }
+}

@@ -1,0 +1,45 @@
+package io.github.grpcidempotency.procedure;
+
+import io.github.grpcidempotency.key.KeyFormat;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+
+/** A key's format in a method's option, and its pattern. */
+record KeyFormatOption(
+    io.github.grpcidempotency.proto.v1.KeyFormat declared,
+    String pattern,
+    Consumer<String> problems) {
+
+  Optional<KeyFormat> toFormat() {
+    if (declared == io.github.grpcidempotency.proto.v1.KeyFormat.PATTERN) {
+      return compiled();
+    }
+    if (!pattern.isEmpty()) {
+      problems.accept("a key's pattern means nothing without the format PATTERN");
+    }
+    return switch (declared) {
+      case UUID -> Optional.of(KeyFormat.uuid());
+      case UUID4 -> Optional.of(KeyFormat.uuid4());
+      case OPAQUE -> Optional.of(KeyFormat.opaque());
+      case SCHEDULE -> Optional.of(KeyFormat.schedule());
+      case PATTERN, KEY_FORMAT_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
+    };
+  }
+
+  private Optional<KeyFormat> compiled() {
+    if (pattern.isEmpty()) {
+      problems.accept("the key format PATTERN needs a pattern");
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(KeyFormat.matching(Pattern.compile(pattern)));
+    } catch (PatternSyntaxException malformed) {
+      problems.accept(
+          "the key's pattern is malformed: %s near index %d"
+              .formatted(malformed.getDescription(), malformed.getIndex()));
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package io.github.grpcidempotency.procedure;
+
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Message;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.Marshaller;
+import io.grpc.MethodDescriptor.PrototypeMarshaller;
+import java.util.Optional;
+
+/** The types of a method's messages; empty where they are not protobuf messages. */
+final class MessageTypes {
+  private MessageTypes() {}
+
+  static Optional<Descriptor> request(MethodDescriptor<?, ?> method) {
+    return of(method.getRequestMarshaller());
+  }
+
+  static Optional<Descriptor> response(MethodDescriptor<?, ?> method) {
+    return of(method.getResponseMarshaller());
+  }
+
+  private static Optional<Descriptor> of(Marshaller<?> marshaller) {
+    return marshaller instanceof PrototypeMarshaller<?> protobuf
+            && protobuf.getMessagePrototype() instanceof Message prototype
+        ? Optional.of(prototype.getDescriptorForType())
+        : Optional.empty();
+  }
+}
