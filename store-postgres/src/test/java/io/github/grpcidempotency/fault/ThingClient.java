@@ -2,6 +2,7 @@ package io.github.grpcidempotency.fault;
 
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.EXPIRES;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.KEY;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OMITTED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OPERATION;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
@@ -28,7 +29,9 @@ import io.grpc.protobuf.StatusProto;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -41,14 +44,21 @@ public final class ThingClient implements AutoCloseable {
   private final UUID user;
   private final String namespace;
   private final String key;
+  private final Map<Metadata.Key<String>, String> headers;
   private final Optional<Duration> time;
 
   private ThingClient(
-      ManagedChannel channel, UUID user, String namespace, String key, Optional<Duration> time) {
+      ManagedChannel channel,
+      UUID user,
+      String namespace,
+      String key,
+      Map<Metadata.Key<String>, String> headers,
+      Optional<Duration> time) {
     this.channel = channel;
     this.user = user;
     this.namespace = namespace;
     this.key = key;
+    this.headers = headers;
     this.time = time;
   }
 
@@ -60,7 +70,7 @@ public final class ThingClient implements AutoCloseable {
             .usePlaintext()
             .build();
     return new ThingClient(
-        channel, UUID.randomUUID(), "", UUID.randomUUID().toString(), Optional.empty());
+        channel, UUID.randomUUID(), "", UUID.randomUUID().toString(), Map.of(), Optional.empty());
   }
 
   /** Returns the client's user. */
@@ -75,17 +85,29 @@ public final class ThingClient implements AutoCloseable {
 
   /** Returns this channel's client of another user, with the same key. */
   public ThingClient as(UUID user) {
-    return new ThingClient(channel, user, namespace, key, time);
+    return new ThingClient(channel, user, namespace, key, headers, time);
   }
 
-  /** Returns this channel's client in another namespace, with the same key. */
+  /**
+   * Returns this channel's client in another namespace, with the same key.
+   *
+   * @param namespace a tenant, or tenant and project with a slash between, where either may be
+   *     empty
+   */
   public ThingClient in(String namespace) {
-    return new ThingClient(channel, user, namespace, key, time);
+    return new ThingClient(channel, user, namespace, key, headers, time);
   }
 
   /** Returns this channel's client of the same user, with another key. */
   public ThingClient withKey(String key) {
-    return new ThingClient(channel, user, namespace, key, time);
+    return new ThingClient(channel, user, namespace, key, headers, time);
+  }
+
+  /** Returns this channel's client that also sends a header. */
+  public ThingClient with(String header, String value) {
+    Map<Metadata.Key<String>, String> more = new HashMap<>(headers);
+    more.put(Metadata.Key.of(header, Metadata.ASCII_STRING_MARSHALLER), value);
+    return new ThingClient(channel, user, namespace, key, Map.copyOf(more), time);
   }
 
   /** Returns this channel's client of the same user, without a key. */
@@ -105,12 +127,12 @@ public final class ThingClient implements AutoCloseable {
 
   /** Returns this channel's client whose calls have so much time. */
   public ThingClient within(Duration time) {
-    return new ThingClient(channel, user, namespace, key, Optional.of(time));
+    return new ThingClient(channel, user, namespace, key, headers, Optional.of(time));
   }
 
   /** Returns this channel's client with all that makes another one's call what it is. */
   public ThingClient like(ThingClient other) {
-    return new ThingClient(channel, other.user, other.namespace, other.key, time);
+    return new ThingClient(channel, other.user, other.namespace, other.key, other.headers, time);
   }
 
   /** Creates a thing and waits for the answer. */
@@ -135,15 +157,16 @@ public final class ThingClient implements AutoCloseable {
 
   private CompletableFuture<Reply> call(
       MethodDescriptor<CreateThingRequest, Thing> method, CreateThingRequest request) {
-    Metadata headers = new Metadata();
+    Metadata sent = new Metadata();
+    headers.forEach(sent::put);
     if (!user.equals(NOBODY)) {
-      headers.put(ThingServer.USER, user.toString());
+      sent.put(ThingServer.USER, user.toString());
     }
     if (!key.isEmpty()) {
-      headers.put(KEY, key);
+      sent.put(KEY, key);
     }
     if (!namespace.isEmpty()) {
-      headers.put(ThingServer.NAMESPACE, namespace);
+      sent.put(ThingServer.NAMESPACE, namespace);
     }
     ClientCall<CreateThingRequest, Thing> call = channel.newCall(method, options());
     CompletableFuture<Reply> reply = new CompletableFuture<>();
@@ -154,7 +177,7 @@ public final class ThingClient implements AutoCloseable {
                 call.cancel("nobody waits any more", failure);
               }
             });
-    call.start(new Replying(reply), headers);
+    call.start(new Replying(reply), sent);
     call.request(2);
     call.sendMessage(request);
     call.halfClose();
@@ -185,6 +208,11 @@ public final class ThingClient implements AutoCloseable {
     /** Returns the operation's status as the trailer tells it. */
     public Optional<String> operationStatus() {
       return Optional.ofNullable(trailers.get(STATUS));
+    }
+
+    /** Returns which fields a replay lacks, if it says so. */
+    public Optional<String> omitted() {
+      return Optional.ofNullable(trailers.get(OMITTED));
     }
 
     /** Returns the operation's id, if there is one. */

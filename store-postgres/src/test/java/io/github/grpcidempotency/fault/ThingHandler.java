@@ -65,10 +65,11 @@ public interface ThingHandler {
     };
   }
 
-  /** Makes a thing as it was asked for. */
+  /** Makes a thing as it was asked for: with the id that the caller has minted, if it has. */
   static Thing newThing(CreateThingRequest request) {
+    String minted = request.getThing().getId();
     return Thing.newBuilder()
-        .setId(UUID.randomUUID().toString())
+        .setId(minted.isEmpty() ? UUID.randomUUID().toString() : minted)
         .setName(request.getName())
         .build();
   }

@@ -166,9 +166,17 @@ public final class ThingServer implements AutoCloseable {
     }
   }
 
-  private static Caller caller(String user, @Nullable String tenant) {
+  /** A namespace is a tenant, or tenant and project with the first slash between. */
+  private static Caller caller(String user, @Nullable String namespace) {
     Caller caller = Caller.of(UUID.fromString(user));
-    return tenant == null ? caller : caller.inTenant(tenant);
+    if (namespace == null) {
+      return caller;
+    }
+    int slash = namespace.indexOf('/');
+    String tenant = slash < 0 ? namespace : namespace.substring(0, slash);
+    String project = slash < 0 ? "" : namespace.substring(slash + 1);
+    Caller inTenant = tenant.isEmpty() ? caller : caller.inTenant(tenant);
+    return project.isEmpty() ? inTenant : inTenant.inProject(project);
   }
 
   /** Settings of a server. */
@@ -184,6 +192,7 @@ public final class ThingServer implements AutoCloseable {
             .map(COMPLETED, "done")
             .map(FAILED, "failed");
     private UnaryOperator<ProcedureBuilder<Thing>> createThing = UnaryOperator.identity();
+    private UnaryOperator<ProcedureBuilder<Thing>> createOther = UnaryOperator.identity();
     private boolean resource = true;
     private Optional<ThingHandler> handler = Optional.empty();
     private Consumer<String> printer = line -> {};
@@ -233,6 +242,19 @@ public final class ThingServer implements AutoCloseable {
     public Builder createThing(UnaryOperator<ProcedureBuilder<Thing>> change) {
       this.createThing = change;
       return this;
+    }
+
+    /** Describes {@code CreateOther} otherwise. */
+    public Builder createOther(UnaryOperator<ProcedureBuilder<Thing>> change) {
+      this.createOther = change;
+      return this;
+    }
+
+    /** Runs {@code CreateThing} in one of the three ways, with a handler that goes with it. */
+    public Builder execution(Execution execution) {
+      UnaryOperator<ProcedureBuilder<Thing>> before = createThing;
+      createThing(thing -> before.apply(thing).execution(execution));
+      return execution == Execution.TRANSACTIONAL ? handler(ThingHandler.transactional()) : this;
     }
 
     /** Describes {@code CreateThing} as transactional, and handles it so. */
@@ -291,7 +313,9 @@ public final class ThingServer implements AutoCloseable {
     private Procedures procedures() {
       return Procedures.of(
           createThing.apply(describeThing()).build(),
-          Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).outage(otherOutage).build());
+          createOther
+              .apply(Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).outage(otherOutage))
+              .build());
     }
   }
 }

@@ -1,0 +1,258 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import com.google.rpc.Code;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.grpc.Status;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What somebody who can read and write every row of the table cannot do. */
+class EncryptionTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final String SECRET = "a secret that nobody else shall read";
+  private static final CreateThingRequest REQUEST = Things.named(SECRET);
+  private static final String CREATE_OTHER =
+      ThingServiceGrpc.getCreateOtherMethod().getFullMethodName();
+
+  private final KeyTable table = new KeyTable(database);
+  private final Keyset keyset = Keyset.create();
+
+  @ParameterizedTest
+  @EnumSource
+  void theTableDoesNotHoldTheAnswerAndTheReplayDoes(Execution execution) {
+    try (ThingServer server = sealing(keyset, execution);
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(kept(client.user()).toStringUtf8()).doesNotContain(SECRET);
+      assertThat(kept(client.user())).isNotEqualTo(first.bytes().orElseThrow());
+      Reply replay = client.createThing(REQUEST);
+      assertThat(replay.isReplay()).isTrue();
+      assertThat(replay.bytes()).isEqualTo(first.bytes());
+    }
+  }
+
+  /** Without encryption each of these would be a replay. */
+  @ParameterizedTest
+  @EnumSource
+  void anAnswerMovedToAnotherUserKeyOrProcedureIsNotOpened(Execution execution) {
+    try (ThingServer server = sealing(keyset, execution);
+        ThingClient alice = ThingClient.to(server.port())) {
+      ThingClient bob = alice.as(UUID.randomUUID());
+      ThingClient otherKey = alice.withNewKey();
+      ThingClient inTenant = alice.in("acme");
+      Reply first = alice.createThing(REQUEST);
+
+      move("user_id = CAST(? AS uuid)", bob.user().toString(), alice.user());
+      assertUnreadable(bob.createThing(REQUEST));
+      move("user_id = CAST(? AS uuid)", alice.user().toString(), bob.user());
+
+      move("idempotency_key = ?", otherKey.key(), alice.user());
+      assertUnreadable(otherKey.createThing(REQUEST));
+      move("idempotency_key = ?", "acme/-:" + alice.key(), alice.user());
+      assertUnreadable(inTenant.createThing(REQUEST));
+      move("idempotency_key = ?", alice.key(), alice.user());
+
+      move("procedure = ?", CREATE_OTHER, alice.user());
+      assertUnreadable(alice.createOther(REQUEST));
+      move("procedure = ?", Things.CREATE_THING.name(), alice.user());
+
+      Reply replay = alice.createThing(REQUEST);
+      assertThat(replay.isReplay()).isTrue();
+      assertThat(replay.bytes()).isEqualTo(first.bytes());
+      assertThat(server.runs()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void theAnswersOfTwoRowsExchangedAreNotOpened() {
+    try (ThingServer server = sealing(keyset, Execution.RESERVED);
+        ThingClient alice = ThingClient.to(server.port())) {
+      ThingClient bob = alice.as(UUID.randomUUID());
+      alice.createThing(REQUEST);
+      bob.createThing(REQUEST);
+
+      exchange(alice.user(), bob.user());
+      assertUnreadable(alice.createThing(REQUEST));
+      assertUnreadable(bob.createThing(REQUEST));
+
+      exchange(alice.user(), bob.user());
+      assertThat(alice.createThing(REQUEST).isReplay()).isTrue();
+      assertThat(bob.createThing(REQUEST).isReplay()).isTrue();
+      assertThat(server.runs()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void afterARotationOldAnswersOpenAndNewOnesAreSealedWithTheNewKey() {
+    Keyset rotated = keyset.rotated();
+    Keyset onlyNew = rotated.withoutOldest();
+    try (ThingServer before = sealing(keyset, Execution.RESERVED);
+        ThingServer during = sealing(rotated, Execution.RESERVED);
+        ThingServer after = sealing(onlyNew, Execution.RESERVED);
+        ThingClient toBefore = ThingClient.to(before.port());
+        ThingClient toDuring = ThingClient.to(during.port()).like(toBefore);
+        ThingClient toAfter = ThingClient.to(after.port())) {
+      Reply old = toBefore.createThing(REQUEST);
+      ThingClient fresh = toDuring.withNewKey();
+      Reply young = fresh.createThing(REQUEST);
+
+      assertThat(toDuring.createThing(REQUEST).bytes()).isEqualTo(old.bytes());
+      assertThat(toAfter.like(fresh).createThing(REQUEST).bytes()).isEqualTo(young.bytes());
+      assertUnreadable(toAfter.like(toBefore).createThing(REQUEST));
+      assertUnreadable(toBefore.like(fresh).createThing(REQUEST));
+    }
+  }
+
+  @Test
+  void anAnswerWhoseKeyIsMissingIsRefusedForGoodAndNotLost() {
+    try (ThingServer server = sealing(keyset, Execution.RESERVED);
+        ThingServer stranger = sealing(Keyset.create(), Execution.RESERVED);
+        ThingClient client = ThingClient.to(server.port());
+        ThingClient toStranger = ThingClient.to(stranger.port()).like(client)) {
+      Reply first = client.createThing(REQUEST);
+      List<String> rows = table.rowsOf(client.user());
+
+      assertUnreadable(toStranger.createThing(REQUEST));
+
+      assertThat(table.rowsOf(client.user())).isEqualTo(rows);
+      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+      assertThat(server.runs() + stranger.runs()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aRecordedErrorIsEncryptedToo(Execution execution) {
+    ResponseProtection protection = keyset.protection();
+    try (ThingServer server =
+            ThingServer.on(database.app())
+                .createThing(
+                    thing ->
+                        thing
+                            .protect(protection)
+                            .failures(FailurePolicy.releaseAll().withTerminal(Code.ALREADY_EXISTS)))
+                .execution(execution)
+                .handler(
+                    (request, answer) ->
+                        answer.onError(
+                            Status.ALREADY_EXISTS.withDescription(SECRET).asRuntimeException()))
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(kept(client.user()).toStringUtf8()).doesNotContain(SECRET);
+      Reply repeated = client.createThing(REQUEST);
+      assertThat(repeated.status().getCode()).isEqualTo(first.status().getCode());
+      assertThat(repeated.description()).isEqualTo(SECRET);
+      assertThat(server.runs()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFieldThatIsLeftOutIsNotInTheTableAndTheReplaySaysSo(Execution execution) {
+    try (ThingServer server =
+            ThingServer.on(database.app())
+                .createThing(thing -> thing.omit("name"))
+                .execution(execution)
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(kept(client.user()).toStringUtf8()).doesNotContain(SECRET);
+      Reply replay = client.createThing(REQUEST);
+      Thing whole = first.thing();
+      assertThat(whole.getName()).isEqualTo(SECRET);
+      assertThat(first.omitted()).isEmpty();
+      assertThat(replay.thing()).isEqualTo(whole.toBuilder().clearName().build());
+      assertThat(replay.omitted()).contains("name");
+    }
+  }
+
+  private static ThingServer sealing(Keyset keyset, Execution execution) {
+    ResponseProtection protection = keyset.protection();
+    return ThingServer.on(database.app())
+        .createThing(thing -> thing.protect(protection))
+        .createOther(other -> other.protect(protection))
+        .execution(execution)
+        .start();
+  }
+
+  private static void assertUnreadable(Reply reply) {
+    assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+    assertThat(reply.reason()).isEqualTo("IDEMPOTENCY_RECORD_UNREADABLE");
+    assertThat(reply.description())
+        .isEqualTo("the call was answered before, and its recorded answer cannot be read");
+    assertThat(reply.retryAfter()).isEmpty();
+    assertThat(reply.bytes()).isEmpty();
+  }
+
+  /** Changes what a user's row says of itself, as only a superuser can. */
+  private static void move(String assignment, String value, UUID user) {
+    database
+        .superuser()
+        .useHandle(
+            handle ->
+                assertThat(
+                        handle.execute(
+                            "UPDATE idempotency.idempotency_keys SET "
+                                + assignment
+                                + " WHERE user_id = ?",
+                            value,
+                            user))
+                    .isEqualTo(1));
+  }
+
+  private static void exchange(UUID one, UUID other) {
+    database
+        .superuser()
+        .useHandle(
+            handle ->
+                handle
+                    .createUpdate(
+                        """
+                        UPDATE idempotency.idempotency_keys AS k
+                           SET response_bytes = others.response_bytes
+                          FROM idempotency.idempotency_keys AS others
+                         WHERE k.user_id IN (:one, :other)
+                           AND others.user_id IN (:one, :other)
+                           AND k.user_id <> others.user_id
+                        """)
+                    .bind("one", one)
+                    .bind("other", other)
+                    .execute());
+  }
+
+  /** Returns the bytes that are kept of a user's only answer. */
+  private static ByteString kept(UUID user) {
+    return database
+        .superuser()
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery(
+                        "SELECT COALESCE(response_bytes, status_bytes)"
+                            + " FROM idempotency.idempotency_keys WHERE user_id = :user")
+                    .bind("user", user)
+                    .mapTo(byte[].class)
+                    .map(ByteString::copyFrom)
+                    .one());
+  }
+}

@@ -1,0 +1,170 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnknownFieldSet;
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.grpc.Status;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Servers whose rules differ about what makes two requests the same, on one database. */
+class RollingChangeTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST =
+      Things.named("a thing").toBuilder().putLabels("sent", "at first").build();
+  private static final CreateThingRequest RETRY =
+      REQUEST.toBuilder().putLabels("sent", "again").build();
+
+  private final KeyTable table = new KeyTable(database);
+
+  @ParameterizedTest
+  @EnumSource
+  void anOldRecordIsComparedUnderItsOwnVersion(Execution execution) {
+    try (ThingServer older = older(execution);
+        ThingServer newer = newer(execution);
+        ThingClient toOlder = ThingClient.to(older.port());
+        ThingClient toNewer = ThingClient.to(newer.port()).like(toOlder)) {
+      Reply first = toOlder.createThing(REQUEST);
+
+      Reply same = toNewer.createThing(REQUEST);
+      Reply other = toNewer.createThing(RETRY);
+
+      assertThat(same.isReplay()).isTrue();
+      assertThat(same.bytes()).isEqualTo(first.bytes());
+      assertThat(other.reason()).isEqualTo(Things.KEY_REUSED);
+      assertThat(older.runs() + newer.runs()).isEqualTo(1);
+      assertThat(versionOf(toOlder.user())).isEqualTo(1);
+    }
+  }
+
+  /** It cannot tell, so it neither runs the call nor accuses the client: a newer one will tell. */
+  @ParameterizedTest
+  @EnumSource
+  void anOlderServerSendsARetryOfANewRecordElsewhere(Execution execution) {
+    try (ThingServer older = older(execution);
+        ThingServer newer = newer(execution);
+        ThingClient toNewer = ThingClient.to(newer.port());
+        ThingClient toOlder = ThingClient.to(older.port()).like(toNewer)) {
+      Reply first = toNewer.createThing(REQUEST);
+
+      Reply elsewhere = toOlder.createThing(RETRY);
+      Reply retried = toNewer.createThing(RETRY);
+
+      assertThat(elsewhere.status().getCode()).isEqualTo(Status.Code.ABORTED);
+      assertThat(elsewhere.reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(elsewhere.retryAfter()).isPresent();
+      assertThat(retried.isReplay()).isTrue();
+      assertThat(retried.bytes()).isEqualTo(first.bytes());
+      assertThat(older.runs() + newer.runs()).isEqualTo(1);
+      assertThat(versionOf(toNewer.user())).isEqualTo(2);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "TRANSACTIONAL")
+  void aReservationOfAnOlderServerIsComparedAndTakenOverUnderItsOwnVersion(Execution execution) {
+    try (Gate gate = Gate.shut(database.superuser());
+        ThingServer older = older(execution);
+        ThingServer newer = newer(execution);
+        ThingClient toOlder = ThingClient.to(older.port());
+        ThingClient toNewer = ThingClient.to(newer.port()).like(toOlder)) {
+      CreateThingRequest slow = Things.waitingAt(gate);
+      CreateThingRequest changed = slow.toBuilder().putLabels("sent", "again").build();
+      CompletableFuture<Reply> running = toOlder.startThing(slow);
+      gate.awaitWaiting(1);
+
+      assertThat(toNewer.createThing(slow).reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(toNewer.createThing(changed).reason()).isEqualTo(Things.KEY_REUSED);
+
+      table.endLeases(toOlder.user());
+      assertThat(toNewer.createThing(changed).reason()).isEqualTo(Things.KEY_REUSED);
+      CompletableFuture<Reply> takenOver = toNewer.startThing(slow);
+      gate.awaitWaiting(2);
+      gate.open();
+
+      assertThat(takenOver.join().isOk()).as(takenOver.join().toString()).isTrue();
+      assertThat(running.join().isOk()).isFalse();
+      assertThat(versionOf(toOlder.user())).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFieldThatSaysItselfToChangeMayChange(Execution execution) {
+    try (ThingServer server = ThingServer.on(database.app()).execution(execution).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST.toBuilder().setSentAt("10:00").build());
+
+      Reply retried = client.createThing(REQUEST.toBuilder().setSentAt("10:01").build());
+
+      assertThat(retried.isReplay()).isTrue();
+      assertThat(retried.bytes()).isEqualTo(first.bytes());
+      assertThat(client.createThing(RETRY).reason()).isEqualTo(Things.KEY_REUSED);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFieldThatTheServerDoesNotKnowIsPartOfTheRequest(Execution execution) {
+    try (ThingServer server = ThingServer.on(database.app()).execution(execution).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(ofNewerClient("red"));
+
+      assertThat(client.createThing(ofNewerClient("red")).bytes()).isEqualTo(first.bytes());
+      assertThat(client.createThing(ofNewerClient("blue")).reason()).isEqualTo(Things.KEY_REUSED);
+      assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.KEY_REUSED);
+      assertThat(server.runs()).isEqualTo(1);
+    }
+  }
+
+  private static ThingServer older(Execution execution) {
+    return ThingServer.on(database.app())
+        .createThing(thing -> thing.fingerprint(Fingerprinter.wholeRequest()))
+        .execution(execution)
+        .start();
+  }
+
+  private static ThingServer newer(Execution execution) {
+    return ThingServer.on(database.app())
+        .createThing(
+            thing -> thing.fingerprint(Fingerprinter.wholeRequest().ignoringSince(2, "labels")))
+        .execution(execution)
+        .start();
+  }
+
+  private static CreateThingRequest ofNewerClient(String colour) {
+    UnknownFieldSet.Field unknown =
+        UnknownFieldSet.Field.newBuilder()
+            .addLengthDelimited(ByteString.copyFromUtf8(colour))
+            .build();
+    return REQUEST.toBuilder()
+        .setUnknownFields(UnknownFieldSet.newBuilder().addField(77, unknown).build())
+        .build();
+  }
+
+  private static int versionOf(UUID user) {
+    return database
+        .superuser()
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery(
+                        "SELECT hash_version FROM idempotency.idempotency_keys"
+                            + " WHERE user_id = :user")
+                    .bind("user", user)
+                    .mapTo(Integer.class)
+                    .one());
+  }
+}
