@@ -46,7 +46,7 @@ record Plan(
   /** Everything breaks, all the time. */
   static Plan everything(Duration length) {
     Map<FaultKind, Integer> faults = new EnumMap<>(FaultKind.class);
-    faults.put(FaultKind.KILL, 12);
+    faults.put(FaultKind.KILL, 18);
     faults.put(FaultKind.STOP, 4);
     faults.put(FaultKind.SKEW, 4);
     faults.put(FaultKind.DATABASE_STOP, 2);

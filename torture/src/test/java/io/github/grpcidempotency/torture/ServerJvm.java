@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.torture;
 
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -10,7 +9,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** A process that runs one {@link TortureServer}. */
 final class ServerJvm {
@@ -66,15 +71,25 @@ final class ServerJvm {
     }
   }
 
-  /** Waits until it serves, and returns its port. */
-  int awaitPort() {
+  /** Waits until it serves, and returns its port; empty if it has not got there by then. */
+  OptionalInt awaitPort(Duration patience) {
+    CompletableFuture<@Nullable String> line =
+        CompletableFuture.supplyAsync(this::readLine, command -> new Thread(command).start());
     try {
-      BufferedReader output = process.inputReader();
-      String line = output.readLine();
-      if (line == null) {
-        throw new IllegalStateException("a server has ended before it served");
-      }
-      return Integer.parseInt(line.substring("port ".length()));
+      String said = line.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+      return said == null
+          ? OptionalInt.empty()
+          : OptionalInt.of(Integer.parseInt(said.substring("port ".length())));
+    } catch (TimeoutException stuck) {
+      return OptionalInt.empty();
+    } catch (ExecutionException | InterruptedException failure) {
+      throw new IllegalStateException("a server's port was not to be had", failure);
+    }
+  }
+
+  private @Nullable String readLine() {
+    try {
+      return process.inputReader().readLine();
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +20,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * of the process hold {@link #fault}, so that a server is not killed while it is stopped.
  */
 final class ServerNode implements AutoCloseable {
+  private static final int MOST_STARTS = 5;
+  private static final Duration PATIENCE = Duration.ofSeconds(40);
+
   /** Outlives every channel: a call that was begun on one that is shut down ends here. */
   private static final Executor CALLBACKS =
       Executors.newCachedThreadPool(
@@ -49,9 +53,7 @@ final class ServerNode implements AutoCloseable {
     this.proxy = FaultProxy.before(appUrl);
     this.recipe = new ServerJvm.Recipe(proxy.jdbcUrl(), lease, overlay, log);
     this.options = options;
-    this.process = start(Duration.ZERO);
-    this.channel = connect();
-    this.serving = true;
+    start(Duration.ZERO);
   }
 
   int index() {
@@ -83,9 +85,7 @@ final class ServerNode implements AutoCloseable {
   /** Starts another process after a kill, and waits until it serves. */
   void restart(Duration skew) {
     channel.shutdown();
-    process = start(skew);
-    channel = connect();
-    serving = true;
+    start(skew);
   }
 
   void stop() {
@@ -104,12 +104,22 @@ final class ServerNode implements AutoCloseable {
     proxy.close();
   }
 
-  private ServerJvm start(Duration skew) {
-    return ServerJvm.start("server-" + index, recipe, skew, options);
+  /** A process that does not get to serve, as one with another clock may, is replaced. */
+  private void start(Duration skew) {
+    for (int tries = 0; tries < MOST_STARTS; tries++) {
+      process = ServerJvm.start("server-" + index, recipe, skew, options);
+      OptionalInt port = process.awaitPort(PATIENCE);
+      if (port.isPresent()) {
+        channel = connect(port.getAsInt());
+        serving = true;
+        return;
+      }
+      process.kill();
+    }
+    throw new IllegalStateException("server %d does not start".formatted(index));
   }
 
-  private ManagedChannel connect() {
-    int port = process.awaitPort();
+  private static ManagedChannel connect(int port) {
     return NettyChannelBuilder.forAddress(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
         .usePlaintext()
