@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.benchmarks.database;
 
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
-import java.util.List;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
@@ -44,15 +43,6 @@ public final class KeyLoader {
         FROM numbered
       """;
 
-  private static final String INDEXES =
-      """
-      SELECT CAST(i.indexrelid::regclass AS text)
-        FROM pg_index AS i
-        LEFT JOIN pg_constraint AS c ON c.conindid = i.indexrelid AND c.contype IN ('p', 'u')
-       WHERE i.indrelid = CAST(:schema || '.idempotency_keys' AS regclass)
-         AND c.oid IS NULL
-      """;
-
   private KeyLoader() {}
 
   /** Loads live keys, ordered by time or random. */
@@ -68,7 +58,6 @@ public final class KeyLoader {
   private static void load(
       Handle handle, String schema, int keys, boolean ordered, int expiresSeconds) {
     handle.execute(TIME_ORDERED);
-    List<String> indexes = dropIndexes(handle, schema);
     // Resource and key are inserted by one statement: there is nothing for the foreign key to find.
     handle.execute("SET session_replication_role = replica");
     handle.execute("SET synchronous_commit = off");
@@ -82,25 +71,6 @@ public final class KeyLoader {
           .bind("expires_seconds", expiresSeconds)
           .execute();
     }
-    indexes.forEach(handle::execute);
     handle.execute("VACUUM ANALYZE " + schema + ".idempotency_keys");
-  }
-
-  /** Drops the indexes that are no constraint's, and returns what makes them again. */
-  private static List<String> dropIndexes(Handle handle, String schema) {
-    List<String> names =
-        handle.createQuery(INDEXES).bind("schema", schema).mapTo(String.class).list();
-    List<String> definitions =
-        names.stream()
-            .map(
-                name ->
-                    handle
-                        .createQuery("SELECT pg_get_indexdef(CAST(:name AS regclass))")
-                        .bind("name", name)
-                        .mapTo(String.class)
-                        .one())
-            .toList();
-    names.forEach(name -> handle.execute("DROP INDEX " + name));
-    return definitions;
   }
 }

@@ -11,9 +11,7 @@ import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 
@@ -56,15 +54,11 @@ public final class LiveKeys implements Scenario {
     Table ordered =
         new Table("UUIDv7 keys", "ordered_keys", true, UuidCreator::getTimeOrderedEpoch);
     Table random = new Table("UUIDv4 keys", "random_keys", false, UUID::randomUUID);
-    report.progress("%s: loading %,d keys of each kind", name(), pace.liveKeys());
-    CompletableFuture.allOf(
-            Stream.of(ordered, random)
-                .map(
-                    table ->
-                        CompletableFuture.runAsync(
-                            () -> load(table, database, pace), task -> new Thread(task).start()))
-                .toArray(CompletableFuture<?>[]::new))
-        .join();
+    for (Table table : List.of(ordered, random)) {
+      report.progress("%s: loading %,d %s", name(), pace.liveKeys(), table.label());
+      database.migrate(table.schema());
+      KeyLoader.loadLive(superuser, table.schema(), pace.liveKeys(), table.ordered());
+    }
     try (var pool = database.newPool(pace.connections())) {
       for (int round = 0; round <= pace.rounds(); round++) {
         report.progress("%s: round %d of %d", name(), round, pace.rounds());
@@ -83,11 +77,6 @@ public final class LiveKeys implements Scenario {
       report.add(name(), table.label(), CLAIMERS, "claims/s", table.rate());
       report.add(name(), table.label(), CLAIMERS, "WAL per claim (B)", table.wal());
     }
-  }
-
-  private static void load(Table table, DurableDatabase database, Pace pace) {
-    database.migrate(table.schema());
-    KeyLoader.loadLive(database.superuser(), table.schema(), pace.liveKeys(), table.ordered());
   }
 
   private static double measure(
