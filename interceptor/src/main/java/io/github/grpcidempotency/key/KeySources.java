@@ -7,6 +7,7 @@ import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 
 /** The sources that {@link KeySource} offers. */
@@ -36,11 +37,16 @@ final class KeySources {
   }
 
   static KeySource formatted(KeySource source, KeyFormat format) {
-    return new Formatted(source, format);
+    return new Respelt(
+        source,
+        key ->
+            format
+                .canonicalize(key)
+                .orElseThrow(() -> new MalformedKeyException("the key is malformed")));
   }
 
   static KeySource prefixed(KeySource source, String prefix) {
-    return new Prefixed(source, prefix);
+    return new Respelt(source, key -> prefix + key);
   }
 
   private record Metadata(String name) implements KeySource {
@@ -145,34 +151,11 @@ final class KeySources {
     }
   }
 
-  private record Formatted(KeySource source, KeyFormat format) implements KeySource {
+  /** A source whose keys are spelt otherwise. */
+  private record Respelt(KeySource source, UnaryOperator<String> spelling) implements KeySource {
     @Override
     public Optional<FoundKey> find(KeyCall call) {
-      return source
-          .find(call)
-          .map(
-              found ->
-                  found.with(
-                      format
-                          .canonicalize(found.value())
-                          .orElseThrow(() -> new MalformedKeyException("the key is malformed"))));
-    }
-
-    @Override
-    public boolean readsRequest() {
-      return source.readsRequest();
-    }
-
-    @Override
-    public List<String> problems(Descriptor request) {
-      return source.problems(request);
-    }
-  }
-
-  private record Prefixed(KeySource source, String prefix) implements KeySource {
-    @Override
-    public Optional<FoundKey> find(KeyCall call) {
-      return source.find(call).map(found -> found.with(prefix + found.value()));
+      return source.find(call).map(found -> found.with(spelling.apply(found.value())));
     }
 
     @Override
