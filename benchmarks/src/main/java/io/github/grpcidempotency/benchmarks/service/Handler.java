@@ -20,6 +20,10 @@ final class Handler {
   private final SeparateSteps steps;
   private final HandlerRuns runs;
 
+  private interface Work {
+    void on(Connection connection, Project project) throws SQLException;
+  }
+
   Handler(DataSource pool, UUID user, HandlerRuns runs) {
     this.pool = pool;
     this.user = user;
@@ -39,24 +43,35 @@ final class Handler {
   }
 
   private Project alone(CreateProjectRequest request) throws SQLException {
-    Project project = begin(request);
-    try (Connection connection = pool.getConnection()) {
-      connection.setAutoCommit(false);
-      Effect.write(connection, user, project);
-      connection.commit();
-    }
-    return project;
+    return inTransaction(request, (connection, project) -> Effect.write(connection, user, project));
   }
 
   /** What is left of a create's overhead if looking and recording cost nothing. */
   private Project withOneRoundTripMore(CreateProjectRequest request) throws SQLException {
+    return inTransaction(
+        request,
+        (connection, project) -> {
+          try (PreparedStatement nothing = connection.prepareStatement("SELECT 1")) {
+            nothing.execute();
+          }
+          Effect.write(connection, user, project);
+        });
+  }
+
+  private Project joined(CreateProjectRequest request) throws SQLException {
+    return inTransaction(
+        request,
+        (connection, project) -> {
+          Effect.write(connection, user, project);
+          TransactionalCompletion.complete(connection, project);
+        });
+  }
+
+  private Project inTransaction(CreateProjectRequest request, Work work) throws SQLException {
     Project project = begin(request);
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
-      try (PreparedStatement nothing = connection.prepareStatement("SELECT 1")) {
-        nothing.execute();
-      }
-      Effect.write(connection, user, project);
+      work.on(connection, project);
       connection.commit();
     }
     return project;
@@ -67,17 +82,6 @@ final class Handler {
     Project project = begin(request);
     try (Connection connection = pool.getConnection()) {
       Effect.lookUp(connection, user, project);
-    }
-    return project;
-  }
-
-  private Project joined(CreateProjectRequest request) throws SQLException {
-    Project project = begin(request);
-    try (Connection connection = pool.getConnection()) {
-      connection.setAutoCommit(false);
-      Effect.write(connection, user, project);
-      TransactionalCompletion.complete(connection, project);
-      connection.commit();
     }
     return project;
   }
