@@ -233,58 +233,45 @@ class RefusedSetUpsTest {
 
   @Test
   void columnsThatTheTableOfKeysLacksAllOfThemAtOnce() {
-    try (EmbeddedDatabase other = EmbeddedDatabase.startTemporary()) {
-      other.migrate();
-      try (var superuser = Jdbi.open(other.superuser())) {
-        superuser.execute(
-            "ALTER TABLE idempotency.idempotency_keys DROP COLUMN api_key_id, DROP COLUMN install_id");
-      }
-      assertRefused(
-          refusal ->
-              assertThat(refusal)
-                  .startsWith("The server cannot start: idempotency cannot be set up:")
-                  .contains(
-                      "organization.v1.APIKeyService/CreateAPIKey: the table has no column api_key_id with a foreign key; call idempotency.add_resource_type('api_key', …)")
-                  .contains(
-                      "organization.v1.ClusterService/AddInstall: the table has no column install_id with a foreign key; call idempotency.add_resource_type('install', …)"),
-          "--port",
-          "0",
-          "--no-migrate",
-          "--jdbc-url",
-          other.jdbcUrl().replace("user=postgres", "user=example_app"),
-          "--keyset",
-          keyset.toString());
-    }
+    assertRefusedAfter(
+        "ALTER TABLE idempotency.idempotency_keys DROP COLUMN api_key_id, DROP COLUMN install_id",
+        refusal ->
+            assertThat(refusal)
+                .startsWith("The server cannot start: idempotency cannot be set up:")
+                .contains(
+                    "organization.v1.APIKeyService/CreateAPIKey: the table has no column api_key_id with a foreign key; call idempotency.add_resource_type('api_key', …)")
+                .contains(
+                    "organization.v1.ClusterService/AddInstall: the table has no column install_id with a foreign key; call idempotency.add_resource_type('install', …)"));
   }
 
   @Test
   void aRoleThatMayNotRevoke() {
-    try (EmbeddedDatabase other = EmbeddedDatabase.startTemporary()) {
-      other.migrate();
-      try (var superuser = Jdbi.open(other.superuser())) {
-        superuser.execute("REVOKE UPDATE (revoked) ON tenant.api_keys FROM example_app");
-      }
-      assertRefused(
-          "The role that serves calls lacks rights on tenant.api_keys;",
-          "--port",
-          "0",
-          "--no-migrate",
-          "--jdbc-url",
-          other.jdbcUrl().replace("user=postgres", "user=example_app"),
-          "--keyset",
-          keyset.toString());
-    }
+    assertRefusedAfter(
+        "REVOKE UPDATE (revoked) ON tenant.api_keys FROM example_app",
+        refusal ->
+            assertThat(refusal)
+                .startsWith("The role that serves calls lacks rights on tenant.api_keys;"));
   }
 
   @Test
   void aWorkerWhoseJobsCannotBeRecorded() {
+    assertRefusedAfter(
+        "REVOKE ALL ON idempotency.idempotency_keys FROM example_worker",
+        refusal ->
+            assertThat(refusal)
+                .startsWith(
+                    "The server cannot start: idempotency cannot be set up: the role example_worker may not use idempotency.idempotency_keys"));
+  }
+
+  /** Starts on a migrated database to which somebody has done something since. */
+  private static void assertRefusedAfter(String deed, Consumer<String> sentence) {
     try (EmbeddedDatabase other = EmbeddedDatabase.startTemporary()) {
       other.migrate();
       try (var superuser = Jdbi.open(other.superuser())) {
-        superuser.execute("REVOKE ALL ON idempotency.idempotency_keys FROM example_worker");
+        superuser.execute(deed);
       }
       assertRefused(
-          "The server cannot start: idempotency cannot be set up: the role example_worker may not use idempotency.idempotency_keys",
+          sentence,
           "--port",
           "0",
           "--no-migrate",
