@@ -8,6 +8,13 @@ import org.jdbi.v3.core.Jdbi;
 public final class KeyLoader {
   private static final int BATCH = 100_000;
 
+  /**
+   * Such that a full page of records has no room for one reservation more. With a rest on every
+   * page, each claim would go to an old page of its own, which does not happen where calls of
+   * different sizes have filled the table.
+   */
+  private static final int RESPONSE_BYTES = 60;
+
   /** A UUIDv7 whose time is so many milliseconds ago as its number says. */
   private static final String TIME_ORDERED =
       """
@@ -39,7 +46,7 @@ public final class KeyLoader {
          response_bytes, project_id, completed, expires)
       SELECT id, CASE WHEN :ordered THEN ordered_key ELSE random_key END, CAST(:user AS uuid),
              'grpcidempotency.benchmarks.v1.Projects/TRANSACTIONAL', sha256(uuid_send(id)), 1,
-             repeat('x', 70)::bytea, id, now(), now() + :expires_seconds * interval '1 second'
+             repeat('x', :response_bytes)::bytea, id, now(), now() + :expires_seconds * interval '1 second'
         FROM numbered
       """;
 
@@ -68,6 +75,7 @@ public final class KeyLoader {
           .bind("batch", Math.min(left, BATCH))
           .bind("user", BenchmarkServer.USER.toString())
           .bind("ordered", ordered)
+          .bind("response_bytes", RESPONSE_BYTES)
           .bind("expires_seconds", expiresSeconds)
           .execute();
     }
