@@ -20,7 +20,10 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The row that stands under a key, as {@code look.sql} shows it; ages are the database's. */
+/**
+ * The row that stands under a key, as {@code look.sql} shows it. Its times are the database's, and
+ * so is the one that they are compared with.
+ */
 record StandingRow(
     UUID id,
     String procedure,
@@ -36,6 +39,10 @@ record StandingRow(
     Optional<String> outboxStatus) {
 
   static StandingRow read(ResultSet row) throws SQLException {
+    Instant read = row.getObject("read", OffsetDateTime.class).toInstant();
+    Instant expires = row.getObject("expires", OffsetDateTime.class).toInstant();
+    boolean ended = row.getBoolean("ended");
+    Duration leaseLeft = leaseLeft(row.getObject("lease_expires", OffsetDateTime.class), read);
     return new StandingRow(
         row.getObject("id", UUID.class),
         row.getString("procedure"),
@@ -43,12 +50,12 @@ record StandingRow(
             row.getInt("hash_version"),
             UnsafeByteOperations.unsafeWrap(row.getBytes("request_hash"))),
         row.getInt("attempt"),
-        row.getObject("expires", OffsetDateTime.class).toInstant(),
+        expires,
         bytes(row.getBytes("response_bytes")),
         bytes(row.getBytes("status_bytes")),
-        row.getBoolean("ended"),
-        row.getBoolean("expired"),
-        Duration.ofMillis(Math.max(0, row.getLong("lease_left_millis"))),
+        ended,
+        !expires.isAfter(read) && (ended || leaseLeft.isZero()),
+        leaseLeft,
         Optional.ofNullable(row.getObject("resource_id", UUID.class)),
         Optional.ofNullable(row.getString("outbox_status")));
   }
@@ -85,6 +92,12 @@ record StandingRow(
       return outbox.statusOf(outboxStatus);
     }
     return ReplayStatus.of(asked, resourceId);
+  }
+
+  private static Duration leaseLeft(@Nullable OffsetDateTime leaseExpires, Instant read) {
+    return leaseExpires == null || !leaseExpires.toInstant().isAfter(read)
+        ? Duration.ZERO
+        : Duration.between(read, leaseExpires.toInstant());
   }
 
   private static Optional<ByteString> bytes(byte @Nullable [] value) {

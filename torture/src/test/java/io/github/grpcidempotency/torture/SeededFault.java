@@ -145,10 +145,7 @@ enum SeededFault {
   /** A record is treated as expired as soon as it is complete. */
   EXPIRED_AT_ONCE(
       List.of(
-          sql(
-              "look",
-              "k.expires <= now() AND (k.completed IS NOT NULL OR",
-              "(k.completed IS NOT NULL OR"),
+          store("StandingRow", "!expires.isAfter(read) && (ended", "(ended"),
           sql("reclaim", "   AND k.expires <= now()\n", "")),
       Map.of(),
       List.of(Plan.COMMIT),
