@@ -13,7 +13,7 @@ final class Binding {
     return parameters
         .bind("user", key.caller().userId().toString())
         .bind("key", key.stored())
-        .bind("lock", LockId.of(key))
+        .bindLate("lock", () -> LockId.of(key))
         .bind("id", id)
         .bind("procedure", request.procedure().name())
         .bind("hash", request.fingerprint().hash().toByteArray())

@@ -6,7 +6,6 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
 import java.util.UUID;
-import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,7 +31,7 @@ final class Claiming {
   private final PostgresIdempotencyStore store;
   private final ClaimRequest request;
   private final ProcedureSql sql;
-  private final UUID id = UuidCreator.getTimeOrderedEpoch();
+  private final UUID id = UuidCreator.getTimeOrderedEpochFast();
 
   /** Whether somebody else was seen with the key, or may have been. */
   private boolean maybeHeld;
@@ -120,24 +119,23 @@ final class Claiming {
   }
 
   private Optional<StandingRow> flush(String statement) {
-    try (Handle handle = store.jdbi().open()) {
-      return Flush.run(
-          handle.getConnection(), statement, values -> bind(values, id), StandingRow::read);
-    }
+    return store.onConnection(
+        connection ->
+            Flush.run(connection, statement, values -> bind(values, id), StandingRow::read));
   }
 
   private Optional<Integer> takeOver(StandingRow row) {
-    try (Handle handle = store.jdbi().open()) {
-      return Flush.run(
-          handle.getConnection(),
-          store.reservationSql().takeOver(),
-          values ->
-              bind(values, row.id())
-                  .bind("attempt", row.attempt())
-                  .bind("hash", row.fingerprint().hash().toByteArray())
-                  .bind("hash_version", row.fingerprint().version()),
-          taken -> taken.getInt("attempt"));
-    }
+    return store.onConnection(
+        connection ->
+            Flush.run(
+                connection,
+                store.reservationSql().takeOver(),
+                values ->
+                    bind(values, row.id())
+                        .bind("attempt", row.attempt())
+                        .bind("hash", row.fingerprint().hash().toByteArray())
+                        .bind("hash_version", row.fingerprint().version()),
+                taken -> taken.getInt("attempt")));
   }
 
   private Parameters bind(Parameters values, UUID operation) {

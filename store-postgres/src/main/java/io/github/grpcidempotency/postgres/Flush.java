@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Several statements in one flush: one round trip, and in autocommit one implicit transaction. The
- * last statement's result is read, and the first one's where it is asked for.
+ * last statement's result is read, and the first result where it is asked for.
  *
  * <p>This is the path of every call, so it goes to the driver directly, without a Jdbi statement
  * and its copy of the configuration. Jdbi only parses the named parameters, once for each text.
@@ -30,7 +30,7 @@ final class Flush {
     T read(ResultSet row) throws SQLException;
   }
 
-  /** What the first and the last statement of a flush returned. */
+  /** What a flush's first and last query returned. */
   record Ends<F, L>(F first, Optional<L> last) {}
 
   private Flush() {}
@@ -47,7 +47,8 @@ final class Flush {
   }
 
   /**
-   * Runs the statements and reads the first row of the first one's result, and of the last one's.
+   * Runs the statements and reads the first row of the first result there is, and of the last
+   * statement's.
    */
   static <F, L> Ends<F, L> runForBoth(
       Connection connection,
@@ -57,7 +58,7 @@ final class Flush {
       RowReader<L> lastReader) {
     ParsedSql parsed = parse(connection, sql);
     try (PreparedStatement statement = execute(connection, parsed, bindings)) {
-      F first = firstReader.read(firstRow(statement.getResultSet()));
+      F first = firstReader.read(firstRow(statement));
       return new Ends<>(first, readLast(statement, lastReader));
     } catch (SQLException failure) {
       throw new UnableToExecuteStatementException(failure, null);
@@ -91,11 +92,15 @@ final class Flush {
     }
   }
 
-  private static ResultSet firstRow(@Nullable ResultSet result) throws SQLException {
-    if (result == null || !result.next()) {
-      throw new IllegalStateException("the first statement of the flush has no row");
+  private static ResultSet firstRow(Statement statement) throws SQLException {
+    ResultSet first = statement.getResultSet();
+    while (first == null && statement.getUpdateCount() >= 0) {
+      first = statement.getMoreResults() ? statement.getResultSet() : null;
     }
-    return result;
+    if (first == null || !first.next()) {
+      throw new IllegalStateException("the flush returns no row");
+    }
+    return first;
   }
 
   private static <T> Optional<T> readLast(PreparedStatement statement, RowReader<T> reader)

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -22,7 +23,6 @@ final class OpenTransaction implements StoreTransaction {
 
   private final Connection connection;
   private final GuardedConnection guard;
-  private final Handle own;
   private final Handles handles;
   private final AtomicBoolean givenBack = new AtomicBoolean();
 
@@ -30,26 +30,39 @@ final class OpenTransaction implements StoreTransaction {
     this.connection = connection;
     this.guard = new GuardedConnection(connection);
     this.handles = handles;
-    this.own = handles.own(connection);
   }
 
   /**
-   * Takes a connection. {@code BEGIN} travels with the first statement.
+   * Takes a connection, on which nothing has begun yet.
    *
    * @throws StoreException if none can be had
    */
-  static OpenTransaction begin(DataSource dataSource, Handles handles) {
+  static OpenTransaction on(DataSource dataSource, Handles handles) {
     try {
-      Connection connection = dataSource.getConnection();
-      try {
-        connection.setAutoCommit(false);
-      } catch (SQLException failure) {
-        connection.close();
-        throw failure;
-      }
-      return new OpenTransaction(connection, handles);
+      return new OpenTransaction(dataSource.getConnection(), handles);
     } catch (SQLException failure) {
       throw new StoreException("could not open a transaction", failure);
+    }
+  }
+
+  /**
+   * Runs the first statements, of which the first is {@code BEGIN}. The driver would send its own
+   * as a message that the database answers separately, and wake up twice.
+   */
+  <T> T begin(Function<Connection, T> firstStatements) {
+    try {
+      return firstStatements.apply(connection);
+    } finally {
+      endAutoCommit();
+    }
+  }
+
+  /** From here on, the driver knows that there is a transaction; this sends nothing. */
+  private void endAutoCommit() {
+    try {
+      connection.setAutoCommit(false);
+    } catch (SQLException closed) {
+      logger.debug("the transaction's connection was closed as it began", closed);
     }
   }
 
@@ -60,12 +73,12 @@ final class OpenTransaction implements StoreTransaction {
 
   /** Returns a handle for the handler. */
   Handle handle() {
-    return handles.forHandler(guard.forHandler());
+    return handles.on(guard.forHandler());
   }
 
-  /** Returns the handle for the library's own statements. */
-  Handle own() {
-    return own;
+  /** Returns the connection for the library's own statements. */
+  Connection own() {
+    return connection;
   }
 
   /**
@@ -75,7 +88,7 @@ final class OpenTransaction implements StoreTransaction {
    * @throws StoreException if it is not known whether they were committed
    * @throws IllegalStateException if the handler has ended the transaction behind the guard's back
    */
-  Settled finish(Consumer<Handle> lastStatements) {
+  Settled finish(Consumer<Connection> lastStatements) {
     guard.end();
     try {
       TransactionState state = state();
@@ -86,7 +99,7 @@ final class OpenTransaction implements StoreTransaction {
         logger.warn("the handler answered OK although a statement of its transaction had failed");
         return Settled.ROLLED_BACK;
       }
-      lastStatements.accept(own);
+      lastStatements.accept(connection);
       return Settled.DONE;
     } catch (JdbiException failure) {
       return onFailure(failure);
@@ -97,7 +110,11 @@ final class OpenTransaction implements StoreTransaction {
 
   @Override
   public Settled commit() {
-    return finish(handle -> handle.execute("COMMIT"));
+    return finish(
+        last -> {
+          Optional<String> unused =
+              Flush.run(last, "COMMIT", values -> values, row -> row.getString(1));
+        });
   }
 
   @Override
@@ -111,12 +128,12 @@ final class OpenTransaction implements StoreTransaction {
    *
    * @throws JdbiException if that fails
    */
-  <T> T rollbackAnd(Function<Handle, T> work) {
+  <T> T rollbackAnd(Function<Connection, T> work) {
     guard.end();
     try {
       connection.rollback();
       connection.setAutoCommit(true);
-      return work.apply(own);
+      return work.apply(connection);
     } catch (SQLException failure) {
       throw new StoreException("could not roll back", failure);
     } finally {

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Values by name; a statement uses those it needs. Not thread-safe. */
@@ -17,13 +18,20 @@ final class Parameters {
     return this;
   }
 
+  /** Binds a value that only some statements use, and that takes time to compute. */
+  Parameters bindLate(String name, Supplier<?> value) {
+    values.put(name, value);
+    return this;
+  }
+
   void setOn(PreparedStatement statement, List<String> names) throws SQLException {
     for (int i = 0; i < names.size(); i++) {
       String name = names.get(i);
       if (!values.containsKey(name)) {
         throw new IllegalStateException("nothing is bound as " + name);
       }
-      statement.setObject(i + 1, values.get(name));
+      Object value = values.get(name);
+      statement.setObject(i + 1, value instanceof Supplier<?> supplier ? supplier.get() : value);
     }
   }
 }

@@ -11,6 +11,8 @@ import io.github.grpcidempotency.store.EndWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
@@ -25,6 +27,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.CloseException;
+import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
@@ -38,12 +42,11 @@ import org.jdbi.v3.core.JdbiException;
  * writes nothing. Thread-safe.
  */
 public final class PostgresIdempotencyStore implements IdempotencyStore {
-  private static final String SET_USER = SqlFile.load("set_user", Map.of());
+  private static final String BEGIN = SqlFile.load("begin", Map.of());
 
   private final DataSource dataSource;
   private final DataSource maintenance;
   private final Jdbi maintenanceJdbi;
-  private final Jdbi jdbi;
   private final Handles handles;
   private final String schema;
   private final Duration lease;
@@ -55,7 +58,6 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     this.dataSource = builder.dataSource;
     this.maintenance = builder.maintenance;
     this.maintenanceJdbi = Jdbi.create(maintenance);
-    this.jdbi = Jdbi.create(dataSource);
     this.handles = new Handles(builder.configuration);
     this.schema = builder.schema;
     this.lease = builder.lease;
@@ -70,7 +72,10 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
 
   @Override
   public void verify(Collection<Procedure> procedures) {
-    inStore("check the schema", handle -> new StartupCheck(handle, schema).run(procedures));
+    on(
+        Jdbi.create(dataSource),
+        "check the schema",
+        handle -> new StartupCheck(handle, schema).run(procedures));
   }
 
   @Override
@@ -89,9 +94,9 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   private ClaimResult.Recorded retain(ClaimRequest request, ClaimResult.Recorded recorded) {
     return inStore(
         "retain the record",
-        handle ->
+        connection ->
             Flush.run(
-                    handle.getConnection(),
+                    connection,
                     reservationSql.retain(),
                     query -> Binding.of(query, request, recorded.operationId()),
                     row -> row.getObject("expires", OffsetDateTime.class).toInstant())
@@ -105,11 +110,13 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
     try {
       Optional<String> unused =
-          Flush.run(
-              transaction.own().getConnection(),
-              SET_USER,
-              values -> values.bind("user", user),
-              row -> row.getString(1));
+          transaction.begin(
+              connection ->
+                  Flush.run(
+                      connection,
+                      BEGIN,
+                      values -> values.bind("user", user),
+                      row -> row.getString(1)));
       return transaction;
     } catch (JdbiException failure) {
       transaction.rollback();
@@ -163,22 +170,44 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   }
 
   OpenTransaction open() {
-    return OpenTransaction.begin(dataSource, handles);
+    return OpenTransaction.on(dataSource, handles);
   }
 
   ReservationSql reservationSql() {
     return reservationSql;
   }
 
-  Jdbi jdbi() {
-    return jdbi;
-  }
-
   /**
    * Does one thing on one connection; every failure of the database is a {@link StoreException}.
    */
-  <T> T inStore(String what, Function<Handle, T> work) {
-    return on(jdbi, what, work);
+  <T> T inStore(String what, Function<Connection, T> work) {
+    try {
+      return onConnection(work);
+    } catch (JdbiException failure) {
+      throw new StoreException("could not " + what, failure);
+    }
+  }
+
+  /**
+   * Does one thing on one connection.
+   *
+   * @throws JdbiException if the database fails; a {@link ConnectionException} if it was not
+   *     reached
+   */
+  <T> T onConnection(Function<Connection, T> work) {
+    try (Connection connection = connect()) {
+      return work.apply(connection);
+    } catch (SQLException failure) {
+      throw new CloseException("could not give a connection back", failure);
+    }
+  }
+
+  private Connection connect() {
+    try {
+      return dataSource.getConnection();
+    } catch (SQLException failure) {
+      throw new ConnectionException(failure);
+    }
   }
 
   private static <T> T on(Jdbi jdbi, String what, Function<Handle, T> work) {

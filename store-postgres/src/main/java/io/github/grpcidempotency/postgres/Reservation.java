@@ -64,7 +64,7 @@ final class Reservation implements Claim {
     if (joined.isPresent()) {
       return checkJoined(joined.get(), outcome);
     }
-    return store.inStore("record the answer", handle -> complete(handle.getConnection(), outcome));
+    return store.inStore("record the answer", connection -> complete(connection, outcome));
   }
 
   @Override
@@ -146,9 +146,9 @@ final class Reservation implements Claim {
   private Settled touch(String what, String statement) {
     return store.inStore(
         what,
-        handle ->
-            run(handle.getConnection(), statement, values -> values)
-                    || (joined.isPresent() && wasCompletedBefore(handle.getConnection()))
+        connection ->
+            run(connection, statement, values -> values)
+                    || (joined.isPresent() && wasCompletedBefore(connection))
                 ? Settled.DONE
                 : Settled.LOST);
   }

@@ -5,12 +5,12 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
+import java.sql.Connection;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
 
 /**
@@ -60,7 +60,7 @@ final class TransactionalClaim implements Claim {
   @Override
   public Settled complete(RecordedOutcome outcome) {
     if (outcome instanceof RecordedOutcome.Response response) {
-      return transaction.finish(handle -> record(handle, response));
+      return transaction.finish(connection -> record(connection, response));
     }
     return recordFailure((RecordedOutcome.Failure) outcome);
   }
@@ -70,7 +70,7 @@ final class TransactionalClaim implements Claim {
     if (sql.wake().isEmpty()) {
       transaction.rollback();
     } else {
-      afterRollback(handle -> run(handle, sql.wake(), values -> values));
+      afterRollback(connection -> run(connection, sql.wake(), values -> values));
     }
     return Settled.DONE;
   }
@@ -80,9 +80,9 @@ final class TransactionalClaim implements Claim {
     return release();
   }
 
-  private void record(Handle handle, RecordedOutcome.Response response) {
+  private void record(Connection connection, RecordedOutcome.Response response) {
     run(
-        handle,
+        connection,
         sql.recordAndCommit(),
         values ->
             values
@@ -94,15 +94,15 @@ final class TransactionalClaim implements Claim {
   private Settled recordFailure(RecordedOutcome.Failure failure) {
     boolean recorded =
         afterRollback(
-            handle ->
+            connection ->
                 run(
-                    handle,
+                    connection,
                     sql.recordFailure(),
                     values -> values.bind("status", request.seal(failure.bytes()).toByteArray())));
     return recorded ? Settled.DONE : Settled.LOST;
   }
 
-  private boolean afterRollback(Function<Handle, Boolean> work) {
+  private boolean afterRollback(Function<Connection, Boolean> work) {
     try {
       return transaction.rollbackAnd(work);
     } catch (JdbiException failure) {
@@ -110,9 +110,9 @@ final class TransactionalClaim implements Claim {
     }
   }
 
-  private boolean run(Handle handle, String statement, UnaryOperator<Parameters> bindings) {
+  private boolean run(Connection connection, String statement, UnaryOperator<Parameters> bindings) {
     return Flush.run(
-            handle.getConnection(),
+            connection,
             statement,
             values -> Binding.of(bindings.apply(values), request, id),
             row -> id)

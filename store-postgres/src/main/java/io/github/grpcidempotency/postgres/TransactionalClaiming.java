@@ -36,7 +36,7 @@ final class TransactionalClaiming {
   private final PostgresIdempotencyStore store;
   private final ClaimRequest request;
   private final ProcedureSql sql;
-  private final UUID id = UuidCreator.getTimeOrderedEpoch();
+  private final UUID id = UuidCreator.getTimeOrderedEpochFast();
   private boolean holderSeen;
 
   /** What the lock's statement tells. */
@@ -102,12 +102,14 @@ final class TransactionalClaiming {
 
   private ClaimResult claim(OpenTransaction transaction, String statement) {
     Flush.Ends<Lock, StandingRow> met =
-        Flush.runForBoth(
-            transaction.own().getConnection(),
-            statement,
-            values -> Binding.of(values, request, id),
-            Lock::read,
-            StandingRow::read);
+        transaction.begin(
+            connection ->
+                Flush.runForBoth(
+                    connection,
+                    statement,
+                    values -> Binding.of(values, request, id),
+                    Lock::read,
+                    StandingRow::read));
     Optional<StandingRow> standing = met.last();
     if (standing.isPresent() && standing.get().ended() && !standing.get().expired()) {
       return standing.get().recorded(request.procedure());
@@ -133,7 +135,7 @@ final class TransactionalClaiming {
     boolean clearable = row.expired() || (row.isAbandoned() && row.isSameRequestAs(request));
     return clearable
         && Flush.run(
-                transaction.own().getConnection(),
+                transaction.own(),
                 store.reservationSql().clear(),
                 values -> Binding.of(values, request, row.id()),
                 cleared -> cleared.getObject("id", UUID.class))

@@ -1,1 +1,3 @@
+BEGIN;
+
 SELECT set_config('app.current_user_id', :user, true)

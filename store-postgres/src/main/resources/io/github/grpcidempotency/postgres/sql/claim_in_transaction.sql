@@ -1,3 +1,5 @@
+BEGIN;
+
 SELECT set_config('app.current_user_id', :user, true),
        pg_try_advisory_xact_lock(:lock) AS locked,
        now() + :retention_millis * interval '1 millisecond' AS expires;
