@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
@@ -35,6 +36,8 @@ final class Claiming {
 
   /** Whether somebody else was seen with the key, or may have been. */
   private boolean maybeHeld;
+
+  private boolean outboxFailed;
 
   Claiming(PostgresIdempotencyStore store, ClaimRequest request) {
     this.store = store;
@@ -76,7 +79,7 @@ final class Claiming {
       return Optional.empty();
     }
     if (row.ended()) {
-      return Optional.of(row.recorded(request.procedure()));
+      return Optional.of(row.recorded(status(row)));
     }
     if (row.isAbandoned() && row.isSameRequestAs(request)) {
       return takeOver(row).map(attempt -> won(row, attempt));
@@ -115,7 +118,14 @@ final class Claiming {
         "the outbox query of {} failed; its status is given as processing",
         request.procedure().name(),
         blamed);
+    outboxFailed = true;
     return standing;
+  }
+
+  private IdempotencyStatus status(StandingRow row) {
+    return outboxFailed
+        ? IdempotencyStatus.PROCESSING
+        : row.status(request.procedure(), row.outboxStatus());
   }
 
   private Optional<StandingRow> flush(String statement) {

@@ -46,6 +46,15 @@ final class Flush {
     }
   }
 
+  /** Runs the statements and reads the first row of the first result there is. */
+  static <F> F runForFirst(
+      Connection connection,
+      String sql,
+      UnaryOperator<Parameters> bindings,
+      RowReader<F> firstReader) {
+    return runForBoth(connection, sql, bindings, firstReader, row -> row).first();
+  }
+
   /**
    * Runs the statements and reads the first row of the first result there is, and of the last
    * statement's.

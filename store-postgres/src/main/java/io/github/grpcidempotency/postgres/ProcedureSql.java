@@ -5,6 +5,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The statements of one procedure: those that name its resource's column, carry its outbox query,
@@ -32,7 +33,7 @@ final class ProcedureSql {
   private final String completeWithoutResource;
   private final String release;
   private final String claimInTransaction;
-  private final String claimInTransactionWithoutStatus;
+  private final Optional<String> rollbackWithStatus;
   private final String recordAndCommit;
   private final String recordFailure;
   private final String wake;
@@ -46,11 +47,13 @@ final class ProcedureSql {
     names.put("wake", wake);
     names.put("look", look(procedure, schema, NO_STATUS));
     this.claimWithoutStatus = load("claim");
-    this.claimInTransactionWithoutStatus = load("claim_in_transaction");
+    this.claimInTransaction = load("claim_in_transaction");
     this.reclaim = load("reclaim");
     names.put("look", look(procedure, schema));
     this.claim = load("claim");
-    this.claimInTransaction = load("claim_in_transaction");
+    this.rollbackWithStatus =
+        status(procedure, "CAST(:resource_id AS uuid)")
+            .map(status -> SqlFile.load("rollback_with_status", Map.of("status", status)));
     this.release = load("release");
     this.recordFailure = load("record_failure");
     names.put("resource", "");
@@ -98,9 +101,9 @@ final class ProcedureSql {
     return claimInTransaction;
   }
 
-  /** Takes the operation's advisory lock and looks, for when the outbox query fails. */
-  String claimInTransactionWithoutStatus() {
-    return claimInTransactionWithoutStatus;
+  /** Asks the outbox for a resource's status and rolls back; empty if there is no outbox. */
+  Optional<String> rollbackWithStatus() {
+    return rollbackWithStatus;
   }
 
   /** Records a response and commits it together with the handler's effect. */
@@ -120,15 +123,22 @@ final class ProcedureSql {
 
   /** Returns the SELECT at the end of a claim. */
   static String look(Procedure procedure, String schema) {
-    String status =
+    return look(
+        procedure,
+        schema,
         procedure
-            .statusResolver()
-            .filter(OutboxStatusResolver.class::isInstance)
-            .map(OutboxStatusResolver.class::cast)
-            .flatMap(outbox -> procedure.resourceType().map(type -> outbox.queryFor(column(type))))
-            .map(query -> FOUND_STATUS.replace("${query}", query))
-            .orElse(NO_STATUS);
-    return look(procedure, schema, status);
+            .resourceType()
+            .flatMap(type -> status(procedure, column(type)))
+            .orElse(NO_STATUS));
+  }
+
+  /** Returns the outbox query for a resource; empty if there is none. */
+  private static Optional<String> status(Procedure procedure, String resourceId) {
+    return procedure
+        .statusResolver()
+        .filter(OutboxStatusResolver.class::isInstance)
+        .map(OutboxStatusResolver.class::cast)
+        .map(outbox -> FOUND_STATUS.replace("${query}", outbox.queryFor(resourceId)));
   }
 
   private static String look(Procedure procedure, String schema, String status) {

@@ -74,9 +74,9 @@ record StandingRow(
         Optional.of(fingerprint), Optional.of(procedure), leaseLeft, error.isPresent());
   }
 
-  ClaimResult.Recorded recorded(Procedure asked) {
+  ClaimResult.Recorded recorded(IdempotencyStatus status) {
     return new ClaimResult.Recorded(
-        new Standing.Recorded(fingerprint, procedure), id, expires, outcome(), status(asked));
+        new Standing.Recorded(fingerprint, procedure), id, expires, outcome(), status);
   }
 
   private RecordedOutcome outcome() {
@@ -86,10 +86,11 @@ record StandingRow(
     return new RecordedOutcome.Failure(error.orElse(ByteString.EMPTY));
   }
 
-  private IdempotencyStatus status(Procedure asked) {
+  /** Returns the status of the resource that the answer names, where an outbox says so much. */
+  IdempotencyStatus status(Procedure asked, Optional<String> said) {
     Optional<StatusResolver> resolver = asked.statusResolver();
     if (resolver.isPresent() && resolver.get() instanceof OutboxStatusResolver outbox) {
-      return outbox.statusOf(outboxStatus);
+      return outbox.statusOf(said);
     }
     return ReplayStatus.of(asked, resourceId);
   }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
@@ -55,42 +56,29 @@ final class TransactionalClaiming {
 
   ClaimResult run() {
     try {
-      return claim(sql.claimInTransaction());
+      return claim();
     } catch (JdbiException failure) {
       if (Failures.isCutOff(failure) && !holderSeen) {
-        return claimAgain(sql.claimInTransaction());
-      }
-      if (Failures.isFromDatabase(failure) && !holderSeen) {
-        return claimWithoutStatus(failure);
+        return claimAgain();
       }
       throw new StoreException("could not claim the key", failure, holderSeen);
     }
   }
 
-  /** The outbox query is to blame if the claim does without it. */
-  private ClaimResult claimWithoutStatus(JdbiException blamed) {
-    ClaimResult result = claimAgain(sql.claimInTransactionWithoutStatus());
-    logger.warn(
-        "the outbox query of {} failed; its status is given as processing",
-        request.procedure().name(),
-        blamed);
-    return result;
-  }
-
   /** The first try may have met a holder, which nobody knows if this one fails as well. */
-  private ClaimResult claimAgain(String statement) {
+  private ClaimResult claimAgain() {
     try {
-      return claim(statement);
+      return claim();
     } catch (JdbiException | StoreException failure) {
       throw new StoreException("could not claim the key", failure, true);
     }
   }
 
-  private ClaimResult claim(String statement) {
+  private ClaimResult claim() {
     OpenTransaction transaction = store.open();
     boolean owned = false;
     try {
-      ClaimResult result = claim(transaction, statement);
+      ClaimResult result = claim(transaction);
       owned = result instanceof ClaimResult.Won;
       return result;
     } finally {
@@ -100,19 +88,19 @@ final class TransactionalClaiming {
     }
   }
 
-  private ClaimResult claim(OpenTransaction transaction, String statement) {
+  private ClaimResult claim(OpenTransaction transaction) {
     Flush.Ends<Lock, StandingRow> met =
         transaction.begin(
             connection ->
                 Flush.runForBoth(
                     connection,
-                    statement,
+                    sql.claimInTransaction(),
                     values -> Binding.of(values, request, id),
                     Lock::read,
                     StandingRow::read));
     Optional<StandingRow> standing = met.last();
     if (standing.isPresent() && standing.get().ended() && !standing.get().expired()) {
-      return standing.get().recorded(request.procedure());
+      return standing.get().recorded(status(transaction, standing.get()));
     }
     if (!met.first().won()) {
       return new ClaimResult.InFlight(running());
@@ -122,6 +110,28 @@ final class TransactionalClaiming {
     }
     return new ClaimResult.Won(
         new TransactionalClaim(sql, request, id, met.first().expires(), transaction));
+  }
+
+  /** Asks the outbox when there is something to ask, together with the end of the transaction. */
+  private IdempotencyStatus status(OpenTransaction transaction, StandingRow row) {
+    Optional<String> said = Optional.empty();
+    if (sql.rollbackWithStatus().isPresent() && row.resourceId().isPresent()) {
+      try {
+        said =
+            Flush.runForFirst(
+                transaction.own(),
+                sql.rollbackWithStatus().get(),
+                values -> values.bind("resource_id", row.resourceId().get()),
+                found -> Optional.ofNullable(found.getString("outbox_status")));
+      } catch (JdbiException failure) {
+        logger.warn(
+            "the outbox query of {} failed; its status is given as processing",
+            request.procedure().name(),
+            failure);
+        return IdempotencyStatus.PROCESSING;
+      }
+    }
+    return row.status(request.procedure(), said);
   }
 
   /** A transaction shows nothing of itself but its lock. */

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Only three words ever reach a client, whatever the outbox holds. */
@@ -128,21 +129,30 @@ class OutboxStatusTest {
     }
   }
 
-  @Test
-  void anOutboxThatIsGoneDoesNotHideTheRecordFromATransactionEither() {
+  @ParameterizedTest
+  @EnumSource
+  void anOutboxThatIsGoneHidesNoRecordAndIsNotTakenForAnEmptyOne(Execution execution) {
     IdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
+    UUID user = UUID.randomUUID();
+    UUID thing = UUID.randomUUID();
     Procedure procedure =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-            .status(OutboxStatusResolver.query(ThingServer.OUTBOX_QUERY).build())
-            .execution(Execution.TRANSACTIONAL)
+            .status(
+                OutboxStatusResolver.query(ThingServer.OUTBOX_QUERY).whenAbsent(COMPLETED).build())
+            .execution(execution)
             .build();
     ClaimRequest request =
         new ClaimRequest(
-            new IdempotencyKey(Caller.of(UUID.randomUUID()), "a-key"),
+            new IdempotencyKey(Caller.of(user), "a-key"),
             procedure,
             Fingerprinter.wholeRequest().fingerprint(REQUEST));
+    superuser.useHandle(
+        handle ->
+            handle.execute(
+                "INSERT INTO app.things (id, user_id, name) VALUES (?, ?, '')", thing, user));
     Things.win(store, request)
-        .complete(new RecordedOutcome.Response(REQUEST.toByteString(), Optional.empty()));
+        .complete(new RecordedOutcome.Response(REQUEST.toByteString(), Optional.of(thing)));
+    assertThat(((ClaimResult.Recorded) store.claim(request)).status()).isEqualTo(COMPLETED);
     superuser.useHandle(handle -> handle.execute("ALTER TABLE app.outbox RENAME TO gone"));
     try (LogLines log = LogLines.listen()) {
       ClaimResult.Recorded recorded = (ClaimResult.Recorded) store.claim(request);

@@ -1,0 +1,3 @@
+SELECT (${status}) AS outbox_status;
+
+ROLLBACK
