@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.benchmarks.database;
 
 import java.time.Duration;
+import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
 /** The processor time of the database's processes. */
@@ -9,10 +10,13 @@ public final class ServerCpu {
 
   /** Finds the server's processes; it runs on this machine. */
   public ServerCpu(Jdbi superuser) {
-    long backend =
-        superuser.withHandle(
-            handle -> handle.createQuery("SELECT pg_backend_pid()").mapTo(Long.class).one());
-    this.postmaster = ProcessHandle.of(backend).flatMap(ProcessHandle::parent).orElseThrow();
+    this.postmaster = superuser.withHandle(ServerCpu::postmaster);
+  }
+
+  /** The handle's own backend lives as long as the handle is open. */
+  private static ProcessHandle postmaster(Handle open) {
+    long backend = open.createQuery("SELECT pg_backend_pid()").mapTo(Long.class).one();
+    return ProcessHandle.of(backend).flatMap(ProcessHandle::parent).orElseThrow();
   }
 
   /** Returns what all living processes have used so far; the pools keep theirs alive. */

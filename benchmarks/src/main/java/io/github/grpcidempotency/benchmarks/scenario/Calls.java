@@ -20,6 +20,7 @@ import java.util.Map;
  * ratio is taken within its round, so that a slow minute of the machine slows both sides.
  */
 public final class Calls implements Scenario {
+  private static final int WARM_UP_ROUNDS = 2;
   private static final OperatingSystemMXBean JVM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
@@ -45,7 +46,7 @@ public final class Calls implements Scenario {
       for (int callers : pace.callers()) {
         report.progress("%s: %d at once, warming up", name(), callers);
         for (Subject subject : subjects) {
-          ClosedLoop.run(subject.operation(), callers, pace.round());
+          ClosedLoop.run(subject.operation(), callers, pace.round().multipliedBy(WARM_UP_ROUNDS));
         }
         compare(database, subjects, callers, pace, report);
       }
