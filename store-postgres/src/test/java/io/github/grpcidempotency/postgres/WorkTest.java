@@ -286,6 +286,7 @@ class WorkTest {
         HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl())) {
       ThingWork work = work(proxied, execution);
       work.run(ThingWork.styleOf(execution), caller, "to warm up");
+      proxied.setConnectionTimeout(250);
       proxy.refuse();
 
       for (int attempt = 0; attempt < 3; attempt++) {
