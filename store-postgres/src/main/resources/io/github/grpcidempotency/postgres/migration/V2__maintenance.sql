@@ -61,18 +61,18 @@ CREATE FUNCTION ${schema}.sweep_expired(batch integer)
   LANGUAGE sql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-  WITH expired AS (
-    SELECT k.id
-      FROM ${schema}.idempotency_keys AS k
-     WHERE k.expires <= now()
-       AND (k.completed IS NOT NULL OR k.lease_expires <= now())
-     ORDER BY k.expires
-     LIMIT batch
-       FOR UPDATE SKIP LOCKED
-  ), swept AS (
+  -- By an array of ids, which the planner takes for short: joined with a batch whose size it does not
+  -- know, it may read the whole table for each.
+  WITH swept AS (
     DELETE FROM ${schema}.idempotency_keys AS k
-     USING expired
-     WHERE k.id = expired.id
+     WHERE k.id = ANY (ARRAY(
+       SELECT e.id
+         FROM ${schema}.idempotency_keys AS e
+        WHERE e.expires <= now()
+          AND (e.completed IS NOT NULL OR e.lease_expires <= now())
+        ORDER BY e.expires
+        LIMIT batch
+          FOR UPDATE SKIP LOCKED))
     RETURNING 1
   ), forgotten AS (
     DELETE FROM ${schema}.idempotency_waits AS w WHERE w.created < now() - interval '1 hour'
