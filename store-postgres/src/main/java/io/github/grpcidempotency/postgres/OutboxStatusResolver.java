@@ -10,9 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads a resource's status from the service's own outbox table. The query becomes part of the
- * claim, so a replay costs no further round trip; it runs as the application's role, with the
- * caller's {@code app.current_user_id} set, and sees what row-level security lets that user see.
+ * Reads a resource's status from the service's own outbox table. The query travels with the claim,
+ * or with the rollback of a transactional one that found an answer, so a replay costs no further
+ * round trip; it runs as the application's role, with the caller's {@code app.current_user_id} set,
+ * and sees what row-level security lets that user see.
  *
  * <p>Index the outbox for it, newest entry first: {@code CREATE INDEX ON outbox (project_id, id
  * DESC)}.

@@ -39,7 +39,8 @@ import org.jdbi.v3.core.JdbiException;
  * one that row-level security binds.
  *
  * <p>A claim is one round trip; so is a completion; so is a replay with its outbox status, which
- * writes nothing. Thread-safe.
+ * writes nothing, and takes another one to end its transaction if the procedure is transactional.
+ * Thread-safe.
  */
 public final class PostgresIdempotencyStore implements IdempotencyStore {
   private static final String BEGIN = SqlFile.load("begin", Map.of());
