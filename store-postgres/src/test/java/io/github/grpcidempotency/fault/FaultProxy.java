@@ -248,7 +248,10 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     void cut() {
-      links.remove(this);
+      if (links.remove(this)) {
+        // A trap whose answer never came waits for another connection.
+        atAnswer.stream().filter(trap -> !trap.hasSprung()).forEach(traps::add);
+      }
       closeQuietly(client);
       closeQuietly(database);
     }
@@ -277,6 +280,7 @@ public final class FaultProxy implements AutoCloseable {
             }
             answersUntilTrap = sent.answers();
             atAnswer = List.of(trap);
+            break; // another trap waits for another flush
           }
         }
         if (mode != Mode.SWALLOW) {
