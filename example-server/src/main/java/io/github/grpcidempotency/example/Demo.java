@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -27,6 +29,10 @@ public final class Demo implements Callable<Integer> {
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration OUTBOX_DELAY = Duration.ofSeconds(1);
   private static final Duration USAGE_PERIOD = Duration.ofDays(1);
+
+  /** Warns of clients that are gone before they were answered, which the demo's are on purpose. */
+  private static final Logger GRPC_CONNECTIONS =
+      Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerHandler");
 
   @Option(names = "--serve", description = "keep the server up afterwards, until Ctrl-C")
   private boolean serve;
@@ -53,6 +59,7 @@ public final class Demo implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     int listenOn = port.orElse(serve ? WELL_KNOWN_PORT : 0);
     PortCheck.requireFree(listenOn);
+    GRPC_CONNECTIONS.setLevel(Level.SEVERE);
     try (Parts parts = Parts.closedOnShutdown()) {
       System.out.println("Starting PostgreSQL and the example server ...");
       EmbeddedDatabase database = parts.start(this::migratedDatabase);
