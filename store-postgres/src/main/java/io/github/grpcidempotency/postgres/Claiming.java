@@ -37,7 +37,8 @@ final class Claiming {
   /** Whether somebody else was seen with the key, or may have been. */
   private boolean maybeHeld;
 
-  private boolean outboxFailed;
+  /** Whether the last look asked the outbox. */
+  private boolean outboxAsked;
 
   Claiming(PostgresIdempotencyStore store, ClaimRequest request) {
     this.store = store;
@@ -118,17 +119,17 @@ final class Claiming {
         "the outbox query of {} failed; its status is given as processing",
         request.procedure().name(),
         blamed);
-    outboxFailed = true;
     return standing;
   }
 
   private IdempotencyStatus status(StandingRow row) {
-    return outboxFailed
-        ? IdempotencyStatus.PROCESSING
-        : row.status(request.procedure(), row.outboxStatus());
+    return row.status(
+        request.procedure(),
+        outbox -> outboxAsked ? outbox.statusOf(row.outboxStatus()) : IdempotencyStatus.PROCESSING);
   }
 
   private Optional<StandingRow> flush(String statement) {
+    outboxAsked = statement.equals(sql.claim());
     return store.onConnection(
         connection ->
             Flush.run(connection, statement, values -> bind(values, id), StandingRow::read));

@@ -30,6 +30,10 @@ final class Flush {
     T read(ResultSet row) throws SQLException;
   }
 
+  private interface ResultReader<T> {
+    T read(Statement statement) throws SQLException;
+  }
+
   /** What a flush's first and last query returned. */
   record Ends<F, L>(F first, Optional<L> last) {}
 
@@ -38,12 +42,7 @@ final class Flush {
   /** Runs the statements and reads the first row of the last one's result, if it has one. */
   static <T> Optional<T> run(
       Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
-    ParsedSql parsed = parse(connection, sql);
-    try (PreparedStatement statement = execute(connection, parsed, bindings)) {
-      return readLast(statement, reader);
-    } catch (SQLException failure) {
-      throw new UnableToExecuteStatementException(failure, null);
-    }
+    return read(connection, sql, bindings, statement -> readLast(statement, reader));
   }
 
   /** Runs the statements and reads the first row of the first result there is. */
@@ -52,7 +51,7 @@ final class Flush {
       String sql,
       UnaryOperator<Parameters> bindings,
       RowReader<F> firstReader) {
-    return runForBoth(connection, sql, bindings, firstReader, row -> row).first();
+    return read(connection, sql, bindings, statement -> readFirst(statement, firstReader));
   }
 
   /**
@@ -65,10 +64,22 @@ final class Flush {
       UnaryOperator<Parameters> bindings,
       RowReader<F> firstReader,
       RowReader<L> lastReader) {
+    return read(
+        connection,
+        sql,
+        bindings,
+        statement ->
+            new Ends<>(readFirst(statement, firstReader), readLast(statement, lastReader)));
+  }
+
+  private static <T> T read(
+      Connection connection,
+      String sql,
+      UnaryOperator<Parameters> bindings,
+      ResultReader<T> results) {
     ParsedSql parsed = parse(connection, sql);
     try (PreparedStatement statement = execute(connection, parsed, bindings)) {
-      F first = firstReader.read(firstRow(statement));
-      return new Ends<>(first, readLast(statement, lastReader));
+      return results.read(statement);
     } catch (SQLException failure) {
       throw new UnableToExecuteStatementException(failure, null);
     }
@@ -101,7 +112,7 @@ final class Flush {
     }
   }
 
-  private static ResultSet firstRow(Statement statement) throws SQLException {
+  private static <F> F readFirst(Statement statement, RowReader<F> reader) throws SQLException {
     ResultSet first = statement.getResultSet();
     while (first == null && statement.getUpdateCount() >= 0) {
       first = statement.getMoreResults() ? statement.getResultSet() : null;
@@ -109,10 +120,10 @@ final class Flush {
     if (first == null || !first.next()) {
       throw new IllegalStateException("the flush returns no row");
     }
-    return first;
+    return reader.read(first);
   }
 
-  private static <T> Optional<T> readLast(PreparedStatement statement, RowReader<T> reader)
+  private static <T> Optional<T> readLast(Statement statement, RowReader<T> reader)
       throws SQLException {
     ResultSet last = lastResult(statement);
     return last != null && last.next() ? Optional.of(reader.read(last)) : Optional.empty();

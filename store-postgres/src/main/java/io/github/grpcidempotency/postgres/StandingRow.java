@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,11 +87,12 @@ record StandingRow(
     return new RecordedOutcome.Failure(error.orElse(ByteString.EMPTY));
   }
 
-  /** Returns the status of the resource that the answer names, where an outbox says so much. */
-  IdempotencyStatus status(Procedure asked, Optional<String> said) {
+  /** Returns the status of the resource that the answer names; an outbox is asked as told. */
+  IdempotencyStatus status(
+      Procedure asked, Function<OutboxStatusResolver, IdempotencyStatus> askOutbox) {
     Optional<StatusResolver> resolver = asked.statusResolver();
     if (resolver.isPresent() && resolver.get() instanceof OutboxStatusResolver outbox) {
-      return outbox.statusOf(said);
+      return askOutbox.apply(outbox);
     }
     return ReplayStatus.of(asked, resourceId);
   }

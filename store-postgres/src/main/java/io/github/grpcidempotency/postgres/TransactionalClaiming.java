@@ -100,7 +100,8 @@ final class TransactionalClaiming {
                     StandingRow::read));
     Optional<StandingRow> standing = met.last();
     if (standing.isPresent() && standing.get().ended() && !standing.get().expired()) {
-      return standing.get().recorded(status(transaction, standing.get()));
+      StandingRow row = standing.get();
+      return row.recorded(row.status(request.procedure(), outbox -> ask(outbox, transaction, row)));
     }
     if (!met.first().won()) {
       return new ClaimResult.InFlight(running());
@@ -112,26 +113,26 @@ final class TransactionalClaiming {
         new TransactionalClaim(sql, request, id, met.first().expires(), transaction));
   }
 
-  /** Asks the outbox when there is something to ask, together with the end of the transaction. */
-  private IdempotencyStatus status(OpenTransaction transaction, StandingRow row) {
-    Optional<String> said = Optional.empty();
-    if (sql.rollbackWithStatus().isPresent() && row.resourceId().isPresent()) {
-      try {
-        said =
-            Flush.runForFirst(
-                transaction.own(),
-                sql.rollbackWithStatus().get(),
-                values -> values.bind("resource_id", row.resourceId().get()),
-                found -> Optional.ofNullable(found.getString("outbox_status")));
-      } catch (JdbiException failure) {
-        logger.warn(
-            "the outbox query of {} failed; its status is given as processing",
-            request.procedure().name(),
-            failure);
-        return IdempotencyStatus.PROCESSING;
-      }
+  /** Asks the outbox about a resource, together with the end of the transaction. */
+  private IdempotencyStatus ask(
+      OutboxStatusResolver outbox, OpenTransaction transaction, StandingRow row) {
+    if (row.resourceId().isEmpty()) {
+      return outbox.statusOf(Optional.empty());
     }
-    return row.status(request.procedure(), said);
+    try {
+      return outbox.statusOf(
+          Flush.runForFirst(
+              transaction.own(),
+              sql.rollbackWithStatus().orElseThrow(),
+              values -> values.bind("resource_id", row.resourceId().get()),
+              found -> Optional.ofNullable(found.getString("outbox_status"))));
+    } catch (JdbiException failure) {
+      logger.warn(
+          "the outbox query of {} failed; its status is given as processing",
+          request.procedure().name(),
+          failure);
+      return IdempotencyStatus.PROCESSING;
+    }
   }
 
   /** A transaction shows nothing of itself but its lock. */
