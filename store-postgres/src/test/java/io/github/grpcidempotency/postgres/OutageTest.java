@@ -7,6 +7,7 @@ import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.testing.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.grpc.Status;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
