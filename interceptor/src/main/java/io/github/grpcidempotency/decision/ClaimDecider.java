@@ -3,7 +3,6 @@ package io.github.grpcidempotency.decision;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprint.Match;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
-import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import java.time.Duration;
 import java.util.Optional;
@@ -14,8 +13,7 @@ import java.util.function.Function;
  *
  * <ol>
  *   <li>The claim won: execute.
- *   <li>The store did not answer: refuse as in progress if another holder is known; otherwise the
- *       procedure's outage policy decides between running unguarded and refusing.
+ *   <li>The store failed: {@link FailureDecider} says what that means.
  *   <li>The key stands for another procedure or another request, ended or not: refuse as reused. If
  *       the requests cannot be compared, because a newer server made the record: have the client
  *       come again, to a newer server.
@@ -47,7 +45,8 @@ public final class ClaimDecider {
       return new Decision.Execute();
     }
     if (standing instanceof Standing.Unanswered unanswered) {
-      return onOutage(unanswered, procedure.outagePolicy());
+      return FailureDecider.decide(
+          unanswered.phase(), unanswered.cause(), procedure.outagePolicy());
     }
     if (standing instanceof Standing.Recorded recorded) {
       return mismatch(
@@ -60,16 +59,6 @@ public final class ClaimDecider {
     Standing.InFlight inFlight = (Standing.InFlight) standing;
     return mismatch(inFlight.procedure(), inFlight.fingerprint(), procedure.name(), comparison)
         .orElseGet(() -> onDuplicate(inFlight, procedure.inFlightPolicy(), timeLeft));
-  }
-
-  private static Decision onOutage(Standing.Unanswered unanswered, OutagePolicy outagePolicy) {
-    if (unanswered.holderKnown()) {
-      return new Decision.Refuse(Refusal.inProgress(Duration.ofDays(1)));
-    }
-    return switch (outagePolicy) {
-      case FAIL_OPEN -> new Decision.ExecuteUnguarded();
-      case FAIL_CLOSED -> new Decision.Refuse(Refusal.storeUnavailable());
-    };
   }
 
   private static Decision onDuplicate(

@@ -8,16 +8,21 @@ public sealed interface KeyDecision {
    * The call is an operation.
    *
    * @param key its identity
+   * @param keyName where the key comes from, as errors name it
    */
-  record Keyed(IdempotencyKey key) implements KeyDecision {}
+  record Keyed(IdempotencyKey key, String keyName) implements KeyDecision {}
 
-  /** The call is none of ours. */
+  /** The call carries no key: it is none of ours. */
   record Unkeyed() implements KeyDecision {}
+
+  /** The call carries a key that could be anybody's, and runs as if it had none. */
+  record NoCaller() implements KeyDecision {}
 
   /**
    * Answer with an error.
    *
    * @param refusal why
+   * @param keyName where the key comes from, as the error names it
    */
-  record Refuse(Refusal refusal) implements KeyDecision {}
+  record Refuse(Refusal refusal, String keyName) implements KeyDecision {}
 }

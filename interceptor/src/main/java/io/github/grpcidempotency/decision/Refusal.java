@@ -33,9 +33,12 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
     IDEMPOTENCY_IN_PROGRESS,
     /** The first call with this key ended, and nobody knows yet whether its effect happened. */
     IDEMPOTENCY_OUTCOME_UNKNOWN,
-    /** The store cannot be reached and the procedure fails closed. */
+    /** The store cannot do its part, and the call may not run without it. */
     IDEMPOTENCY_STORE_UNAVAILABLE
   }
+
+  /** The entry of the metadata that says why the store is unavailable. */
+  public static final String CAUSE = "cause";
 
   private static final Duration SOON = Duration.ofMillis(500);
   private static final Duration AT_LEAST = Duration.ofMillis(50);
@@ -91,10 +94,19 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
         Optional.of(leaseLeft.compareTo(AT_LEAST) < 0 ? AT_LEAST : leaseLeft));
   }
 
-  /** Returns the refusal of a call that must not run without a store. */
+  /** Returns the refusal of a call whose key's source cannot be asked at the moment. */
   public static Refusal storeUnavailable() {
+    return storeUnavailable(Map.of());
+  }
+
+  /** Returns the refusal of a call that must not run unguarded, and whose store has failed. */
+  public static Refusal storeUnavailable(FailureCause cause) {
+    return storeUnavailable(Map.of(CAUSE, cause.word()));
+  }
+
+  private static Refusal storeUnavailable(Map<String, String> metadata) {
     return new Refusal(
-        Reason.IDEMPOTENCY_STORE_UNAVAILABLE, Map.of(), Optional.of(Duration.ofSeconds(1)));
+        Reason.IDEMPOTENCY_STORE_UNAVAILABLE, metadata, Optional.of(Duration.ofSeconds(1)));
   }
 
   private static Refusal pointless(Reason reason) {

@@ -34,9 +34,10 @@ public sealed interface Standing {
   record Recorded(Fingerprint fingerprint, String procedure) implements Standing {}
 
   /**
-   * Not known: the store did not answer.
+   * Not known: the store failed.
    *
-   * @param holderKnown whether another holder of the key is known nevertheless
+   * @param phase how far the claim had come
+   * @param cause why
    */
-  record Unanswered(boolean holderKnown) implements Standing {}
+  record Unanswered(FailurePhase phase, FailureCause cause) implements Standing {}
 }

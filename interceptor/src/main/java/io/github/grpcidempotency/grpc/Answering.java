@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.function.Consumer;
 
 /** The last step of a call: what goes to the client, trailers stamped. */
 final class Answering {
@@ -50,27 +51,27 @@ final class Answering {
   }
 
   /**
-   * Reads a recorded answer, and returns what sends it again.
+   * Reads a recorded answer, and returns what sends it again, given until when it is retained.
    *
    * @throws RuntimeException if it cannot be read; nothing has been sent then
    */
-  static <ResponseT> Runnable replay(
+  static <ResponseT> Consumer<Instant> replay(
       ServerCall<?, ResponseT> call, ClaimRequest wish, Recorded recorded) {
     if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
       TerminalError error = TerminalError.of(wish.open(failure.bytes()));
-      return () -> call.close(error.status(), error.trailers());
+      return expires -> call.close(error.status(), error.trailers());
     }
     RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
     ResponseT message =
         call.getMethodDescriptor().parseResponse(wish.open(response.bytes()).newInput());
-    Metadata trailers = new Metadata();
-    stamp(trailers, recorded.operationId(), recorded.expires(), recorded.status());
-    trailers.put(REPLAYED, "true");
     Set<String> omitted = wish.procedure().omittedFields();
-    if (!omitted.isEmpty()) {
-      trailers.put(OMITTED, String.join(",", new TreeSet<>(omitted)));
-    }
-    return () -> {
+    return expires -> {
+      Metadata trailers = new Metadata();
+      stamp(trailers, recorded.operationId(), expires, recorded.status());
+      trailers.put(REPLAYED, "true");
+      if (!omitted.isEmpty()) {
+        trailers.put(OMITTED, String.join(",", new TreeSet<>(omitted)));
+      }
       call.sendHeaders(new Metadata());
       call.sendMessage(message);
       call.close(Status.OK, trailers);
@@ -79,7 +80,16 @@ final class Answering {
 
   /** Sends an error of the wire contract; no header goes ahead of it. */
   static void refuse(ServerCall<?, ?> call, Refusal refusal, String keyName) {
-    StatusRuntimeException error = RefusalError.of(refusal, keyName);
+    close(call, RefusalError.of(refusal, keyName));
+  }
+
+  /** Tells a call without a key that its transaction could not be begun. */
+  static void unavailable(ServerCall<?, ?> call) {
+    close(call, RefusalError.databaseUnavailable());
+  }
+
+  /** Sends an error with its trailers, which gRPC drops from one that is thrown. */
+  static void close(ServerCall<?, ?> call, StatusRuntimeException error) {
     Metadata trailers = error.getTrailers();
     call.close(error.getStatus(), trailers == null ? new Metadata() : trailers);
   }

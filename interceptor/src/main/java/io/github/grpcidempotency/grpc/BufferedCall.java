@@ -71,7 +71,8 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
 
   /** Starts the handler, and gives it the request. */
   final void run(Context handlerContext, ServerCall<RequestT, ResponseT> target, RequestT message) {
-    Context before = handlerContext.attach();
+    Context guarded = CurrentCall.guarded(handlerContext);
+    Context before = guarded.attach();
     try {
       ServerCall.Listener<RequestT> started = next.startCall(target, headers);
       handler = started;
@@ -81,7 +82,7 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
       started.onMessage(message);
       started.onHalfClose();
     } finally {
-      handlerContext.detach(before);
+      guarded.detach(before);
     }
   }
 

@@ -8,10 +8,13 @@ import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import java.lang.ref.Reference;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A call that owns its key: keeps the lease while the handler runs, and settles when it has ended.
@@ -22,13 +25,15 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
   private final Engine engine;
   private final Claim claim;
   private final Procedure procedure;
+  private final String keyName;
   private final ServerCall<RequestT, ResponseT> call;
   private final RecordingCall<RequestT, ResponseT> recording;
 
-  ClaimedCall(Engine engine, Claim claim, ServerCall<RequestT, ResponseT> call) {
+  ClaimedCall(Engine engine, Claim claim, String keyName, ServerCall<RequestT, ResponseT> call) {
     this.engine = engine;
     this.claim = claim;
     this.procedure = claim.request().procedure();
+    this.keyName = keyName;
     this.call = call;
     this.recording = new RecordingCall<>(call, this);
   }
@@ -39,16 +44,22 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
     return recording;
   }
 
-  /** The handler threw: gRPC answers with {@code UNKNOWN}, whatever it was. */
-  void handlerThrew() {
-    if (recording.abandon()) {
-      persist(() -> settleFailure(Status.UNKNOWN, new Metadata()));
+  /**
+   * The handler threw: gRPC answers with {@code UNKNOWN}, whatever it was.
+   *
+   * @return whether the call has been answered already, because the failure does not count
+   */
+  boolean handlerThrew() {
+    if (recording.abandon() && !settleFailure(Status.UNKNOWN, new Metadata())) {
+      refuse(Refusal.inProgress(engine.lease()));
+      return true;
     }
+    return false;
   }
 
   @Override
   public void broken() {
-    persist(() -> settleFailure(Status.INTERNAL, new Metadata()));
+    boolean unused = settleFailure(Status.INTERNAL, new Metadata());
   }
 
   @Override
@@ -58,8 +69,11 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
     } else {
       // OK without a message is INTERNAL: gRPC itself says so when the call is closed.
       Status failure = answer.status().isOk() ? Status.INTERNAL : answer.status();
-      persist(() -> settleFailure(failure, answer.trailers()));
-      call.close(answer.status(), answer.trailers());
+      if (settleFailure(failure, answer.trailers())) {
+        call.close(answer.status(), answer.trailers());
+      } else {
+        refuse(Refusal.inProgress(engine.lease()));
+      }
     }
   }
 
@@ -68,10 +82,11 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
       switch (engine.settler().complete(claim, (Message) message)) {
         case DONE ->
             Answering.send(call, answer, claim.operationId(), claim.expires(), firstStatus());
-        case COME_AGAIN -> refuse();
+        case COME_AGAIN -> refuse(Refusal.inProgress(engine.lease()));
+        case UNAVAILABLE -> refuse(Refusal.storeUnavailable());
         case ROLLED_BACK -> Answering.rolledBack(call);
       }
-    } catch (IllegalStateException misuse) {
+    } catch (TransactionMisuseException misuse) {
       call.close(Status.INTERNAL.withDescription(misuse.getMessage()), new Metadata());
     }
   }
@@ -82,25 +97,38 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
         : IdempotencyStatus.COMPLETED;
   }
 
-  private void settleFailure(Status status, Metadata trailers) {
+  /** Returns whether the failure counts; if not, another owner has the key. */
+  private boolean settleFailure(Status status, Metadata trailers) {
     boolean marked = IdempotencyMetadata.removeTerminalMark(trailers);
-    engine
-        .settler()
-        .fail(
-            claim,
-            new Outcome.Failed(Code.forNumber(status.getCode().value()), marked),
-            () -> TerminalError.record(status, trailers, procedure.failurePolicy()));
+    Outcome.Failed failed = new Outcome.Failed(Code.forNumber(status.getCode().value()), marked);
+    AtomicBoolean counts = new AtomicBoolean();
+    persist(
+        () ->
+            counts.set(
+                engine
+                    .settler()
+                    .fail(
+                        claim,
+                        failed,
+                        () -> TerminalError.record(status, trailers, procedure.failurePolicy()))));
+    return counts.get();
   }
 
-  /** Asks the client to come again: the answer is not recorded yet, or it is another owner's. */
-  private void refuse() {
-    Refusal refusal = Refusal.inProgress(engine.lease());
+  /** Asks the client to come again: the answer is not recorded (yet), or it is another owner's. */
+  private void refuse(Refusal refusal) {
     engine.tell(events -> events.refused(procedure.name(), refusal.reason()));
-    Answering.refuse(call, refusal, engine.keyName());
+    Answering.refuse(call, refusal, keyName);
   }
 
-  /** Runs store work beyond the reach of the call's cancellation and deadline. */
-  private static void persist(Runnable work) {
-    Context.current().fork().run(work);
+  /**
+   * Runs store work beyond the reach of the call's cancellation and deadline. The lease keeper
+   * holds the recording call weakly, and must not take it for dropped while it is settled.
+   */
+  private void persist(Runnable work) {
+    try {
+      Context.current().fork().run(work);
+    } finally {
+      Reference.reachabilityFence(recording);
+    }
   }
 }

@@ -15,6 +15,8 @@ public final class CurrentCall {
   private static final Context.Key<StoreTransaction> TRANSACTION =
       Context.key("idempotency-transaction");
 
+  private static final Context.Key<Boolean> GUARDED = Context.key("idempotency-guarded");
+
   private CurrentCall() {}
 
   /** Returns the claim that the handler runs under; empty for a call without a key. */
@@ -30,6 +32,15 @@ public final class CurrentCall {
   /** Runs work that came otherwise than by gRPC under a claim. */
   public static <T> T run(Claim claim, Callable<T> work) throws Exception {
     return of(Context.current(), claim).call(work);
+  }
+
+  /** Returns whether an interceptor of this library has already begun to serve the call. */
+  static boolean isGuarded() {
+    return GUARDED.get() != null;
+  }
+
+  static Context guarded(Context context) {
+    return context.withValue(GUARDED, true);
   }
 
   static Context of(Context context, Claim claim) {

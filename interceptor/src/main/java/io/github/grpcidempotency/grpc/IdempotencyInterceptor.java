@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.grpc;
 
 import io.github.grpcidempotency.decision.KeyDecision;
-import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.procedure.Execution;
@@ -10,11 +9,14 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.runtime.IdempotencyListener;
 import io.github.grpcidempotency.runtime.Setup;
+import io.github.grpcidempotency.runtime.UnprotectedCause;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 
@@ -22,9 +24,11 @@ import java.util.concurrent.Executor;
  * Makes create RPCs safe to retry: the handler runs once for an {@code idempotency-key}, and every
  * retry gets the first answer.
  *
- * <p>Untouched, at no cost, are: methods without a {@link Procedure}, calls without a key, calls
- * without a caller, and everything if no store is configured. Register it so that authentication
- * runs first ({@code ServerBuilder} calls the interceptor added last first).
+ * <p>Untouched, at no cost, are: methods without a {@link Procedure}, calls without a key, and
+ * everything if no store is configured. A call that has a key and is not protected all the same,
+ * for want of a caller for instance, is heard: see {@link UnprotectedCause}. Register the
+ * interceptor once, so that authentication runs first ({@code ServerBuilder} calls the one added
+ * last first).
  *
  * <p>Store work runs on the thread that gRPC calls back on: give the server an executor that may
  * block, as for any handler that talks to a database. Thread-safe.
@@ -64,8 +68,18 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       return next.startCall(call, headers);
     }
     Procedure procedure = found.get();
-    Optional<Caller> caller = callers.resolve();
-    KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers);
+    if (CurrentCall.isGuarded()) {
+      engine.get().unprotected(procedure, UnprotectedCause.REGISTERED_TWICE, null);
+      return next.startCall(call, headers);
+    }
+    Optional<Caller> caller;
+    try {
+      caller = callers.resolve();
+    } catch (RuntimeException failed) {
+      return refuseUnresolved(engine.get(), call, procedure, failed);
+    }
+    KeyFinder finder =
+        new KeyFinder(procedure, keyHeader.name(), caller, headers, engine.get().log());
     if (finder.readsRequest()) {
       return new IdempotentCall<>(
               engine.get(), procedure, finder::decide, caller, call, headers, next)
@@ -73,15 +87,19 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
     KeyDecision decision = finder.decide();
     if (decision instanceof KeyDecision.Refuse refuse) {
-      return refuse(engine.get(), call, procedure, refuse.refusal());
+      return refuse(engine.get(), call, procedure, refuse);
     }
-    boolean untouched =
-        decision instanceof KeyDecision.Unkeyed && procedure.execution() != Execution.TRANSACTIONAL;
-    return untouched
-        ? next.startCall(call, headers)
-        : new IdempotentCall<>(
-                engine.get(), procedure, request -> decision, caller, call, headers, next)
-            .start();
+    boolean passes =
+        decision instanceof KeyDecision.Unkeyed || decision instanceof KeyDecision.NoCaller;
+    if (passes && procedure.execution() != Execution.TRANSACTIONAL) {
+      if (decision instanceof KeyDecision.NoCaller) {
+        engine.get().unprotected(procedure, UnprotectedCause.NO_CALLER, null);
+      }
+      return next.startCall(call, headers);
+    }
+    return new IdempotentCall<>(
+            engine.get(), procedure, request -> decision, caller, call, headers, next)
+        .start();
   }
 
   /** Stops renewing leases and recording late answers. Call it when the server has terminated. */
@@ -91,9 +109,32 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   }
 
   private <RequestT> ServerCall.Listener<RequestT> refuse(
-      Engine present, ServerCall<RequestT, ?> call, Procedure procedure, Refusal refusal) {
-    present.tell(events -> events.refused(procedure.name(), refusal.reason()));
-    Answering.refuse(call, refusal, keyHeader.name());
+      Engine present,
+      ServerCall<RequestT, ?> call,
+      Procedure procedure,
+      KeyDecision.Refuse refuse) {
+    present.tell(events -> events.refused(procedure.name(), refuse.refusal().reason()));
+    Answering.refuse(call, refuse.refusal(), refuse.keyName());
+    return new ServerCall.Listener<>() {};
+  }
+
+  /** Without knowing the caller nothing can be decided, so the handler does not run. */
+  private <RequestT> ServerCall.Listener<RequestT> refuseUnresolved(
+      Engine present, ServerCall<RequestT, ?> call, Procedure procedure, RuntimeException failed) {
+    present
+        .log()
+        .error(
+            procedure.name() + " caller",
+            failed,
+            "%s: the caller resolver %s has thrown"
+                .formatted(procedure.name(), callers.getClass().getName()));
+    Answering.close(
+        call,
+        failed instanceof StatusRuntimeException said
+            ? said
+            : Status.INTERNAL
+                .withDescription("the caller could not be resolved")
+                .asRuntimeException());
     return new ServerCall.Listener<>() {};
   }
 

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.runtime.InFlightWaiter;
 import io.github.grpcidempotency.runtime.ReplayRight;
+import io.github.grpcidempotency.runtime.UnprotectedCause;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -23,9 +24,11 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,6 +51,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   private final Procedure procedure;
   private final Function<Message, KeyDecision> keyOf;
   private final Optional<Caller> caller;
+  private String keyName;
   private Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
   private Optional<Deadline> endOfWait = Optional.empty();
 
@@ -64,15 +68,21 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     this.procedure = procedure;
     this.keyOf = keyOf;
     this.caller = caller;
+    this.keyName = engine.keyName();
   }
 
   @Override
   void serve(RequestT message) {
     KeyDecision decision = keyOf.apply((Message) message);
+    if (decision instanceof KeyDecision.NoCaller) {
+      engine.unprotected(procedure, UnprotectedCause.NO_CALLER, null);
+    }
     if (decision instanceof KeyDecision.Keyed keyed) {
+      keyName = keyed.keyName();
       ClaimRequest wish = ClaimRequest.of(keyed.key(), procedure, (Message) message);
       act(wish, engine.claim(wish), message);
     } else if (decision instanceof KeyDecision.Refuse refuse) {
+      keyName = refuse.keyName();
       refuse(refuse.refusal());
     } else if (procedure.execution() == Execution.TRANSACTIONAL) {
       executeInTransaction(message);
@@ -103,12 +113,14 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   private void execute(Claim claim, RequestT message) {
-    ClaimedCall<RequestT, ResponseT> claimed = new ClaimedCall<>(engine, claim, call());
+    ClaimedCall<RequestT, ResponseT> claimed = new ClaimedCall<>(engine, claim, keyName, call());
     try {
       run(CurrentCall.of(context(), claim), claimed.start(), message);
     } catch (Throwable thrown) {
-      claimed.handlerThrew();
-      throw thrown;
+      if (!claimed.handlerThrew()) {
+        throw thrown;
+      }
+      logger.debug("{}: the handler failed without its claim", procedure.name(), thrown);
     }
   }
 
@@ -117,8 +129,13 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     try {
       transaction = engine.begin(caller);
     } catch (StoreException unreachable) {
-      logger.warn("{}: no transaction could be opened", procedure.name(), unreachable);
-      refuse(Refusal.storeUnavailable());
+      engine
+          .log()
+          .warn(
+              procedure.name() + " begin",
+              unreachable,
+              procedure.name() + ": no transaction could be opened");
+      Answering.unavailable(call());
       return;
     }
     TransactionCall<RequestT, ResponseT> transactional =
@@ -136,7 +153,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       refuse(Refusal.replayDenied());
       return;
     }
-    Runnable answer;
+    Consumer<Instant> answer;
     try {
       answer = Answering.replay(call(), wish, recorded);
     } catch (RuntimeException unreadable) {
@@ -149,7 +166,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       return;
     }
     engine.tell(events -> events.replayed(procedure.name(), recorded.operationId()));
-    answer.run();
+    answer.accept(engine.retain(wish, recorded));
   }
 
   private boolean mayReplay(ClaimRequest wish, ClaimResult.Recorded recorded) {
@@ -201,15 +218,11 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private void refuse(Refusal refusal) {
     engine.tell(events -> events.refused(procedure.name(), refusal.reason()));
-    Answering.refuse(call(), refusal, engine.keyName());
+    Answering.refuse(call(), refusal, keyName);
   }
 
   private void executeUnguarded(ClaimResult.Unanswered unanswered, RequestT message) {
-    logger.warn(
-        "the idempotency store is out of reach; {} fails open and runs without idempotency",
-        procedure.name(),
-        unanswered.cause());
-    engine.tell(events -> events.ranUnguarded(procedure.name(), unanswered.cause()));
+    engine.unprotected(procedure, UnprotectedCause.FAILED_OPEN, unanswered.cause());
     run(context(), new Requestless<>(call()), message);
   }
 

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.key.UnprovenKeyException;
+import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.StoreException;
@@ -27,12 +28,19 @@ final class KeyFinder {
   private final Procedure procedure;
   private final Optional<Caller> caller;
   private final Metadata headers;
+  private final RateLimitedLog log;
   private final KeySource source;
 
-  KeyFinder(Procedure procedure, String keyHeader, Optional<Caller> caller, Metadata headers) {
+  KeyFinder(
+      Procedure procedure,
+      String keyHeader,
+      Optional<Caller> caller,
+      Metadata headers,
+      RateLimitedLog log) {
     this.procedure = procedure;
     this.caller = caller;
     this.headers = headers;
+    this.log = log;
     this.source =
         procedure
             .keySource()
@@ -65,19 +73,22 @@ final class KeyFinder {
     } catch (MalformedKeyException malformed) {
       logger.debug("{}: {}", procedure.name(), malformed.getMessage());
       if (procedure.keyPolicy() == KeyPolicy.PROHIBITED) {
-        return new KeyDecision.Refuse(Refusal.keyProhibited());
+        return new KeyDecision.Refuse(Refusal.keyProhibited(), source.name());
       }
       return caller.isEmpty() && procedure.keyPolicy() == KeyPolicy.OPTIONAL
-          ? new KeyDecision.Unkeyed()
-          : new KeyDecision.Refuse(Refusal.invalidKey());
+          ? new KeyDecision.NoCaller()
+          : new KeyDecision.Refuse(Refusal.invalidKey(), malformed.keyName().orElse(source.name()));
     } catch (UnprovenKeyException unproven) {
       logger.debug("{}: {}", procedure.name(), unproven.getMessage());
-      return new KeyDecision.Refuse(Refusal.callerRequired());
+      return new KeyDecision.Refuse(Refusal.callerRequired(), source.name());
     } catch (StoreException unreachable) {
-      logger.warn("{}: the key could not be looked up", procedure.name(), unreachable);
-      return new KeyDecision.Refuse(Refusal.storeUnavailable());
+      log.warn(
+          procedure.name() + " key",
+          unreachable,
+          procedure.name() + ": the key could not be looked up");
+      return new KeyDecision.Refuse(Refusal.storeUnavailable(), source.name());
     }
-    return KeyDecider.decide(procedure.keyPolicy(), key, caller);
+    return KeyDecider.decide(procedure.keyPolicy(), key, caller, source.name());
   }
 
   private final class Call implements KeyCall {

@@ -8,10 +8,13 @@ import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
 import com.google.rpc.Status;
 import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.decision.Refusal.Reason;
 import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** A refusal as the wire contract spells it: code, {@code ErrorInfo}, and when to try again. */
 final class RefusalError {
@@ -19,11 +22,18 @@ final class RefusalError {
 
   private RefusalError() {}
 
+  /**
+   * Returns the error of a refusal.
+   *
+   * @param keyName where the key comes from: a header, a field
+   */
   static StatusRuntimeException of(Refusal refusal, String keyName) {
+    Optional<Duration> retryAfter =
+        refusal.retryAfter().map(delay -> jittered(refusal.reason(), delay));
     Status.Builder status =
         Status.newBuilder()
             .setCode(code(refusal.reason()).getNumber())
-            .setMessage(message(refusal.reason(), keyName))
+            .setMessage(message(refusal, keyName))
             .addDetails(
                 Any.pack(
                     ErrorInfo.newBuilder()
@@ -31,24 +41,48 @@ final class RefusalError {
                         .setDomain(DOMAIN)
                         .putAllMetadata(refusal.metadata())
                         .build()));
-    if (refusal.reason() == Refusal.Reason.IDEMPOTENCY_KEY_INVALID) {
+    if (refusal.reason() == Reason.IDEMPOTENCY_KEY_INVALID) {
       status.addDetails(Any.pack(badKey(keyName)));
     }
-    refusal
-        .retryAfter()
-        .ifPresent(
-            delay ->
-                status.addDetails(
-                    Any.pack(
-                        RetryInfo.newBuilder()
-                            .setRetryDelay(Durations.fromMillis(delay.toMillis()))
-                            .build())));
+    return withRetry(status, retryAfter);
+  }
+
+  /** Returns the error of a call that idempotency has no part in, and whose database is out. */
+  static StatusRuntimeException databaseUnavailable() {
+    Status.Builder status =
+        Status.newBuilder()
+            .setCode(Code.UNAVAILABLE.getNumber())
+            .setMessage("the database is unavailable at the moment");
+    return withRetry(
+        status, Optional.of(jittered(Reason.IDEMPOTENCY_STORE_UNAVAILABLE, Duration.ofSeconds(1))));
+  }
+
+  private static StatusRuntimeException withRetry(
+      Status.Builder status, Optional<Duration> retryAfter) {
+    retryAfter.ifPresent(
+        delay ->
+            status.addDetails(
+                Any.pack(
+                    RetryInfo.newBuilder()
+                        .setRetryDelay(Durations.fromMillis(delay.toMillis()))
+                        .build())));
     Metadata trailers = new Metadata();
-    trailers.put(IdempotencyMetadata.PUSHBACK, pushback(refusal));
+    trailers.put(
+        IdempotencyMetadata.PUSHBACK,
+        retryAfter.map(Duration::toMillis).map(String::valueOf).orElse("-1"));
     return StatusProto.toStatusRuntimeException(status.build(), trailers);
   }
 
-  private static Code code(Refusal.Reason reason) {
+  /**
+   * What was refused at one moment must not come back at one moment. A duplicate may come sooner
+   * than told; whoever waits for the end of a lease, or of an outage, had better come later.
+   */
+  private static Duration jittered(Reason reason, Duration delay) {
+    long jitter = ThreadLocalRandom.current().nextLong(delay.toMillis() / 2 + 1);
+    return delay.plusMillis(reason == Reason.IDEMPOTENCY_IN_PROGRESS ? -jitter : jitter);
+  }
+
+  private static Code code(Reason reason) {
     return switch (reason) {
       case IDEMPOTENCY_KEY_INVALID,
           IDEMPOTENCY_KEY_REQUIRED,
@@ -63,11 +97,12 @@ final class RefusalError {
     };
   }
 
-  private static String message(Refusal.Reason reason, String keyName) {
-    return switch (reason) {
+  private static String message(Refusal refusal, String keyName) {
+    return switch (refusal.reason()) {
       case IDEMPOTENCY_KEY_INVALID -> keyName + " is malformed";
-      case IDEMPOTENCY_KEY_REQUIRED -> "this method needs an " + keyName;
-      case IDEMPOTENCY_KEY_PROHIBITED -> "this method is not idempotent and takes no " + keyName;
+      case IDEMPOTENCY_KEY_REQUIRED -> "this method needs a key: " + keyName;
+      case IDEMPOTENCY_KEY_PROHIBITED ->
+          "this method is not idempotent and takes no key: " + keyName;
       case IDEMPOTENCY_CALLER_REQUIRED -> "this method needs an authenticated caller";
       case IDEMPOTENCY_REPLAY_DENIED -> "the recorded answer is not for this caller any more";
       case IDEMPOTENCY_RECORD_UNREADABLE ->
@@ -76,7 +111,11 @@ final class RefusalError {
       case IDEMPOTENCY_IN_PROGRESS -> "a call with this " + keyName + " is in progress";
       case IDEMPOTENCY_OUTCOME_UNKNOWN ->
           "the outcome of a call with this " + keyName + " is not known yet";
-      case IDEMPOTENCY_STORE_UNAVAILABLE -> "idempotency is unavailable at the moment";
+      case IDEMPOTENCY_STORE_UNAVAILABLE ->
+          "idempotency is unavailable at the moment"
+              + Optional.ofNullable(refusal.metadata().get(Refusal.CAUSE))
+                  .map(cause -> ": " + cause.replace('_', ' '))
+                  .orElse("");
     };
   }
 
@@ -87,9 +126,5 @@ final class RefusalError {
                 .setField(keyName)
                 .setDescription("exactly one well-formed key is expected"))
         .build();
-  }
-
-  private static String pushback(Refusal refusal) {
-    return refusal.retryAfter().map(Duration::toMillis).map(String::valueOf).orElse("-1");
   }
 }

@@ -1,13 +1,17 @@
 package io.github.grpcidempotency.grpc;
 
+import io.github.grpcidempotency.decision.FailureDecider;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,7 +59,11 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
   @Override
   public void closed(RecordingCall.Answer<ResponseT> answer) {
     if (answer.status().isOk() && answer.message().isPresent()) {
-      Context.current().fork().run(() -> commit(answer));
+      try {
+        Context.current().fork().run(() -> commit(answer));
+      } finally {
+        Reference.reachabilityFence(recording); // or it may be rolled back as forgotten
+      }
     } else {
       transaction.rollback();
       IdempotencyMetadata.removeTerminalMark(answer.trailers());
@@ -70,9 +78,16 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
       } else {
         Answering.rolledBack(call);
       }
-    } catch (IllegalStateException misuse) {
+    } catch (TransactionMisuseException misuse) {
       logger.error("{}: {}", procedure.name(), misuse.getMessage(), misuse);
       call.close(Status.INTERNAL.withDescription(misuse.getMessage()), new Metadata());
+    } catch (StoreException failure) {
+      logger.warn("{}: its transaction could not be committed", procedure.name(), failure);
+      if (FailureDecider.mayBeDone(failure.failureCause())) {
+        call.close(Status.UNKNOWN.withDescription("the outcome is not known"), new Metadata());
+      } else {
+        Answering.unavailable(call);
+      }
     } catch (RuntimeException unknown) {
       logger.warn("{}: it is not known whether it was committed", procedure.name(), unknown);
       call.close(Status.UNKNOWN.withDescription("the outcome is not known"), new Metadata());

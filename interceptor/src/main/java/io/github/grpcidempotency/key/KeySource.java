@@ -29,6 +29,14 @@ public interface KeySource {
   Optional<FoundKey> find(KeyCall call);
 
   /**
+   * Returns where the keys come from, as errors name it to clients: a header, a field, a provider's
+   * event.
+   */
+  default String name() {
+    return "idempotency key";
+  }
+
+  /**
    * Returns whether {@link #find} reads the request; if not, calls without a key stay untouched.
    */
   default boolean readsRequest() {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** The sources that {@link KeySource} offers. */
 final class KeySources {
@@ -82,6 +83,11 @@ final class KeySources {
 
   private record RequestField(String path) implements KeySource {
     @Override
+    public String name() {
+      return path;
+    }
+
+    @Override
     public Optional<FoundKey> find(KeyCall call) {
       return FieldPath.of(call.request().getDescriptorForType(), path)
           .flatMap(field -> field.read(call.request()))
@@ -102,6 +108,11 @@ final class KeySources {
   }
 
   private record Content(List<String> paths) implements KeySource {
+    @Override
+    public String name() {
+      return String.join(", ", paths);
+    }
+
     @Override
     public Optional<FoundKey> find(KeyCall call) {
       Hasher hasher = Hashing.sha256().newHasher();
@@ -135,9 +146,23 @@ final class KeySources {
     @Override
     public Optional<FoundKey> find(KeyCall call) {
       return sources.stream()
-          .map(source -> source.find(call))
+          .map(source -> find(source, call))
           .flatMap(Optional::stream)
           .findFirst();
+    }
+
+    /** Errors name the one source that has the key, not all that might have had it. */
+    private static Optional<FoundKey> find(KeySource source, KeyCall call) {
+      try {
+        return source.find(call).map(found -> found.named(source.name()));
+      } catch (MalformedKeyException malformed) {
+        throw malformed.named(source.name());
+      }
+    }
+
+    @Override
+    public String name() {
+      return sources.stream().map(KeySource::name).distinct().collect(Collectors.joining(" or "));
     }
 
     @Override
@@ -153,6 +178,11 @@ final class KeySources {
 
   /** A source whose keys are spelt otherwise. */
   private record Respelt(KeySource source, UnaryOperator<String> spelling) implements KeySource {
+    @Override
+    public String name() {
+      return source.name();
+    }
+
     @Override
     public Optional<FoundKey> find(KeyCall call) {
       return source.find(call).map(found -> found.with(spelling.apply(found.value())));

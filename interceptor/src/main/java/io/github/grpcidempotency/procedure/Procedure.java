@@ -113,13 +113,12 @@ public interface Procedure {
   }
 
   /**
-   * Returns what a keyed call gets while the store cannot be reached. A transactional procedure
-   * needs its database and always fails closed.
+   * Returns what a keyed call gets during an outage of the store. Where effect and record share a
+   * database it fails closed, for an open run can only do harm there; a transactional procedure
+   * always does.
    */
   default OutagePolicy outagePolicy() {
-    return execution() == Execution.TRANSACTIONAL
-        ? OutagePolicy.FAIL_CLOSED
-        : OutagePolicy.FAIL_OPEN;
+    return OutagePolicy.of(execution());
   }
 
   /** Returns how the handler's effect and its record are brought together. */

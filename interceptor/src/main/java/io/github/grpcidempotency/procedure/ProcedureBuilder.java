@@ -127,8 +127,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Says what a keyed call gets while the store cannot be reached. By default it is served, unless
-   * the procedure is transactional.
+   * Says what a keyed call gets during an outage of the store. By default it is served if the
+   * procedure is plainly reserved, and refused where effect and record share a database.
    */
   public ProcedureBuilder<ResponseT> outage(OutagePolicy policy) {
     this.outagePolicy = Optional.of(policy);
@@ -194,10 +194,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         statusResolver,
         retention,
         retainedFromLastReplay,
-        outagePolicy.orElse(
-            execution == Execution.TRANSACTIONAL
-                ? OutagePolicy.FAIL_CLOSED
-                : OutagePolicy.FAIL_OPEN),
+        outagePolicy.orElse(OutagePolicy.of(execution)),
         execution,
         inFlightPolicy,
         failurePolicy,

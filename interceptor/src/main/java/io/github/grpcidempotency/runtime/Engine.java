@@ -2,6 +2,8 @@ package io.github.grpcidempotency.runtime;
 
 import io.github.grpcidempotency.decision.Standing;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.log.RateLimitedLog;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -9,20 +11,25 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /**
  * What all calls of one interceptor share: it claims, keeps leases, settles and lets duplicates
  * wait, for calls that come by gRPC or otherwise. Not for use by services. Thread-safe.
  */
 public final class Engine implements AutoCloseable {
+  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Engine.class));
   private final IdempotencyStore store;
   private final String keyName;
   private final SafeListener listener;
   private final LeaseKeeper leases;
   private final LateRecorder lateRecorder;
+  private final UnprotectedCalls unprotected;
   private final Settler settler;
   private final InFlightWaiter waiter;
   private final Executor executor;
@@ -40,13 +47,14 @@ public final class Engine implements AutoCloseable {
     this.listener = new SafeListener(listener);
     this.leases = new LeaseKeeper(store, this.listener);
     this.lateRecorder = new LateRecorder(leases, this.listener);
-    this.settler = new Settler(leases, lateRecorder, this.listener);
+    this.unprotected = new UnprotectedCalls(log, this.listener);
+    this.settler = new Settler(leases, lateRecorder, this.listener, unprotected, log);
     this.waiter = new InFlightWaiter(this::claim, leases, store);
     this.executor = executor;
   }
 
   /**
-   * Claims, and tells what came of it; never throws for a store out of reach. A key that this very
+   * Claims, and tells what came of it; never throws for a store that fails. A key that this very
    * process holds is answered without asking the store: its owner may have been cut off from it.
    */
   public ClaimResult claim(ClaimRequest request) {
@@ -61,6 +69,30 @@ public final class Engine implements AutoCloseable {
     } catch (RuntimeException defect) {
       return new ClaimResult.Unanswered(new StoreException("the store has a defect", defect));
     }
+  }
+
+  /**
+   * Returns until when a record answers retries that is about to be replayed: its retention may
+   * begin anew. That this fails costs the record some of its time, and never the answer.
+   */
+  public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+    if (!request.procedure().retainedFromLastReplay()) {
+      return recorded.expires();
+    }
+    try {
+      return store.retain(request, recorded);
+    } catch (RuntimeException failure) {
+      log.warn(
+          request.procedure().name() + " retain",
+          failure,
+          request.procedure().name() + ": a record's retention could not be extended");
+      return recorded.expires();
+    }
+  }
+
+  /** Tells that a call that carries a key is not protected, by an event and a warning. */
+  public void unprotected(Procedure procedure, UnprotectedCause cause, @Nullable Throwable why) {
+    unprotected.tell(procedure, cause, why);
   }
 
   /**
@@ -100,6 +132,11 @@ public final class Engine implements AutoCloseable {
   public void hold(Claim claim, Object call) {
     leases.hold(claim, call);
     tell(events -> events.claimed(claim.request().procedure().name(), claim.operationId()));
+  }
+
+  /** Returns where to log what may repeat with every call. */
+  public RateLimitedLog log() {
+    return log;
   }
 
   /** Returns who settles claims. */

@@ -27,8 +27,8 @@ public interface IdempotencyListener {
   /** A reservation was settled. */
   default void settled(String procedure, UUID operationId, Settlement settlement) {}
 
-  /** The store was out of reach and the procedure fails open: the handler runs unguarded. */
-  default void ranUnguarded(String procedure, StoreException cause) {}
+  /** A call that carries a key runs, or ran, without the protection of the store. */
+  default void unprotected(String procedure, UnprotectedCause cause) {}
 
   /** An owner found that it owns its key no more; it changed nothing. */
   default void leaseLost(UUID operationId) {}

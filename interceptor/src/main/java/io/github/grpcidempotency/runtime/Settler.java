@@ -1,16 +1,23 @@
 package io.github.grpcidempotency.runtime;
 
 import com.google.protobuf.Message;
+import com.google.rpc.Code;
+import io.github.grpcidempotency.decision.FailureCause;
+import io.github.grpcidempotency.decision.FailureDecider;
+import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.decision.Outcome;
 import io.github.grpcidempotency.decision.OutcomeDecider;
 import io.github.grpcidempotency.decision.Settlement;
+import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.RecordedFields;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -20,9 +27,22 @@ import org.slf4j.LoggerFactory;
 public final class Settler {
   private static final Logger logger = LoggerFactory.getLogger(Settler.class);
 
+  /** Codes by which a handler says that a check has failed, before it wrote anything anywhere. */
+  private static final Set<Code> CHECKS =
+      Set.of(
+          Code.INVALID_ARGUMENT,
+          Code.NOT_FOUND,
+          Code.ALREADY_EXISTS,
+          Code.PERMISSION_DENIED,
+          Code.FAILED_PRECONDITION,
+          Code.OUT_OF_RANGE,
+          Code.UNAUTHENTICATED);
+
   private final LeaseKeeper leases;
   private final LateRecorder lateRecorder;
   private final SafeListener listener;
+  private final UnprotectedCalls unprotected;
+  private final RateLimitedLog log;
 
   /** What became of a response. */
   public enum Recording {
@@ -31,22 +51,32 @@ public final class Settler {
     /** It is another owner's answer that counts, or this one is recorded later: come again. */
     COME_AGAIN,
     /** Nothing of the call remains. */
-    ROLLED_BACK
+    ROLLED_BACK,
+    /** Nothing of the call remains, for the store could not do its part: come again. */
+    UNAVAILABLE
   }
 
-  Settler(LeaseKeeper leases, LateRecorder lateRecorder, SafeListener listener) {
+  Settler(
+      LeaseKeeper leases,
+      LateRecorder lateRecorder,
+      SafeListener listener,
+      UnprotectedCalls unprotected,
+      RateLimitedLog log) {
     this.leases = leases;
     this.lateRecorder = lateRecorder;
     this.listener = listener;
+    this.unprotected = unprotected;
+    this.log = log;
   }
 
   /**
    * Records a response.
    *
-   * @throws IllegalStateException if the handler has misused the claim's transaction
+   * @throws TransactionMisuseException if the handler has misused the claim's transaction
    */
   public Recording complete(Claim claim, Message response) {
     Procedure procedure = claim.request().procedure();
+    checkTransactionTaken(claim);
     RecordedOutcome outcome =
         new RecordedOutcome.Response(
             RecordedFields.of(procedure, response).toByteString(), resourceId(claim, response));
@@ -57,26 +87,29 @@ public final class Settler {
         case ROLLED_BACK -> Recording.ROLLED_BACK;
       };
     } catch (StoreException unknown) {
-      onUnknown(claim, outcome, unknown);
-      return Recording.COME_AGAIN;
-    } catch (IllegalStateException misuse) {
+      return onFailure(claim, outcome, unknown);
+    } catch (TransactionMisuseException misuse) {
       leases.drop(claim);
-      logger.error("{}: {}", procedure.name(), misuse.getMessage(), misuse);
+      log.error(procedure.name() + " misuse", misuse, procedure.name() + ": misused");
       throw misuse;
     }
   }
 
   /**
-   * Settles a failure as the procedure says. Never throws for a store out of reach: the key is then
+   * Settles a failure as the procedure says. Never throws for a store that fails: the key is then
    * free once the lease ends.
    *
    * @param record makes the record of a terminal failure
+   * @return whether the failure counts; if not, another owner has the key, and its outcome does
    */
-  public void fail(Claim claim, Outcome.Failed failed, Supplier<RecordedOutcome> record) {
+  public boolean fail(Claim claim, Outcome.Failed failed, Supplier<RecordedOutcome> record) {
     Settlement settlement =
         OutcomeDecider.decide(failed, claim.request().procedure().failurePolicy());
+    if (!CHECKS.contains(failed.code())) {
+      checkTransactionTaken(claim);
+    }
     try {
-      Settled unused =
+      Settled settled =
           switch (settlement) {
             case COMPLETE -> throw new AssertionError("a failure is not completed as a response");
             case COMPLETE_WITH_ERROR ->
@@ -84,26 +117,46 @@ public final class Settler {
             case RELEASE -> settle(claim, settlement, claim::release);
             case HOLD -> settle(claim, settlement, claim::hold);
           };
-    } catch (StoreException | IllegalStateException unsettled) {
+      return settled != Settled.LOST;
+    } catch (StoreException | TransactionMisuseException unsettled) {
       leases.drop(claim);
-      logger.warn(
-          "could not settle operation {}; its key is free once the lease ends",
-          claim.operationId(),
-          unsettled);
+      String procedure = claim.request().procedure().name();
+      log.warn(
+          procedure + " settle",
+          unsettled,
+          "%s: operation %s could not be settled; its key is free once the lease ends"
+              .formatted(procedure, claim.operationId()));
+      return true;
+    }
+  }
+
+  /** A handler that writes past its transaction loses what the procedure promises. */
+  private void checkTransactionTaken(Claim claim) {
+    if (claim.transaction().isPresent() && !claim.transaction().get().isTaken()) {
+      unprotected.tell(claim.request().procedure(), UnprotectedCause.TRANSACTION_NOT_TAKEN, null);
     }
   }
 
   /** The effect of a reservation has happened, so its record must follow; a commit decides both. */
-  private void onUnknown(Claim claim, RecordedOutcome outcome, StoreException unknown) {
-    if (claim.transaction().isPresent()) {
-      leases.drop(claim);
-      logger.warn(
-          "it is not known whether operation {} was committed; a retry will tell",
-          claim.operationId(),
-          unknown);
-    } else {
-      lateRecorder.record(claim, outcome, unknown);
+  private Recording onFailure(Claim claim, RecordedOutcome outcome, StoreException failure) {
+    if (claim.transaction().isEmpty()) {
+      lateRecorder.record(claim, outcome, failure);
+      return Recording.COME_AGAIN;
     }
+    leases.drop(claim);
+    String procedure = claim.request().procedure().name();
+    boolean mayBeDone = FailureDecider.mayBeDone(failure.failureCause());
+    log.warn(
+        procedure + " commit " + failure.failureCause(),
+        failure,
+        "%s: operation %s %s"
+            .formatted(
+                procedure,
+                claim.operationId(),
+                mayBeDone
+                    ? "may have been committed or not; a retry will tell"
+                    : "could not be committed, and was rolled back"));
+    return mayBeDone ? Recording.COME_AGAIN : Recording.UNAVAILABLE;
   }
 
   private Settled settle(Claim claim, Settlement settlement, Supplier<Settled> write) {
@@ -128,10 +181,11 @@ public final class Settler {
   private static Settled write(Supplier<Settled> write) {
     try {
       return write.get();
-    } catch (StoreException | IllegalStateException foreseen) {
+    } catch (StoreException | TransactionMisuseException foreseen) {
       throw foreseen;
     } catch (RuntimeException defect) {
-      throw new StoreException("the store has a defect", defect);
+      throw new StoreException(
+          "the store has a defect", defect, FailurePhase.HANDLER_DONE, FailureCause.OTHER);
     }
   }
 

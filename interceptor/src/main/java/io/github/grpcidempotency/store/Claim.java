@@ -44,8 +44,7 @@ public interface Claim {
    * changed.
    *
    * @throws StoreException if it is not known whether the answer was recorded
-   * @throws IllegalStateException if the handler has misused the claim's transaction; the message
-   *     is for its author
+   * @throws TransactionMisuseException if the handler has misused the claim's transaction
    */
   Settled complete(RecordedOutcome outcome);
 

@@ -4,6 +4,8 @@ import com.google.common.io.ByteArrayDataOutput;
 import com.google.common.io.ByteStreams;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.decision.FailureCause;
+import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -63,7 +65,12 @@ public record ClaimRequest(
     try {
       return protection.get().seal(answer, binding());
     } catch (RuntimeException failure) {
-      throw new StoreException("the answer could not be sealed", failure);
+      // What seals may be out of reach for a while, just as a store may.
+      throw new StoreException(
+          "the answer could not be sealed",
+          failure,
+          FailurePhase.HANDLER_DONE,
+          FailureCause.NO_CONNECTION);
     }
   }
 

@@ -44,12 +44,7 @@ public sealed interface ClaimResult {
       Instant expires,
       RecordedOutcome outcome,
       IdempotencyStatus status)
-      implements ClaimResult {
-    /** Returns the same with another expiry. */
-    public Recorded expiring(Instant other) {
-      return new Recorded(standing, operationId, other, outcome, status);
-    }
-  }
+      implements ClaimResult {}
 
   /**
    * The store gave no answer. Made by the caller of a store, never by one.
@@ -59,7 +54,7 @@ public sealed interface ClaimResult {
   record Unanswered(StoreException cause) implements ClaimResult {
     @Override
     public Standing standing() {
-      return new Standing.Unanswered(cause.holderKnown());
+      return new Standing.Unanswered(cause.phase(), cause.failureCause());
     }
   }
 }

@@ -4,6 +4,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.Optional;
 import java.util.Set;
@@ -33,9 +34,19 @@ public interface IdempotencyStore {
    * <p>For a transactional procedure the claim that wins has a transaction open, and what is in
    * flight elsewhere tells neither its request nor its procedure.
    *
-   * @throws StoreException if the store cannot be reached; it says whether a holder was seen
+   * @throws StoreException if the store failed; it says how far the claim had come, and why
    */
   ClaimResult claim(ClaimRequest request);
+
+  /**
+   * Lets the retention of a record begin anew, for a request that is about to be answered with it,
+   * unless a tenth of it has not passed yet. Asked for procedures only whose records are retained
+   * from their last replay.
+   *
+   * @return until when the record answers retries now
+   * @throws StoreException if the store failed; the record is as good as before
+   */
+  Instant retain(ClaimRequest request, ClaimResult.Recorded recorded);
 
   /**
    * Renews the leases of claims of this store in one statement, each for {@link #lease} from now.

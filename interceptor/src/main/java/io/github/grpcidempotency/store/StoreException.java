@@ -1,33 +1,39 @@
 package io.github.grpcidempotency.store;
 
+import io.github.grpcidempotency.decision.FailureCause;
+import io.github.grpcidempotency.decision.FailurePhase;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store could not do what it was asked to. Nothing is known of whether it was done: the answer
- * may have been lost after the deed.
+ * A store could not do what it was asked to. Whether it was done all the same, its {@link #phase()}
+ * tells; a store that does not know says nothing of it, and then no call runs unguarded.
  */
 public final class StoreException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  private final boolean holderKnown;
+  private final FailurePhase phase;
+  private final FailureCause failureCause;
 
-  /** Makes the failure of an operation that learned nothing of other holders. */
-  public StoreException(String message, Throwable cause) {
-    this(message, cause, false);
+  /** Makes a failure of which nothing is known: the operation may have been done. */
+  public StoreException(String message, @Nullable Throwable cause) {
+    this(message, cause, FailurePhase.ANSWER_LOST, FailureCause.OTHER);
   }
 
-  /**
-   * Makes a failure.
-   *
-   * @param holderKnown whether the store had seen another holder of the key before it failed
-   */
-  public StoreException(String message, @Nullable Throwable cause, boolean holderKnown) {
+  /** Makes a failure. */
+  public StoreException(
+      String message, @Nullable Throwable cause, FailurePhase phase, FailureCause failureCause) {
     super(message, cause);
-    this.holderKnown = holderKnown;
+    this.phase = phase;
+    this.failureCause = failureCause;
   }
 
-  /** Returns whether the store had seen another holder of the key before it failed. */
-  public boolean holderKnown() {
-    return holderKnown;
+  /** Returns how far the call had come. */
+  public FailurePhase phase() {
+    return phase;
+  }
+
+  /** Returns why the store failed. */
+  public FailureCause failureCause() {
+    return failureCause;
   }
 }

@@ -5,11 +5,15 @@ package io.github.grpcidempotency.store;
  * own module knows. A claim's transaction is ended by settling the claim.
  */
 public interface StoreTransaction {
+  /** Returns whether the handler has ever taken the transaction, to write through it. */
+  boolean isTaken();
+
   /**
    * Commits.
    *
    * @return {@code DONE}, or {@code ROLLED_BACK} if the store refused
    * @throws StoreException if it is not known whether it was committed
+   * @throws TransactionMisuseException if the handler has ended it itself
    */
   Claim.Settled commit();
 

@@ -26,6 +26,7 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -127,7 +128,9 @@ public final class IdempotentWork implements AutoCloseable {
     try {
       value = CurrentCall.run(claim, work);
     } catch (Throwable thrown) {
-      fail(claim, thrown);
+      if (!fail(claim, thrown)) {
+        throw new WorkRefusedException(Refusal.inProgress(engine.lease()));
+      }
       throw thrown;
     } finally {
       Reference.reachabilityFence(running);
@@ -137,18 +140,20 @@ public final class IdempotentWork implements AutoCloseable {
           new WorkResult<>(
               value, false, firstStatus(claim), claim.operationId(), claim.expires(), Set.of());
       case COME_AGAIN -> throw new WorkRefusedException(Refusal.inProgress(engine.lease()));
+      case UNAVAILABLE -> throw new WorkRefusedException(Refusal.storeUnavailable());
       case ROLLED_BACK ->
           throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
     };
   }
 
-  private void fail(Claim claim, Throwable thrown) {
+  /** Returns whether the failure counts; if not, another owner has the token. */
+  private boolean fail(Claim claim, Throwable thrown) {
     WorkFailedException failure =
         thrown instanceof WorkFailedException said
             ? said
             : new WorkFailedException(Code.UNKNOWN, "the work failed");
     String message = failure.getMessage() == null ? "" : failure.getMessage();
-    engine
+    return engine
         .settler()
         .fail(
             claim,
@@ -162,7 +167,7 @@ public final class IdempotentWork implements AutoCloseable {
                         .toByteString()));
   }
 
-  private static <T extends Message> WorkResult<T> replay(
+  private <T extends Message> WorkResult<T> replay(
       ClaimRequest wish, ClaimResult.Recorded recorded, Parser<T> results)
       throws WorkFailedException, WorkRefusedException {
     if (!ReplayRight.of(wish, recorded)) {
@@ -171,15 +176,17 @@ public final class IdempotentWork implements AutoCloseable {
     try {
       if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
         RecordedError error = RecordedError.parseFrom(wish.open(failure.bytes()));
+        Instant unused = engine.retain(wish, recorded);
         throw new WorkFailedException(Code.forNumber(error.getCode()), error.getMessage());
       }
       RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
+      T value = results.parseFrom(wish.open(response.bytes()));
       return new WorkResult<>(
-          results.parseFrom(wish.open(response.bytes())),
+          value,
           true,
           recorded.status(),
           recorded.operationId(),
-          recorded.expires(),
+          engine.retain(wish, recorded),
           wish.procedure().omittedFields());
     } catch (RuntimeException | InvalidProtocolBufferException unreadable) {
       logger.error(

@@ -31,19 +31,16 @@ class ClaimDeciderTest {
     assertThat(decide(new Standing.Free(), policy)).isEqualTo(verdict.decision());
   }
 
-  @ParameterizedTest
-  @CsvSource(
-      textBlock =
-          """
-          # holder known, policy,      verdict
-          false,          FAIL_OPEN,   EXECUTE_UNGUARDED
-          false,          FAIL_CLOSED, STORE_UNAVAILABLE
-          true,           FAIL_OPEN,   IN_PROGRESS
-          true,           FAIL_CLOSED, IN_PROGRESS
-          """)
-  void anOutageIsForThePolicyUnlessAHolderIsKnown(
-      boolean holderKnown, OutagePolicy policy, Verdict verdict) {
-    assertThat(decide(new Standing.Unanswered(holderKnown), policy)).isEqualTo(verdict.decision());
+  @Test
+  void aFailureOfTheStoreMeansWhatItsTableSays() {
+    for (FailurePhase phase : FailurePhase.values()) {
+      for (FailureCause cause : FailureCause.values()) {
+        for (OutagePolicy policy : OutagePolicy.values()) {
+          assertThat(decide(new Standing.Unanswered(phase, cause), policy))
+              .isEqualTo(FailureDecider.decide(phase, cause, policy));
+        }
+      }
+    }
   }
 
   @ParameterizedTest
@@ -186,24 +183,20 @@ class ClaimDeciderTest {
   /** Every decision that there is. */
   enum Verdict {
     EXECUTE,
-    EXECUTE_UNGUARDED,
     REPLAY,
     REUSED_PROCEDURE,
     REUSED_REQUEST,
     IN_PROGRESS,
-    OUTCOME_UNKNOWN,
-    STORE_UNAVAILABLE;
+    OUTCOME_UNKNOWN;
 
     Decision decision() {
       return switch (this) {
         case EXECUTE -> new Decision.Execute();
-        case EXECUTE_UNGUARDED -> new Decision.ExecuteUnguarded();
         case REPLAY -> new Decision.Replay();
         case REUSED_PROCEDURE -> new Decision.Refuse(Refusal.reused("procedure"));
         case REUSED_REQUEST -> new Decision.Refuse(Refusal.reused("request"));
         case IN_PROGRESS -> new Decision.Refuse(Refusal.inProgress(LEASE_LEFT));
         case OUTCOME_UNKNOWN -> new Decision.Refuse(Refusal.outcomeUnknown(LEASE_LEFT));
-        case STORE_UNAVAILABLE -> new Decision.Refuse(Refusal.storeUnavailable());
       };
     }
   }

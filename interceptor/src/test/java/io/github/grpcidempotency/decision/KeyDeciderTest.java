@@ -14,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class KeyDeciderTest {
+  private static final String SOURCE = "x-event-id";
   private static final Caller CALLER = Caller.of(new UUID(1, 2));
   private static final Caller PRINCIPAL = Caller.of(new UUID(3, 4));
   private static final String KEY = "a-key";
@@ -25,7 +26,7 @@ class KeyDeciderTest {
           # policy,         key,   caller, verdict
           OPTIONAL,         false, false,  UNKEYED
           OPTIONAL,         false, true,   UNKEYED
-          OPTIONAL,         true,  false,  UNKEYED
+          OPTIONAL,         true,  false,  NO_CALLER
           OPTIONAL,         true,  true,   KEYED
           REQUIRED,         false, false,  KEY_REQUIRED
           REQUIRED,         false, true,   KEY_REQUIRED
@@ -50,7 +51,8 @@ class KeyDeciderTest {
             KeyDecider.decide(
                 policy,
                 key ? Optional.of(FoundKey.of(KEY)) : Optional.empty(),
-                caller ? Optional.of(CALLER) : Optional.empty()))
+                caller ? Optional.of(CALLER) : Optional.empty(),
+                SOURCE))
         .isEqualTo(verdict.decision());
   }
 
@@ -58,11 +60,21 @@ class KeyDeciderTest {
   void aKeyMayKnowItsOwnCaller() {
     FoundKey key = new FoundKey(KEY, Optional.of(PRINCIPAL));
 
-    KeyDecision decision = new KeyDecision.Keyed(new IdempotencyKey(PRINCIPAL, KEY));
-    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.empty()))
+    KeyDecision decision = new KeyDecision.Keyed(new IdempotencyKey(PRINCIPAL, KEY), SOURCE);
+    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.empty(), SOURCE))
         .isEqualTo(decision);
-    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.of(CALLER)))
+    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.of(CALLER), SOURCE))
         .isEqualTo(decision);
+  }
+
+  @Test
+  void aKeyMayKnowBetterThanItsSourceWhereItWasFound() {
+    FoundKey key = new FoundKey(KEY, Optional.empty(), Optional.of("request_id"));
+
+    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.of(CALLER), SOURCE))
+        .isEqualTo(new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY), "request_id"));
+    assertThat(KeyDecider.decide(KeyPolicy.DERIVED, Optional.of(key), Optional.empty(), SOURCE))
+        .isEqualTo(new KeyDecision.Refuse(Refusal.callerRequired(), "request_id"));
   }
 
   @Test
@@ -70,8 +82,8 @@ class KeyDeciderTest {
     for (KeyPolicy policy : List.of(KeyPolicy.OPTIONAL, KeyPolicy.REQUIRED, KeyPolicy.DERIVED)) {
       assertThat(
               KeyDecider.decide(
-                  policy, Optional.of(FoundKey.of("k".repeat(513))), Optional.of(CALLER)))
-          .isEqualTo(new KeyDecision.Refuse(Refusal.invalidKey()));
+                  policy, Optional.of(FoundKey.of("k".repeat(513))), Optional.of(CALLER), SOURCE))
+          .isEqualTo(new KeyDecision.Refuse(Refusal.invalidKey(), SOURCE));
     }
   }
 
@@ -79,17 +91,19 @@ class KeyDeciderTest {
   enum Verdict {
     KEYED,
     UNKEYED,
+    NO_CALLER,
     KEY_REQUIRED,
     KEY_PROHIBITED,
     CALLER_REQUIRED;
 
     KeyDecision decision() {
       return switch (this) {
-        case KEYED -> new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY));
+        case KEYED -> new KeyDecision.Keyed(new IdempotencyKey(CALLER, KEY), SOURCE);
         case UNKEYED -> new KeyDecision.Unkeyed();
-        case KEY_REQUIRED -> new KeyDecision.Refuse(Refusal.keyRequired());
-        case KEY_PROHIBITED -> new KeyDecision.Refuse(Refusal.keyProhibited());
-        case CALLER_REQUIRED -> new KeyDecision.Refuse(Refusal.callerRequired());
+        case NO_CALLER -> new KeyDecision.NoCaller();
+        case KEY_REQUIRED -> new KeyDecision.Refuse(Refusal.keyRequired(), SOURCE);
+        case KEY_PROHIBITED -> new KeyDecision.Refuse(Refusal.keyProhibited(), SOURCE);
+        case CALLER_REQUIRED -> new KeyDecision.Refuse(Refusal.callerRequired(), SOURCE);
       };
     }
   }

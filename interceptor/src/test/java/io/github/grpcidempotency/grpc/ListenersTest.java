@@ -1,11 +1,14 @@
 package io.github.grpcidempotency.grpc;
 
+import static io.github.grpcidempotency.decision.FailureCause.NO_CONNECTION;
+import static io.github.grpcidempotency.decision.FailurePhase.NOTHING_SENT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.decision.Settlement;
 import io.github.grpcidempotency.runtime.IdempotencyListener;
+import io.github.grpcidempotency.runtime.UnprotectedCause;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Status;
 import java.util.List;
@@ -54,11 +57,11 @@ class ListenersTest extends CallTest {
   @Test
   void aListenerHearsOfAnUnguardedRun() {
     ThingServer server = start(server().listener(journal));
-    store.failClaims(false);
+    store.failClaims(NOTHING_SENT, NO_CONNECTION);
 
     keyed(server).end();
 
-    assertThat(journal.events).containsExactly("ran unguarded");
+    assertThat(journal.events).containsExactly("unprotected FAILED_OPEN");
   }
 
   @Test
@@ -143,8 +146,8 @@ class ListenersTest extends CallTest {
     }
 
     @Override
-    public void ranUnguarded(String procedure, StoreException cause) {
-      write("ran unguarded");
+    public void unprotected(String procedure, UnprotectedCause cause) {
+      write("unprotected " + cause);
     }
 
     @Override

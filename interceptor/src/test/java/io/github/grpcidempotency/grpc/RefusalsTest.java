@@ -1,16 +1,28 @@
 package io.github.grpcidempotency.grpc;
 
+import static io.github.grpcidempotency.decision.FailureCause.CONNECTION_LOST;
+import static io.github.grpcidempotency.decision.FailureCause.CONTENTION;
+import static io.github.grpcidempotency.decision.FailureCause.NO_CONNECTION;
+import static io.github.grpcidempotency.decision.FailureCause.OTHER;
+import static io.github.grpcidempotency.decision.FailureCause.POOL_EXHAUSTED;
+import static io.github.grpcidempotency.decision.FailureCause.SHUTTING_DOWN;
+import static io.github.grpcidempotency.decision.FailureCause.TIMEOUT;
+import static io.github.grpcidempotency.decision.FailurePhase.NOTHING_SENT;
+import static io.github.grpcidempotency.decision.FailurePhase.ROW_SEEN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.decision.FailureCause;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.grpc.Status;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -159,12 +171,15 @@ class RefusalsTest extends CallTest {
   void failingClosedACallIsRefusedWhileTheStoreIsOut() {
     ThingServer server =
         start(server().createThing(procedure -> procedure.outage(OutagePolicy.FAIL_CLOSED)));
-    store.failClaims(false);
+    store.failClaims(NOTHING_SENT, NO_CONNECTION);
 
     Seen refused = keyed(server).end();
 
     refused.refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
-    assertThat(refused.retryAfter()).isEqualTo(Duration.ofSeconds(1));
+    assertThat(refused.retryAfter())
+        .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(1).plusMillis(500));
+    assertThat(refused.detail(ErrorInfo.class).orElseThrow().getMetadataMap())
+        .containsExactly(Map.entry("cause", "no_connection"));
     assertThat(server.things().runs()).isZero();
     store.recover();
     keyed(server).end().first();
@@ -173,7 +188,7 @@ class RefusalsTest extends CallTest {
   @Test
   void failingOpenACallIsServedUnguardedWhileTheStoreIsOut() {
     ThingServer server = start();
-    store.failClaims(false);
+    store.failClaims(NOTHING_SENT, NO_CONNECTION);
 
     keyed(server).end().untouched();
     keyed(server).end().untouched();
@@ -187,11 +202,32 @@ class RefusalsTest extends CallTest {
   @Test
   void evenFailingOpenACallIsNotServedWhileAHolderIsKnown() {
     ThingServer server = start();
-    store.failClaims(true);
+    store.failClaims(ROW_SEEN, NO_CONNECTION);
 
     assertInProgress(keyed(server).end());
 
     assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void evenFailingOpenACallIsNotServedWhileSomebodyMayHoldItsKey() {
+    ThingServer server = start();
+    for (FailureCause cause :
+        List.of(POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN, CONTENTION, TIMEOUT, OTHER)) {
+      store.failClaims(NOTHING_SENT, cause);
+
+      keyed(server).end().refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
+    }
+    assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void duplicatesAreNotAllToldToComeBackAtOneMoment() {
+    ThingServer server = start();
+    store.failClaims(ROW_SEEN, NO_CONNECTION);
+
+    assertThat(IntStream.range(0, 20).mapToObj(i -> keyed(server).end().retryAfter()).distinct())
+        .hasSizeGreaterThan(5);
   }
 
   @Test
@@ -200,7 +236,7 @@ class RefusalsTest extends CallTest {
     server.things().keepRunning();
     TestCall.Started first = keyed(server).start();
     Things.Running running = server.things().nextRunning();
-    store.failClaims(false);
+    store.failClaims(NOTHING_SENT, NO_CONNECTION);
 
     assertInProgress(keyed(server).end());
 

@@ -1,5 +1,10 @@
 package io.github.grpcidempotency.grpc;
 
+import static io.github.grpcidempotency.decision.FailureCause.NO_CONNECTION;
+import static io.github.grpcidempotency.decision.FailurePhase.HANDLER_DONE;
+
+import io.github.grpcidempotency.decision.FailureCause;
+import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -39,13 +44,13 @@ final class UnreliableStore implements IdempotencyStore {
   }
 
   /** Lets every claim fail from now on. */
-  void failClaims(boolean holderKnown) {
-    claimFailure = Optional.of(new StoreException("cut off", null, holderKnown));
+  void failClaims(FailurePhase phase, FailureCause cause) {
+    claimFailure = Optional.of(new StoreException("cut off", null, phase, cause));
   }
 
   /** Lets every settlement fail from now on, before it is done. */
   void failSettlements() {
-    settleFailure = Optional.of(new StoreException("cut off", null, false));
+    settleFailure = Optional.of(new StoreException("cut off", null, HANDLER_DONE, NO_CONNECTION));
   }
 
   /** Lets every settlement be done from now on, and its answer be lost. */
@@ -99,6 +104,11 @@ final class UnreliableStore implements IdempotencyStore {
     return result instanceof ClaimResult.Won won
         ? new ClaimResult.Won(new UnreliableClaim(won.claim()))
         : result;
+  }
+
+  @Override
+  public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+    return store.retain(request, recorded);
   }
 
   @Override

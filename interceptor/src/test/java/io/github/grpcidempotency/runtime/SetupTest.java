@@ -17,6 +17,7 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -90,6 +91,11 @@ class SetupTest {
 
     @Override
     public ClaimResult claim(ClaimRequest request) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
       throw new UnsupportedOperationException();
     }
 

@@ -497,12 +497,16 @@ public abstract class IdempotencyStoreContract {
     Claim claim = win(store, request(retained));
     Instant first = claim.expires();
     claim.complete(ANSWER);
-    assertThat(recorded(store.claim(request(retained))).expires())
+    assertThat(store.retain(request(retained), recorded(store.claim(request(retained)))))
         .as("a moment later nothing is written")
         .isEqualTo(first);
     letPass(MORE_THAN_A_TENTH);
 
-    Instant renewed = recorded(store.claim(request(retained))).expires();
+    ClaimRequest replay = request(retained);
+    assertThat(recorded(store.claim(replay)).expires())
+        .as("a claim alone extends nothing")
+        .isEqualTo(first);
+    Instant renewed = store.retain(replay, recorded(store.claim(replay)));
 
     assertThat(renewed).isAfterOrEqualTo(first.plus(MORE_THAN_A_TENTH));
     assertThat(recorded(store.claim(request(CREATE_THING))).expires()).isEqualTo(renewed);

@@ -85,12 +85,15 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
             request.key(),
             (key, row) -> {
               won.set(claimant(row, fresh, now));
-              if (row != null && won.get() == null && row.outcome.isPresent()) {
-                row.owner.retainFor(request, now);
-              }
               return won.get() == null ? row : reserved(won.get(), now);
             });
     return won.get() == null ? told(standing, request, now) : new ClaimResult.Won(won.get());
+  }
+
+  @Override
+  public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+    Row row = rows.get(request.key());
+    return row == null ? recorded.expires() : row.owner.retainFor(request, now());
   }
 
   @Override
@@ -108,7 +111,9 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
 
   @Override
   public StoreTransaction begin(Optional<Caller> caller) {
-    throw new UnsupportedOperationException("a store in memory has no transactions");
+    throw new UnsupportedOperationException(
+        "the store in memory has no transactions: transactional procedures need a"
+            + " PostgresIdempotencyStore, in tests too");
   }
 
   @Override
@@ -193,11 +198,11 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
     }
 
     /** A replay begins the retention anew, unless a tenth of it has not passed yet. */
-    void retainFor(ClaimRequest replay, Instant now) {
-      boolean due = expires.isBefore(now.plus(replay.retention().multipliedBy(9).dividedBy(10)));
-      if (replay.procedure().retainedFromLastReplay() && due) {
+    Instant retainFor(ClaimRequest replay, Instant now) {
+      if (expires.isBefore(now.plus(replay.retention().multipliedBy(9).dividedBy(10)))) {
         expires = now.plus(replay.retention());
       }
+      return expires;
     }
 
     @Override

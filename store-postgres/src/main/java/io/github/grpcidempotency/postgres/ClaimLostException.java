@@ -4,7 +4,8 @@ import java.util.UUID;
 
 /**
  * Another server has taken over the operation that a handler wants to complete. Thrown inside the
- * handler's own transaction, which must roll back: the effect belongs to the successor.
+ * handler's own transaction, which must roll back: the effect belongs to the successor. Whatever
+ * the handler makes of it, its client is told to come again ({@code ABORTED}).
  */
 public final class ClaimLostException extends RuntimeException {
   private static final long serialVersionUID = 1L;

@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
+import static io.github.grpcidempotency.procedure.Execution.TRANSACTIONAL;
+
 import io.github.grpcidempotency.grpc.CurrentCall;
 import java.sql.Connection;
 import org.jdbi.v3.core.Handle;
@@ -38,10 +40,20 @@ public final class ClaimTransaction {
     return CurrentCall.transaction()
         .filter(OpenTransaction.class::isInstance)
         .map(OpenTransaction.class::cast)
-        .orElseThrow(
-            () ->
-                new IllegalStateException(
-                    "no transaction here: the procedure is not declared transactional, or the"
-                        + " call's gRPC Context is not current on this thread"));
+        .orElseThrow(ClaimTransaction::noTransaction);
+  }
+
+  private static IllegalStateException noTransaction() {
+    boolean otherStore =
+        CurrentCall.transaction().isPresent()
+            || CurrentCall.claim()
+                .filter(claim -> claim.request().procedure().execution() == TRANSACTIONAL)
+                .isPresent();
+    return new IllegalStateException(
+        otherStore
+            ? "the interceptor's store has no transaction to write through: ClaimTransaction needs a"
+                + " PostgresIdempotencyStore, in tests too"
+            : "no transaction here: the procedure is not declared transactional, or the call's gRPC"
+                + " Context is not current on this thread");
   }
 }

@@ -1,15 +1,18 @@
 package io.github.grpcidempotency.postgres;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.decision.FailureCause;
+import io.github.grpcidempotency.decision.FailureDecider;
+import io.github.grpcidempotency.decision.FailureDecider.Remedy;
+import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One claim of a reservation:
@@ -21,21 +24,24 @@ import org.slf4j.LoggerFactory;
  *   <li>What stood there is gone: start again.
  * </ol>
  *
- * <p>The reservation's id is ours from the start, so a flush whose answer was lost is sent again: a
- * row with this id is ours. If that fails as well, nobody knows whether the key is held: the
- * failure says that it may be.
+ * <p>The reservation's id is this claim's from the start, so a flush whose answer was lost is sent
+ * again. A row with this id is the claim's own only if nobody has touched it since; otherwise it is
+ * anybody's row. A lease counts from when the database ran the statement: a claim whose answer took
+ * long, or was lost, extends it before it wins, and the database says whether it still could.
+ *
+ * <p>A database that is read-only, or broken for everybody, is asked what stands there without
+ * writing: a record that can be read is replayed, and a holder that is known keeps its key.
  */
 final class Claiming {
-  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
-  private static final int MOST_ROUNDS = 10;
+  private static final int MAX_ROUNDS = 10;
 
   private final PostgresIdempotencyStore store;
   private final ClaimRequest request;
   private final ProcedureSql sql;
   private final UUID id = UuidCreator.getTimeOrderedEpochFast();
 
-  /** Whether somebody else was seen with the key, or may have been. */
-  private boolean maybeHeld;
+  private FailurePhase phase = FailurePhase.NOTHING_SENT;
+  private long sentNanos;
 
   /** Whether the last look asked the outbox. */
   private boolean outboxAsked;
@@ -50,14 +56,18 @@ final class Claiming {
     try {
       return claim();
     } catch (JdbiException failure) {
-      throw new StoreException(
-          "could not claim the key", failure, maybeHeld || Failures.isWaitInVain(failure));
+      StoreException given =
+          new StoreException("could not claim the key", failure, phase, Failures.causeOf(failure));
+      if (FailureDecider.remedy(phase, given.failureCause()) == Remedy.LOOK) {
+        return look(given);
+      }
+      throw given;
     }
   }
 
   private ClaimResult claim() {
     Optional<StandingRow> standing = reserve(sql.claim());
-    for (int round = 0; round < MOST_ROUNDS; round++) {
+    for (int round = 0; round < MAX_ROUNDS; round++) {
       Optional<ClaimResult> result = standing.flatMap(this::settleOn);
       if (result.isPresent()) {
         return result.get();
@@ -67,15 +77,21 @@ final class Claiming {
     }
     return standing
         .<ClaimResult>map(row -> new ClaimResult.InFlight(row.inFlight()))
-        .orElseThrow(() -> new StoreException("the key changed hands too often", null, true));
+        .orElseThrow(
+            () ->
+                new StoreException(
+                    "the key changed hands too often",
+                    null,
+                    FailurePhase.ROW_SEEN,
+                    FailureCause.CONTENTION));
   }
 
   /** Returns what a standing row makes of this claim; empty if it has to be looked at again. */
   private Optional<ClaimResult> settleOn(StandingRow row) {
-    if (row.id().equals(id)) {
-      return Optional.of(won(row, row.attempt()));
+    if (row.id().equals(id) && row.isUntouched()) {
+      return win(row, row.attempt());
     }
-    maybeHeld = true;
+    phase = FailurePhase.ROW_SEEN;
     if (row.expired()) {
       return Optional.empty();
     }
@@ -83,43 +99,85 @@ final class Claiming {
       return Optional.of(row.recorded(status(row)));
     }
     if (row.isAbandoned() && row.isSameRequestAs(request)) {
-      return takeOver(row).map(attempt -> won(row, attempt));
+      return takeOver(row).flatMap(attempt -> win(row, attempt));
     }
     return Optional.of(new ClaimResult.InFlight(row.inFlight()));
+  }
+
+  /** Returns the claim, if its lease has not ended while its answer was under way. */
+  private Optional<ClaimResult> win(StandingRow row, int attempt) {
+    boolean sure = phase != FailurePhase.ANSWER_LOST && !isLate();
+    return sure || (extend(row.id(), attempt) && !isLate())
+        ? Optional.of(
+            new ClaimResult.Won(new Reservation(store, request, row.id(), attempt, row.expires())))
+        : Optional.empty();
+  }
+
+  /** Whether so much of a lease may have passed that it is not renewed in time. */
+  private boolean isLate() {
+    return System.nanoTime() - sentNanos > store.lease().toNanos() / 3;
   }
 
   private Optional<StandingRow> reserve(String statement) {
     try {
       return flush(statement);
     } catch (JdbiException failure) {
+      FailureCause cause = Failures.causeOf(failure);
       if (Failures.isCutOff(failure)) {
-        maybeHeld = true;
-        return flush(statement);
-      }
-      if (Failures.isFromDatabase(failure) && !statement.equals(sql.claimWithoutStatus())) {
-        return reserveWithoutStatus(failure);
+        boolean again = FailureDecider.remedy(phase, cause) == Remedy.SEND_AGAIN;
+        phase = phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST;
+        if (again) {
+          return flush(statement);
+        }
+      } else if (mayBeTheOutbox(cause) && statement.equals(sql.claim())) {
+        return withoutStatus(failure, sql.claimWithoutStatus());
       }
       throw failure;
     }
   }
 
-  /**
-   * The outbox query is to blame if the claim does without it. A record may be what made the query
-   * run, so a database that is gone by now leaves open whether there is one.
-   */
-  private Optional<StandingRow> reserveWithoutStatus(JdbiException blamed) {
+  /** Looks without writing, for a store that is broken for everybody. */
+  private ClaimResult look(StoreException broken) {
     Optional<StandingRow> standing;
     try {
-      standing = flush(sql.claimWithoutStatus());
+      standing = find();
     } catch (JdbiException failure) {
-      maybeHeld |= !Failures.isFromDatabase(failure);
-      throw failure;
+      FailureCause cause = Failures.causeOf(failure);
+      boolean brokenToo =
+          FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause) == Remedy.LOOK
+              || cause == FailureCause.OTHER;
+      throw brokenToo
+          ? broken
+          : new StoreException("could not look at the key", failure, phase, cause);
     }
-    logger.warn(
-        "the outbox query of {} failed; its status is given as processing",
-        request.procedure().name(),
-        blamed);
+    StandingRow row = standing.filter(found -> !found.expired()).orElseThrow(() -> broken);
+    return row.ended() ? row.recorded(status(row)) : new ClaimResult.InFlight(row.inFlight());
+  }
+
+  private Optional<StandingRow> find() {
+    try {
+      return flush(sql.find());
+    } catch (JdbiException failure) {
+      if (!Failures.isConnected(failure) || !mayBeTheOutbox(Failures.causeOf(failure))) {
+        throw failure;
+      }
+      return withoutStatus(failure, sql.findWithoutStatus());
+    }
+  }
+
+  /** The outbox query is to blame if the statement does without it. */
+  private Optional<StandingRow> withoutStatus(JdbiException blamed, String statement) {
+    Optional<StandingRow> standing = flush(statement);
+    store.statusUnknown(request.procedure(), blamed);
     return standing;
+  }
+
+  private static boolean mayBeTheOutbox(FailureCause cause) {
+    return switch (cause) {
+      case TIMEOUT, BROKEN, OTHER -> true;
+      case NO_CONNECTION, POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN, READ_ONLY, CONTENTION ->
+          false;
+    };
   }
 
   private IdempotencyStatus status(StandingRow row) {
@@ -129,31 +187,39 @@ final class Claiming {
   }
 
   private Optional<StandingRow> flush(String statement) {
-    outboxAsked = statement.equals(sql.claim());
-    return store.onConnection(
-        connection ->
-            Flush.run(connection, statement, values -> bind(values, id), StandingRow::read));
+    outboxAsked = statement.equals(sql.claim()) || statement.equals(sql.find());
+    return onConnection(statement, values -> bind(values, id), StandingRow::read);
   }
 
   private Optional<Integer> takeOver(StandingRow row) {
+    return onConnection(
+        store.reservationSql().takeOver(),
+        values ->
+            bind(values, row.id())
+                .bind("attempt", row.attempt())
+                .bind("hash", row.fingerprint().hash().toByteArray())
+                .bind("hash_version", row.fingerprint().version()),
+        taken -> taken.getInt("attempt"));
+  }
+
+  private boolean extend(UUID operation, int attempt) {
+    return onConnection(
+            store.reservationSql().extend(),
+            values -> bind(values, operation).bind("attempt", attempt),
+            extended -> extended.getInt("attempt"))
+        .isPresent();
+  }
+
+  private <T> Optional<T> onConnection(
+      String statement, UnaryOperator<Parameters> bindings, Flush.RowReader<T> reader) {
     return store.onConnection(
-        connection ->
-            Flush.run(
-                connection,
-                store.reservationSql().takeOver(),
-                values ->
-                    bind(values, row.id())
-                        .bind("attempt", row.attempt())
-                        .bind("hash", row.fingerprint().hash().toByteArray())
-                        .bind("hash_version", row.fingerprint().version()),
-                taken -> taken.getInt("attempt")));
+        connection -> {
+          sentNanos = System.nanoTime();
+          return Flush.run(connection, statement, bindings, reader);
+        });
   }
 
   private Parameters bind(Parameters values, UUID operation) {
     return Binding.of(values, request, operation).bind("lease_millis", store.lease().toMillis());
-  }
-
-  private ClaimResult won(StandingRow row, int attempt) {
-    return new ClaimResult.Won(new Reservation(store, request, row.id(), attempt, row.expires()));
   }
 }

@@ -1,55 +1,136 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.decision.FailureCause;
+import io.github.grpcidempotency.decision.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
 import java.sql.SQLException;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
 import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.JdbiException;
 import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
 
-/** What a database failure means, by its SQLSTATE. */
+/** What a database failure means, by its SQLSTATE and by when it came. */
 final class Failures {
   private static final String FOREIGN_KEY_VIOLATION = "23503";
-  private static final String LOCK_NOT_AVAILABLE = "55P03";
-  private static final String QUERY_CANCELED = "57014";
+  private static final String READ_ONLY_SQL_TRANSACTION = "25006";
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
+  private static final String TOO_MANY_CONNECTIONS = "53300";
+  private static final String STATEMENT_COMPLETION_UNKNOWN = "40003";
+
+  /** {@code admin_shutdown}, {@code crash_shutdown}, {@code cannot_connect_now}. */
+  private static final Set<String> SHUTDOWNS = Set.of("57P01", "57P02", "57P03");
+
+  /**
+   * {@code lock_not_available}, {@code query_canceled}, {@code
+   * idle_in_transaction_session_timeout}, {@code transaction_timeout}.
+   */
+  private static final Set<String> TIMEOUTS = Set.of("55P03", "57014", "25P03", "25P04");
+
+  /**
+   * {@code insufficient_privilege}, {@code undefined_table}, {@code undefined_column}, {@code
+   * undefined_function}, {@code invalid_schema_name}, {@code disk_full}.
+   */
+  private static final Set<String> BREAKAGES =
+      Set.of(INSUFFICIENT_PRIVILEGE, "42P01", "42703", "42883", "3F000", "53100");
+
+  /** Where PostgreSQL finds that a new row violates a policy. */
+  private static final String ROW_SECURITY_ROUTINE = "ExecWithCheckOptions";
 
   private static final String KEY_CONSTRAINT = "idempotency_keys_key";
 
+  /** HikariCP's own word on a pool that still has connections: they are all in use. */
+  private static final Pattern CONNECTIONS_IN_USE = Pattern.compile("\\(total=[1-9]");
+
   private Failures() {}
 
-  /** Whether the connection broke while it was used: what was sent may have been done. */
-  static boolean isCutOff(JdbiException failure) {
+  /** Returns the store's failure, for an operation that is no claim. */
+  static StoreException of(String message, JdbiException failure) {
+    return new StoreException(message, failure, FailurePhase.HANDLER_DONE, causeOf(failure));
+  }
+
+  /** Returns why the database, or the way to it, failed. */
+  static FailureCause causeOf(JdbiException failure) {
     String state = sqlState(failure);
-    return isConnected(failure) && (state.startsWith("08") || state.startsWith("57P"));
+    if (SHUTDOWNS.contains(state)) {
+      return FailureCause.SHUTTING_DOWN;
+    }
+    return isConnected(failure) ? causeOf(state) : causeOfNoConnection(failure, state);
   }
 
-  /** Whether the database itself answered a statement with an error, and did nothing. */
-  static boolean isFromDatabase(JdbiException failure) {
-    return isConnected(failure) && !sqlState(failure).isEmpty() && !isCutOff(failure);
+  private static FailureCause causeOf(String state) {
+    if (state.startsWith("08")
+        || state.startsWith("57P")
+        || state.equals(STATEMENT_COMPLETION_UNKNOWN)) {
+      return FailureCause.CONNECTION_LOST;
+    }
+    if (state.startsWith("40")) {
+      return FailureCause.CONTENTION;
+    }
+    if (state.equals(READ_ONLY_SQL_TRANSACTION)) {
+      return FailureCause.READ_ONLY;
+    }
+    if (TIMEOUTS.contains(state)) {
+      return FailureCause.TIMEOUT;
+    }
+    return BREAKAGES.contains(state) ? FailureCause.BROKEN : FailureCause.OTHER;
   }
 
-  /** Whether a statement ran out of time, as it does where another transaction is in its way. */
-  static boolean isWaitInVain(JdbiException failure) {
-    String state = sqlState(failure);
-    return state.equals(LOCK_NOT_AVAILABLE) || state.equals(QUERY_CANCELED);
+  /** A pool that has connections, but none to give, is exhausted, whatever it has met before. */
+  private static FailureCause causeOfNoConnection(JdbiException failure, String state) {
+    boolean refused = !state.isEmpty() && !state.equals(TOO_MANY_CONNECTIONS);
+    return refused && !hasConnectionsInUse(failure)
+        ? FailureCause.NO_CONNECTION
+        : FailureCause.POOL_EXHAUSTED;
   }
 
-  /** Whether another claim of the same key was faster, or the transaction may be tried again. */
-  static boolean isLostRace(JdbiException failure) {
-    return sqlState(failure).startsWith("40") || isTakenKey(failure);
-  }
-
-  private static boolean isTakenKey(JdbiException failure) {
+  private static boolean hasConnectionsInUse(JdbiException failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof PSQLException psql && psql.getServerErrorMessage() != null) {
-        return KEY_CONSTRAINT.equals(psql.getServerErrorMessage().getConstraint());
+      if (cause instanceof SQLException
+          && cause.getMessage() != null
+          && CONNECTIONS_IN_USE.matcher(cause.getMessage()).find()) {
+        return true;
       }
     }
     return false;
   }
 
-  /** Whether row-level security, or a missing privilege, stands against a statement. */
-  static boolean isForbidden(JdbiException failure) {
-    return sqlState(failure).equals(INSUFFICIENT_PRIVILEGE);
+  /** Whether the connection broke while it was used: what was sent may have been done. */
+  static boolean isCutOff(JdbiException failure) {
+    FailureCause cause = causeOf(failure);
+    return isConnected(failure)
+        && (cause == FailureCause.CONNECTION_LOST || cause == FailureCause.SHUTTING_DOWN);
+  }
+
+  /** Whether another claim of the same key was faster, or the transaction may be tried again. */
+  static boolean isLostRace(JdbiException failure) {
+    return causeOf(failure) == FailureCause.CONTENTION || isTakenKey(failure);
+  }
+
+  private static boolean isTakenKey(JdbiException failure) {
+    return serverError(failure)
+        .map(ServerErrorMessage::getConstraint)
+        .filter(KEY_CONSTRAINT::equals)
+        .isPresent();
+  }
+
+  private static Optional<ServerErrorMessage> serverError(JdbiException failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof PSQLException psql && psql.getServerErrorMessage() != null) {
+        return Optional.of(psql.getServerErrorMessage());
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Whether row-level security stands against a row; a missing privilege has the same state. */
+  static boolean violatesRowSecurity(JdbiException failure) {
+    return serverError(failure)
+        .map(ServerErrorMessage::getRoutine)
+        .filter(ROW_SECURITY_ROUTINE::equals)
+        .isPresent();
   }
 
   /** Whether a row refers to a resource that does not exist. */
@@ -57,7 +138,8 @@ final class Failures {
     return sqlState(failure).equals(FOREIGN_KEY_VIOLATION);
   }
 
-  private static boolean isConnected(JdbiException failure) {
+  /** Whether there was a connection to fail on. */
+  static boolean isConnected(JdbiException failure) {
     return !(failure instanceof ConnectionException);
   }
 

@@ -1,8 +1,11 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.decision.FailureCause;
+import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -10,8 +13,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 import org.slf4j.Logger;
@@ -25,6 +30,7 @@ final class OpenTransaction implements StoreTransaction {
   private final GuardedConnection guard;
   private final Handles handles;
   private final AtomicBoolean givenBack = new AtomicBoolean();
+  private volatile boolean taken;
 
   private OpenTransaction(Connection connection, Handles handles) {
     this.connection = connection;
@@ -35,13 +41,13 @@ final class OpenTransaction implements StoreTransaction {
   /**
    * Takes a connection, on which nothing has begun yet.
    *
-   * @throws StoreException if none can be had
+   * @throws ConnectionException if none can be had
    */
   static OpenTransaction on(DataSource dataSource, Handles handles) {
     try {
       return new OpenTransaction(dataSource.getConnection(), handles);
     } catch (SQLException failure) {
-      throw new StoreException("could not open a transaction", failure);
+      throw new ConnectionException(failure);
     }
   }
 
@@ -68,12 +74,19 @@ final class OpenTransaction implements StoreTransaction {
 
   /** Returns the connection for the handler. */
   Connection connection() {
+    taken = true;
     return guard.forHandler();
   }
 
   /** Returns a handle for the handler. */
   Handle handle() {
+    taken = true;
     return handles.on(guard.forHandler());
+  }
+
+  @Override
+  public boolean isTaken() {
+    return taken;
   }
 
   /** Returns the connection for the library's own statements. */
@@ -85,8 +98,9 @@ final class OpenTransaction implements StoreTransaction {
    * Ends the handler's use, runs the last statements, which commit by themselves, and gives the
    * connection back.
    *
-   * @throws StoreException if it is not known whether they were committed
-   * @throws IllegalStateException if the handler has ended the transaction behind the guard's back
+   * @throws StoreException if they could not be committed, or nobody knows
+   * @throws TransactionMisuseException if the handler has ended the transaction behind the guard's
+   *     back
    */
   Settled finish(Consumer<Connection> lastStatements) {
     guard.end();
@@ -126,7 +140,7 @@ final class OpenTransaction implements StoreTransaction {
   /**
    * Rolls back, does something else on the connection in autocommit, and gives it back.
    *
-   * @throws JdbiException if that fails
+   * @throws JdbiException if that fails; the rollback is done, or the database does it
    */
   <T> T rollbackAnd(Function<Connection, T> work) {
     guard.end();
@@ -135,30 +149,30 @@ final class OpenTransaction implements StoreTransaction {
       connection.setAutoCommit(true);
       return work.apply(connection);
     } catch (SQLException failure) {
-      throw new StoreException("could not roll back", failure);
+      throw new UnableToExecuteStatementException(failure, null);
     } finally {
       giveBack();
     }
   }
 
   private static Settled onFailure(JdbiException failure) {
-    if (Failures.isCutOff(failure)) {
-      throw new StoreException("could not learn whether the transaction was committed", failure);
-    }
     if (Failures.isLostRace(failure)) {
       return Settled.LOST;
     }
-    if (Failures.isForbidden(failure)) {
+    if (Failures.violatesRowSecurity(failure)) {
       logger.error("the record of a transaction was refused", failure);
       throw endedByHandler();
+    }
+    if (Failures.isCutOff(failure) || Failures.causeOf(failure) != FailureCause.OTHER) {
+      throw Failures.of("could not commit the transaction", failure);
     }
     logger.error("the transaction could not be committed", failure);
     return Settled.ROLLED_BACK;
   }
 
   /** The user's setting ends with the transaction, and without a user there is no record. */
-  private static IllegalStateException endedByHandler() {
-    return new IllegalStateException(
+  private static TransactionMisuseException endedByHandler() {
+    return new TransactionMisuseException(
         "the handler has ended the transaction itself, by a statement, or has changed"
             + " app.current_user_id; what it committed has no record");
   }
@@ -167,7 +181,11 @@ final class OpenTransaction implements StoreTransaction {
     try {
       return connection.unwrap(BaseConnection.class).getTransactionState();
     } catch (SQLException closed) {
-      throw new StoreException("the transaction's connection is closed", closed);
+      throw new StoreException(
+          "the transaction's connection is closed",
+          closed,
+          FailurePhase.HANDLER_DONE,
+          FailureCause.CONNECTION_LOST);
     }
   }
 

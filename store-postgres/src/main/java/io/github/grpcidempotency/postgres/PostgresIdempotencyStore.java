@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
@@ -14,6 +15,7 @@ import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -32,6 +34,7 @@ import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
+import org.slf4j.LoggerFactory;
 
 /**
  * Records operations in the service's own PostgreSQL (15 or later), in the table that {@link
@@ -54,6 +57,8 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   private final String renewSql;
   private final ReservationSql reservationSql;
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
+  private final RateLimitedLog log =
+      RateLimitedLog.of(LoggerFactory.getLogger(PostgresIdempotencyStore.class));
 
   private PostgresIdempotencyStore(Builder builder) {
     this.dataSource = builder.dataSource;
@@ -81,18 +86,13 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
 
   @Override
   public ClaimResult claim(ClaimRequest request) {
-    ClaimResult result =
-        request.procedure().execution() == Execution.TRANSACTIONAL
-            ? new TransactionalClaiming(this, request).run()
-            : new Claiming(this, request).run();
-    return result instanceof ClaimResult.Recorded recorded
-            && request.procedure().retainedFromLastReplay()
-        ? retain(request, recorded)
-        : result;
+    return request.procedure().execution() == Execution.TRANSACTIONAL
+        ? new TransactionalClaiming(this, request).run()
+        : new Claiming(this, request).run();
   }
 
-  /** Lets the retention begin anew, unless a tenth of it has not passed yet. */
-  private ClaimResult.Recorded retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+  @Override
+  public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
     return inStore(
         "retain the record",
         connection ->
@@ -101,14 +101,22 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
                     reservationSql.retain(),
                     query -> Binding.of(query, request, recorded.operationId()),
                     row -> row.getObject("expires", OffsetDateTime.class).toInstant())
-                .map(recorded::expiring)
-                .orElse(recorded));
+                .orElse(recorded.expires()));
   }
 
   @Override
   public StoreTransaction begin(Optional<Caller> caller) {
-    OpenTransaction transaction = open();
     String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
+    try {
+      OpenTransaction transaction = open();
+      begin(transaction, user);
+      return transaction;
+    } catch (JdbiException failure) {
+      throw Failures.of("could not open a transaction", failure);
+    }
+  }
+
+  private static void begin(OpenTransaction transaction, String user) {
     try {
       Optional<String> unused =
           transaction.begin(
@@ -118,10 +126,9 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
                       BEGIN,
                       values -> values.bind("user", user),
                       row -> row.getString(1)));
-      return transaction;
     } catch (JdbiException failure) {
       transaction.rollback();
-      throw new StoreException("could not open a transaction", failure);
+      throw failure;
     }
   }
 
@@ -185,17 +192,32 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     try {
       return onConnection(work);
     } catch (JdbiException failure) {
-      throw new StoreException("could not " + what, failure);
+      throw Failures.of("could not " + what, failure);
+    }
+  }
+
+  /** Warns that an outbox could not be asked; a database that is gone is not the query's fault. */
+  void statusUnknown(Procedure procedure, JdbiException failure) {
+    if (!Failures.isCutOff(failure)) {
+      log.warn(
+          procedure.name() + " outbox",
+          failure,
+          "the outbox query of %s failed; its status is given as processing"
+              .formatted(procedure.name()));
     }
   }
 
   /**
-   * Does one thing on one connection.
+   * Does one thing on one connection, again if it got into another transaction's way.
    *
    * @throws JdbiException if the database fails; a {@link ConnectionException} if it was not
    *     reached
    */
   <T> T onConnection(Function<Connection, T> work) {
+    return Contention.retrying(() -> once(work));
+  }
+
+  private <T> T once(Function<Connection, T> work) {
     try (Connection connection = connect()) {
       return work.apply(connection);
     } catch (SQLException failure) {
@@ -212,10 +234,10 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   }
 
   private static <T> T on(Jdbi jdbi, String what, Function<Handle, T> work) {
-    try (Handle handle = jdbi.open()) {
-      return work.apply(handle);
+    try {
+      return Contention.retrying(() -> jdbi.withHandle(work::apply));
     } catch (JdbiException failure) {
-      throw new StoreException("could not " + what, failure);
+      throw Failures.of("could not " + what, failure);
     }
   }
 

@@ -28,6 +28,8 @@ final class ProcedureSql {
 
   private final String claim;
   private final String claimWithoutStatus;
+  private final String find;
+  private final String findWithoutStatus;
   private final String reclaim;
   private final String complete;
   private final String completeWithoutResource;
@@ -47,10 +49,12 @@ final class ProcedureSql {
     names.put("wake", wake);
     names.put("look", look(procedure, schema, NO_STATUS));
     this.claimWithoutStatus = load("claim");
+    this.findWithoutStatus = load("find");
     this.claimInTransaction = load("claim_in_transaction");
     this.reclaim = load("reclaim");
     names.put("look", look(procedure, schema));
     this.claim = load("claim");
+    this.find = load("find");
     this.rollbackWithStatus =
         status(procedure, "CAST(:resource_id AS uuid)")
             .map(status -> SqlFile.load("rollback_with_status", Map.of("status", status)));
@@ -74,6 +78,16 @@ final class ProcedureSql {
   /** Reserves, or looks, for when the outbox query fails. */
   String claimWithoutStatus() {
     return claimWithoutStatus;
+  }
+
+  /** Looks, and writes nothing. */
+  String find() {
+    return find;
+  }
+
+  /** Looks, and writes nothing, for when the outbox query fails. */
+  String findWithoutStatus() {
+    return findWithoutStatus;
   }
 
   /** Replaces what has expired, or looks. */

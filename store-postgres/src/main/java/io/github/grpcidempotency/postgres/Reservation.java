@@ -6,6 +6,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedFields;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.time.Instant;
 import java.util.Optional;
@@ -25,6 +26,7 @@ final class Reservation implements Claim {
   private final int attempt;
   private final Instant expires;
   private volatile Optional<RecordedOutcome> joined = Optional.empty();
+  private volatile boolean lost;
 
   Reservation(
       PostgresIdempotencyStore store, ClaimRequest request, UUID id, int attempt, Instant expires) {
@@ -64,6 +66,9 @@ final class Reservation implements Claim {
     if (joined.isPresent()) {
       return checkJoined(joined.get(), outcome);
     }
+    if (lost) {
+      return Settled.LOST;
+    }
     return store.inStore("record the answer", connection -> complete(connection, outcome));
   }
 
@@ -92,6 +97,7 @@ final class Reservation implements Claim {
         new RecordedOutcome.Response(
             RecordedFields.of(request.procedure(), response).toByteString(), resourceId(response));
     if (!update(connection, store.sql(request.procedure()).complete(), outcome)) {
+      lost = true;
       throw new ClaimLostException(id);
     }
     joined = Optional.of(outcome);
@@ -115,7 +121,7 @@ final class Reservation implements Claim {
     if (recorded.equals(sent)) {
       return Settled.DONE;
     }
-    throw new IllegalStateException(
+    throw new TransactionMisuseException(
         "operation %s answers something else than its transaction recorded".formatted(id));
   }
 
@@ -144,6 +150,9 @@ final class Reservation implements Claim {
   }
 
   private Settled touch(String what, String statement) {
+    if (lost) {
+      return Settled.LOST;
+    }
     return store.inStore(
         what,
         connection ->

@@ -3,11 +3,13 @@ package io.github.grpcidempotency.postgres;
 import java.util.Map;
 
 /** The statements on a standing reservation that are the same for all procedures. */
-record ReservationSql(String takeOver, String completed, String hold, String clear, String retain) {
+record ReservationSql(
+    String takeOver, String extend, String completed, String hold, String clear, String retain) {
   static ReservationSql of(String schema) {
     Map<String, String> values = Map.of("schema", schema);
     return new ReservationSql(
         SqlFile.load("take_over", values),
+        SqlFile.load("extend", values),
         SqlFile.load("completed", values),
         SqlFile.load("hold", values),
         SqlFile.load("clear", values),

@@ -66,6 +66,11 @@ record StandingRow(
         && request.compare(fingerprint) == Fingerprint.Match.SAME;
   }
 
+  /** Whether nobody but its maker has had to do with it, and its lease lives. */
+  boolean isUntouched() {
+    return attempt == 1 && !ended && !leaseLeft.isZero();
+  }
+
   boolean isAbandoned() {
     return !ended && leaseLeft.isZero();
   }

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Connection;
 import java.time.Instant;
@@ -23,18 +22,26 @@ final class TransactionalClaim implements Claim {
   private final UUID id;
   private final Instant expires;
   private final OpenTransaction transaction;
+  private final Optional<UUID> cleared;
 
+  /**
+   * Makes the claim.
+   *
+   * @param cleared the row that the transaction has cleared out of its way
+   */
   TransactionalClaim(
       ProcedureSql sql,
       ClaimRequest request,
       UUID id,
       Instant expires,
-      OpenTransaction transaction) {
+      OpenTransaction transaction,
+      Optional<UUID> cleared) {
     this.sql = sql;
     this.request = request;
     this.id = id;
     this.expires = expires;
     this.transaction = transaction;
+    this.cleared = cleared;
   }
 
   @Override
@@ -98,7 +105,10 @@ final class TransactionalClaim implements Claim {
                 run(
                     connection,
                     sql.recordFailure(),
-                    values -> values.bind("status", request.seal(failure.bytes()).toByteArray())));
+                    values ->
+                        values
+                            .bind("status", request.seal(failure.bytes()).toByteArray())
+                            .bind("cleared", cleared.orElse(null))));
     return recorded ? Settled.DONE : Settled.LOST;
   }
 
@@ -106,7 +116,7 @@ final class TransactionalClaim implements Claim {
     try {
       return transaction.rollbackAnd(work);
     } catch (JdbiException failure) {
-      throw new StoreException("could not settle after the rollback", failure);
+      throw Failures.of("could not settle after the rollback", failure);
     }
   }
 

@@ -1,6 +1,9 @@
 package io.github.grpcidempotency.postgres;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.decision.FailureDecider;
+import io.github.grpcidempotency.decision.FailureDecider.Remedy;
+import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.decision.Standing;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -14,8 +17,6 @@ import java.time.OffsetDateTime;
 import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.JdbiException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One claim of a transaction:
@@ -26,25 +27,26 @@ import org.slf4j.LoggerFactory;
  *       an older snapshot would not see its record. One flush, and it never blocks.
  *   <li>The lock is held: somebody runs the operation. An answer stands there: it is replayed. In
  *       either case the transaction is over.
+ *   <li>The transaction may not write: the database is a standby, or was told so.
  *   <li>Something stands there that has expired, or that a crashed server left: clear it away
  *       within the transaction.
  *   <li>The transaction is the claim's.
  * </ol>
  */
 final class TransactionalClaiming {
-  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
-
   private final PostgresIdempotencyStore store;
   private final ClaimRequest request;
   private final ProcedureSql sql;
   private final UUID id = UuidCreator.getTimeOrderedEpochFast();
-  private boolean holderSeen;
+  private FailurePhase phase = FailurePhase.NOTHING_SENT;
 
   /** What the lock's statement tells. */
-  private record Lock(boolean won, Instant expires) {
+  private record Lock(boolean won, Instant expires, boolean readOnly) {
     static Lock read(ResultSet row) throws SQLException {
       return new Lock(
-          row.getBoolean("locked"), row.getObject("expires", OffsetDateTime.class).toInstant());
+          row.getBoolean("locked"),
+          row.getObject("expires", OffsetDateTime.class).toInstant(),
+          row.getBoolean("read_only"));
     }
   }
 
@@ -56,21 +58,23 @@ final class TransactionalClaiming {
 
   ClaimResult run() {
     try {
-      return claim();
+      return claimAgainIfCut();
     } catch (JdbiException failure) {
-      if (Failures.isCutOff(failure) && !holderSeen) {
-        return claimAgain();
-      }
-      throw new StoreException("could not claim the key", failure, holderSeen);
+      throw new StoreException(
+          "could not claim the key", failure, phase, Failures.causeOf(failure));
     }
   }
 
-  /** The first try may have met a holder, which nobody knows if this one fails as well. */
-  private ClaimResult claimAgain() {
+  private ClaimResult claimAgainIfCut() {
     try {
-      return claim();
-    } catch (JdbiException | StoreException failure) {
-      throw new StoreException("could not claim the key", failure, true);
+      return Contention.retrying(this::claim);
+    } catch (JdbiException failure) {
+      if (!Failures.isCutOff(failure)
+          || FailureDecider.remedy(phase, Failures.causeOf(failure)) != Remedy.SEND_AGAIN) {
+        throw failure;
+      }
+      phase = FailurePhase.ANSWER_LOST;
+      return Contention.retrying(this::claim);
     }
   }
 
@@ -106,11 +110,16 @@ final class TransactionalClaiming {
     if (!met.first().won()) {
       return new ClaimResult.InFlight(running());
     }
+    if (met.first().readOnly()) {
+      boolean unused = clear(transaction, id);
+      throw new AssertionError("a read-only transaction has deleted");
+    }
     if (standing.isPresent() && !clear(transaction, standing.get())) {
       return new ClaimResult.InFlight(standing.get().inFlight());
     }
     return new ClaimResult.Won(
-        new TransactionalClaim(sql, request, id, met.first().expires(), transaction));
+        new TransactionalClaim(
+            sql, request, id, met.first().expires(), transaction, standing.map(StandingRow::id)));
   }
 
   /** Asks the outbox about a resource, together with the end of the transaction. */
@@ -127,10 +136,7 @@ final class TransactionalClaiming {
               values -> values.bind("resource_id", row.resourceId().get()),
               found -> Optional.ofNullable(found.getString("outbox_status"))));
     } catch (JdbiException failure) {
-      logger.warn(
-          "the outbox query of {} failed; its status is given as processing",
-          request.procedure().name(),
-          failure);
+      store.statusUnknown(request.procedure(), failure);
       return IdempotencyStatus.PROCESSING;
     }
   }
@@ -142,14 +148,18 @@ final class TransactionalClaiming {
 
   /** Returns whether a row that stands under a key which nobody has locked is out of the way. */
   private boolean clear(OpenTransaction transaction, StandingRow row) {
-    holderSeen = true;
+    phase = FailurePhase.ROW_SEEN;
     boolean clearable = row.expired() || (row.isAbandoned() && row.isSameRequestAs(request));
-    return clearable
-        && Flush.run(
-                transaction.own(),
-                store.reservationSql().clear(),
-                values -> Binding.of(values, request, row.id()),
-                cleared -> cleared.getObject("id", UUID.class))
-            .isPresent();
+    return clearable && clear(transaction, row.id());
+  }
+
+  /** In a read-only transaction it is the database that objects, so that a pool can hear it. */
+  private boolean clear(OpenTransaction transaction, UUID row) {
+    return Flush.run(
+            transaction.own(),
+            store.reservationSql().clear(),
+            values -> Binding.of(values, request, row),
+            cleared -> cleared.getObject("id", UUID.class))
+        .isPresent();
   }
 }

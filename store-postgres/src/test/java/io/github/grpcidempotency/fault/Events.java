@@ -3,6 +3,7 @@ package io.github.grpcidempotency.fault;
 import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.decision.Settlement;
 import io.github.grpcidempotency.runtime.IdempotencyListener;
+import io.github.grpcidempotency.runtime.UnprotectedCause;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.List;
 import java.util.UUID;
@@ -48,8 +49,8 @@ final class Events implements IdempotencyListener {
   }
 
   @Override
-  public void ranUnguarded(String procedure, StoreException cause) {
-    add("ranUnguarded");
+  public void unprotected(String procedure, UnprotectedCause cause) {
+    add("unprotected " + cause);
   }
 
   @Override

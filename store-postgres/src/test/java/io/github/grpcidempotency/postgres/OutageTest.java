@@ -48,9 +48,12 @@ class OutageTest {
         Reply served = await().until(() -> toOpen.createOther(REQUEST), Reply::isOk);
         assertThat(served.isReplay()).isFalse();
         assertThat(served.bytes()).isNotEqualTo(before.bytes());
-        assertThat(open.events()).contains("ranUnguarded");
+        assertThat(open.events()).contains("unprotected FAILED_OPEN");
         assertThat(log.warnings())
-            .anyMatch(line -> line.contains("CreateOther fails open and runs without"));
+            .anyMatch(
+                line ->
+                    line.contains(
+                        "CreateOther: a call with a key is not protected: its store is out"));
       }
       Reply refused =
           await()

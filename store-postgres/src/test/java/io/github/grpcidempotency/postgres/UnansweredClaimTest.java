@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.FaultProxy.Trap;
 import io.github.grpcidempotency.fault.Gate;
@@ -58,7 +59,7 @@ class UnansweredClaimTest {
     // The first calls may still be given connections that have just died.
     await().until(() -> client.createThing(REQUEST).isOk());
 
-    assertThat(server.events()).contains("ranUnguarded").doesNotContain("claimed");
+    assertThat(server.events()).contains("unprotected FAILED_OPEN").doesNotContain("claimed");
   }
 
   @Test
@@ -124,7 +125,8 @@ class UnansweredClaimTest {
 
     assertThatThrownBy(() -> store.claim(request))
         .isInstanceOfSatisfying(
-            StoreException.class, failure -> assertThat(failure.holderKnown()).isTrue());
+            StoreException.class,
+            failure -> assertThat(failure.phase()).isEqualTo(FailurePhase.ANSWER_LOST));
     assertThat(cut.hasSprung()).isTrue();
   }
 

@@ -81,6 +81,11 @@ final class GenerousStore implements IdempotencyStore {
   }
 
   @Override
+  public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+    return recorded.expires();
+  }
+
+  @Override
   public Set<UUID> renew(Collection<Claim> claims) {
     return claims.stream().map(Claim::operationId).collect(Collectors.toSet());
   }

@@ -1,5 +1,12 @@
 SELECT set_config('app.current_user_id', :user, true);${wake}
 
+-- What the rolled back transaction had cleared out of its way, if nobody has touched it since.
+DELETE FROM ${schema}.idempotency_keys AS k
+ WHERE k.id = :cleared
+   AND k.user_id = CAST(:user AS uuid)
+   AND (k.lease_expires <= now() OR k.completed IS NOT NULL)
+   AND (k.expires <= now() OR k.completed IS NULL);
+
 INSERT INTO ${schema}.idempotency_keys
   (id, idempotency_key, user_id, procedure, request_hash, hash_version,
    status_bytes, completed, expires)

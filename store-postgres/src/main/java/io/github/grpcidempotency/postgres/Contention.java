@@ -1,0 +1,49 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.decision.FailureCause;
+import io.github.grpcidempotency.decision.FailureDecider;
+import io.github.grpcidempotency.decision.FailureDecider.Remedy;
+import io.github.grpcidempotency.decision.FailurePhase;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jdbi.v3.core.JdbiException;
+
+/**
+ * Tries again what the database gave up for another transaction's sake (SQLSTATE class 40), which
+ * left nothing behind. Under stricter isolation than {@code READ COMMITTED} that is how every race
+ * ends that is otherwise decided by waiting.
+ */
+final class Contention {
+  private static final int MAX_TRIES = 20;
+  private static final long MAX_PAUSE_MICROS = 10_000;
+
+  private Contention() {}
+
+  /**
+   * Does a thing that is one transaction, or none.
+   *
+   * @throws JdbiException if it fails otherwise, or too often
+   */
+  static <T> T retrying(Supplier<T> transaction) {
+    for (int tries = 1; ; tries++) {
+      try {
+        return transaction.get();
+      } catch (JdbiException failure) {
+        FailureCause cause = Failures.causeOf(failure);
+        if (tries == MAX_TRIES
+            || FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause) != Remedy.TRY_AGAIN) {
+          throw failure;
+        }
+        pause(tries);
+      }
+    }
+  }
+
+  private static void pause(int tries) {
+    long longest = Math.min(MAX_PAUSE_MICROS, 500L << Math.min(tries, 10));
+    LockSupport.parkNanos(
+        TimeUnit.MICROSECONDS.toNanos(ThreadLocalRandom.current().nextLong(1, longest)));
+  }
+}
