@@ -129,7 +129,10 @@ public final class IdempotentWork implements AutoCloseable {
       value = CurrentCall.run(claim, work);
     } catch (Throwable thrown) {
       if (!fail(claim, thrown)) {
-        throw new WorkRefusedException(Refusal.inProgress(engine.lease()));
+        WorkRefusedException overtaken =
+            new WorkRefusedException(Refusal.inProgress(engine.lease()));
+        overtaken.initCause(thrown);
+        throw overtaken;
       }
       throw thrown;
     } finally {

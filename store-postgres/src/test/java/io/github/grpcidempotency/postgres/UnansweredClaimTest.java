@@ -15,6 +15,7 @@ import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -94,7 +95,7 @@ class UnansweredClaimTest {
     Things.win(others, Things.claimOf(client, REQUEST));
     Trap cut = proxy.cutAfter("INSERT INTO idempotency.idempotency_keys").andStayDown();
 
-    assertIsRefusedWithoutRunning(cut);
+    assertIsRefusedWithoutRunning(cut, Things.STORE_UNAVAILABLE);
   }
 
   @Test
@@ -104,7 +105,7 @@ class UnansweredClaimTest {
     try {
       Trap cut = proxy.cutBefore("THEN (NULL) END AS outbox_status").andStayDown();
 
-      assertIsRefusedWithoutRunning(cut);
+      assertIsRefusedWithoutRunning(cut, Things.STORE_UNAVAILABLE);
     } finally {
       database
           .superuser()
@@ -169,6 +170,28 @@ class UnansweredClaimTest {
     }
   }
 
+  /** Two owners would share one fence, and both record. */
+  @Test
+  void aClaimWhoseAnswerIsLostIsNotWonAgainOnceItWasTakenOver() {
+    Duration lease = Duration.ofMillis(200);
+    try (HikariDataSource patient = ThingServer.pool(proxy.jdbcUrl())) {
+      patient.setConnectionTimeout(Duration.ofSeconds(30).toMillis());
+      try (ThingServer cutOff = ThingServer.on(database.app()).store(patient).lease(lease).start();
+          ThingClient toCutOff = ThingClient.to(cutOff.port()).like(client)) {
+        Trap cut = proxy.cutAfter("INSERT INTO idempotency.idempotency_keys").andStayDown();
+        CompletableFuture<Reply> sentAgain = toCutOff.startThing(REQUEST);
+        await().until(cut::hasSprung);
+        ClaimRequest request = Things.claimOf(toCutOff, REQUEST);
+        await().until(() -> others.claim(request) instanceof ClaimResult.Won);
+
+        proxy.restore();
+
+        assertThat(sentAgain.join().reason()).isEqualTo(Things.IN_PROGRESS);
+        assertThat(cutOff.runs()).isZero();
+      }
+    }
+  }
+
   @Test
   void aClaimWhoseAnswerIsLostIsAskedForAgainAndWon() {
     Trap cut = proxy.cutAfter("INSERT INTO idempotency.idempotency_keys");
@@ -182,7 +205,11 @@ class UnansweredClaimTest {
   }
 
   private void assertIsRefusedWithoutRunning(Trap cut) {
-    assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+    assertIsRefusedWithoutRunning(cut, Things.IN_PROGRESS);
+  }
+
+  private void assertIsRefusedWithoutRunning(Trap cut, String reason) {
+    assertThat(client.createThing(REQUEST).reason()).isEqualTo(reason);
 
     assertThat(cut.hasSprung()).isTrue();
     assertThat(server.runs()).isZero();

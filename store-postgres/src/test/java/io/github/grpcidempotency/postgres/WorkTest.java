@@ -374,7 +374,7 @@ class WorkTest {
       sleeper.resume();
       gate.open();
 
-      assertThat(sleeper.awaitLine("failed")).contains("ClaimLostException");
+      assertThat(sleeper.awaitLine("failed")).contains("WorkRefusedException", Things.IN_PROGRESS);
       assertThat(table.rowsOf(caller.userId())).isEqualTo(rows);
       assertThat(table.thingsOf(caller.userId())).containsExactly(idOf(done));
     }

@@ -1,0 +1,282 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.grpc.Status;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.jdbi.v3.core.Handle;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What each state of the database means to a call of {@code CreateOther}, which is reserved, fails
+ * open, and whose handler needs no database.
+ */
+class DatabaseStatesTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+  private static final String FAILED_OPEN = "unprotected FAILED_OPEN";
+
+  private final KeyTable table = new KeyTable(database);
+  private final IdempotencyStore others =
+      PostgresIdempotencyStore.builder(database.app()).lease(Duration.ofMinutes(5)).build();
+  private final List<AutoCloseable> opened = new ArrayList<>();
+
+  @AfterEach
+  void close() throws Exception {
+    asSuperuser(
+        "ALTER ROLE things_app RESET ALL",
+        "DROP TRIGGER IF EXISTS breaks ON idempotency.idempotency_keys",
+        "SELECT idempotency.grant_to('things_app')");
+    for (int i = opened.size() - 1; i >= 0; i--) {
+      opened.get(i).close();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"repeatable read", "serializable"})
+  void underStrictIsolationAKeyIsStillRunOnce(String isolation) {
+    HikariDataSource pool = pool("default_transaction_isolation=" + isolation.replace(" ", "\\ "));
+    ThingServer one = open(ThingServer.on(pool).start());
+    ThingServer two = open(ThingServer.on(pool).start());
+    ThingClient toOne = open(ThingClient.to(one.port()));
+    ThingClient toTwo = open(ThingClient.to(two.port())).like(toOne);
+    int keys = 40;
+
+    for (int i = 0; i < keys; i++) {
+      String key = UUID.randomUUID().toString();
+      List<CompletableFuture<Reply>> duplicates = new ArrayList<>();
+      for (int j = 0; j < 4; j++) {
+        duplicates.add(toOne.withKey(key).startThing(REQUEST));
+        duplicates.add(toTwo.withKey(key).startThing(REQUEST));
+      }
+      duplicates.forEach(CompletableFuture::join);
+    }
+
+    assertThat(one.runs() + two.runs()).isEqualTo(keys);
+    assertThat(table.thingsOf(toOne.user())).hasSize(keys);
+  }
+
+  @Test
+  void aReadOnlyDatabaseReplaysWhatItHasAndIsAnOutageForWhatItHasNot() {
+    ThingServer server = open(ThingServer.on(readOnlyLater()).start());
+    ThingClient client = open(ThingClient.to(server.port()));
+    Reply first = client.createOther(REQUEST);
+    ThingClient running = client.withNewKey();
+    Things.win(others, Things.claimOf(running, REQUEST));
+
+    becomeReadOnly();
+
+    assertThat(client.createOther(REQUEST).bytes()).isEqualTo(first.bytes());
+    assertThat(client.createOther(Things.named("another")).reason()).isEqualTo(Things.KEY_REUSED);
+    assertThat(running.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+    assertThat(server.runs()).isEqualTo(1);
+    assertThat(client.withNewKey().createOther(REQUEST).isOk()).isTrue();
+    assertThat(server.events()).contains(FAILED_OPEN);
+  }
+
+  @Test
+  void aTransactionalCallIsRefusedByAReadOnlyDatabaseBeforeItsHandlerRuns() {
+    ThingServer server = open(ThingServer.on(readOnlyLater()).transactional().start());
+    ThingClient client = open(ThingClient.to(server.port()));
+    Reply first = client.createThing(REQUEST);
+
+    becomeReadOnly();
+
+    assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+    assertUnavailable(client.withNewKey().createThing(REQUEST), "read only");
+    assertThat(server.runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anExhaustedPoolIsNoOutage() throws SQLException {
+    HikariDataSource pool = pool("application_name=exhausted");
+    pool.setMaximumPoolSize(1);
+    ThingServer server = open(ThingServer.on(pool).start());
+    ThingClient client = open(ThingClient.to(server.port()));
+    client.createOther(REQUEST);
+
+    try (Connection taken = pool.getConnection()) {
+      assertThat(taken.isClosed()).isFalse();
+      assertUnavailable(client.createOther(REQUEST), "pool exhausted");
+      assertUnavailable(client.withNewKey().createOther(REQUEST), "pool exhausted");
+    }
+
+    assertThat(server.runs()).isEqualTo(1);
+    assertThat(client.createOther(REQUEST).isReplay()).isTrue();
+  }
+
+  @Test
+  void aMissingRightIsAnOutageButARecordThatCanBeReadIsReplayed() {
+    ThingServer server = open(ThingServer.on(database.app()).start());
+    ThingClient client = open(ThingClient.to(server.port()));
+    Reply first = client.createOther(REQUEST);
+
+    asSuperuser("REVOKE INSERT ON idempotency.idempotency_keys FROM things_app");
+    assertThat(client.createOther(REQUEST).bytes()).isEqualTo(first.bytes());
+    assertThat(server.runs()).isEqualTo(1);
+    assertThat(client.withNewKey().createOther(REQUEST).isOk()).isTrue();
+    assertThat(server.runs()).isEqualTo(2);
+    assertThat(server.events()).contains(FAILED_OPEN);
+
+    asSuperuser("REVOKE SELECT ON idempotency.idempotency_keys FROM things_app");
+    assertThat(client.createOther(REQUEST).isOk()).as("not even a look").isTrue();
+    assertThat(server.runs()).isEqualTo(3);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          # state, runs,  refused as
+          53100,   true,
+          42P01,   true,
+          40P01,   false, contention
+          55P03,   false, timeout
+          57014,   false, timeout
+          26000,   false, other
+          22P05,   false, other
+          53200,   false, other
+          """)
+  void anErrorOfTheDatabaseRunsACallOpenOnlyIfTheStoreIsBrokenForEverybody(
+      String state, boolean runs, String refusedAs) {
+    ThingServer server = open(ThingServer.on(database.app()).start());
+    ThingClient client = open(ThingClient.to(server.port()));
+    Reply first = client.createOther(REQUEST);
+    breakInserts(state);
+
+    Reply fresh = client.withNewKey().createOther(REQUEST);
+
+    if (runs) {
+      assertThat(fresh.isOk()).isTrue();
+      assertThat(server.events()).contains(FAILED_OPEN);
+    } else {
+      assertUnavailable(fresh, refusedAs);
+      assertThat(server.events()).doesNotContain(FAILED_OPEN);
+    }
+    assertThat(client.createOther(REQUEST).bytes()).isEqualTo(first.bytes());
+    assertThat(server.runs()).isEqualTo(runs ? 2 : 1);
+  }
+
+  @Test
+  void aClaimBehindALockIsRefusedRatherThanRun() {
+    ThingServer server = open(ThingServer.on(pool("lock_timeout=100")).start());
+    ThingClient client = open(ThingClient.to(server.port()));
+    try (Handle migration = database.superuser().open()) {
+      migration.begin();
+      migration.execute("LOCK TABLE idempotency.idempotency_keys IN ACCESS EXCLUSIVE MODE");
+
+      assertUnavailable(client.createOther(REQUEST), "timeout");
+
+      migration.rollback();
+    }
+    assertThat(server.runs()).isZero();
+    assertThat(client.createOther(REQUEST).isOk()).isTrue();
+  }
+
+  @Test
+  void whereEffectAndRecordShareADatabaseAnOutageRunsNothingUnlessItIsAskedFor() {
+    ThingServer server =
+        open(ThingServer.on(database.app()).execution(Execution.RESERVED_SAME_DATABASE).start());
+    ThingClient client = open(ThingClient.to(server.port()));
+    breakInserts("53100");
+
+    assertUnavailable(client.createThing(REQUEST), "broken");
+
+    assertThat(server.runs()).isZero();
+  }
+
+  private static void assertUnavailable(Reply reply, String cause) {
+    assertThat(reply.reason()).isEqualTo(Things.STORE_UNAVAILABLE);
+    assertThat(reply.status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(reply.description()).endsWith(cause);
+    assertThat(reply.retryAfter()).isPresent();
+  }
+
+  /** Returns a pool whose connections know a setting. */
+  private HikariDataSource pool(String setting) {
+    return open(
+        ThingServer.pool(database.appUrl() + "&options=-c%20" + setting.replace("\\ ", "%5C%20")));
+  }
+
+  /** Returns a pool whose connections can be told anew what the role's settings are. */
+  private HikariDataSource readOnlyLater() {
+    return open(ThingServer.pool(database.appUrl()));
+  }
+
+  /** As a demoted primary would: from one moment to the next, and for connections that stand. */
+  private void becomeReadOnly() {
+    asSuperuser(
+        "ALTER ROLE things_app SET default_transaction_read_only = on",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            + " WHERE usename = 'things_app' AND datname = current_database()");
+    await()
+        .until(
+            () ->
+                database
+                        .superuser()
+                        .withHandle(
+                            handle ->
+                                handle
+                                    .createQuery(
+                                        "SELECT count(*) FROM pg_stat_activity WHERE usename ="
+                                            + " 'things_app' AND datname = current_database()")
+                                    .mapTo(Integer.class)
+                                    .one())
+                    == 0);
+    for (AutoCloseable resource : opened) {
+      if (resource instanceof HikariDataSource pool) {
+        pool.getHikariPoolMXBean().softEvictConnections();
+      }
+    }
+  }
+
+  private void breakInserts(String state) {
+    asSuperuser(
+        """
+        CREATE OR REPLACE FUNCTION app.breaks() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+          RAISE EXCEPTION 'broken on purpose' USING ERRCODE = '%s';
+        END
+        $$
+        """
+            .formatted(state),
+        "CREATE TRIGGER breaks BEFORE INSERT ON idempotency.idempotency_keys"
+            + " FOR EACH ROW EXECUTE FUNCTION app.breaks()");
+  }
+
+  private static void asSuperuser(String... statements) {
+    database
+        .superuser()
+        .useHandle(
+            handle -> {
+              for (String statement : statements) {
+                handle.createUpdate(statement).execute();
+              }
+            });
+  }
+
+  private <T extends AutoCloseable> T open(T resource) {
+    opened.add(resource);
+    return resource;
+  }
+}
