@@ -149,6 +149,18 @@ class OwnershipTest extends CallTest {
   }
 
   @Test
+  void anIllegalStateBelowDoesNotCostARecordItsAnswer() {
+    ThingServer server = start();
+    store.failSettlementsInAnIllegalState();
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+
+    store.recover();
+    await().until(() -> keyed(server).end().isReplayed());
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
   void aDefectOfTheStoreNeitherHangsACallNorFreesItsKey() throws InterruptedException {
     ThingServer server = start();
     server.things().keepRunning();

@@ -64,6 +64,11 @@ final class UnreliableStore implements IdempotencyStore {
     settleFailure = Optional.of(new UnsupportedOperationException("a defect of the store"));
   }
 
+  /** Lets every settlement fail from now on as a defect does that looks like a misuse. */
+  void failSettlementsInAnIllegalState() {
+    settleFailure = Optional.of(new IllegalStateException("pool is shut down"));
+  }
+
   /** Lets the check at start-up find a problem. */
   void refuseProcedures(String problem) {
     verifyFailure = Optional.of(new IllegalStateException(problem));

@@ -76,6 +76,7 @@ final class Claiming {
       standing = reserve(expired ? sql.reclaim() : sql.claim());
     }
     return standing
+        .filter(row -> !row.expired())
         .<ClaimResult>map(row -> new ClaimResult.InFlight(row.inFlight()))
         .orElseThrow(
             () ->

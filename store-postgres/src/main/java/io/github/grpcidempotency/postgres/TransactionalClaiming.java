@@ -114,7 +114,7 @@ final class TransactionalClaiming {
       boolean unused = clear(transaction, id);
       throw new AssertionError("a read-only transaction has deleted");
     }
-    if (standing.isPresent() && !clear(transaction, standing.get())) {
+    if (standing.isPresent() && !isOutOfTheWay(transaction, standing.get())) {
       return new ClaimResult.InFlight(standing.get().inFlight());
     }
     return new ClaimResult.Won(
@@ -146,11 +146,18 @@ final class TransactionalClaiming {
     return new Standing.InFlight(Optional.empty(), Optional.empty(), Duration.ofDays(1), false);
   }
 
-  /** Returns whether a row that stands under a key which nobody has locked is out of the way. */
-  private boolean clear(OpenTransaction transaction, StandingRow row) {
+  /**
+   * Clears a row away that stands under a key which nobody has locked, and returns whether it is
+   * gone. An expired one is as good as gone even if somebody else, such as a sweep, was faster: if
+   * a new one has taken its place, the unique index will say so.
+   */
+  private boolean isOutOfTheWay(OpenTransaction transaction, StandingRow row) {
     phase = FailurePhase.ROW_SEEN;
-    boolean clearable = row.expired() || (row.isAbandoned() && row.isSameRequestAs(request));
-    return clearable && clear(transaction, row.id());
+    if (row.expired()) {
+      boolean unused = clear(transaction, row.id());
+      return true;
+    }
+    return row.isAbandoned() && row.isSameRequestAs(request) && clear(transaction, row.id());
   }
 
   /** In a read-only transaction it is the database that objects, so that a pool can hear it. */

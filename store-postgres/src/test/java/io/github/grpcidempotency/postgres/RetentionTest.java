@@ -7,6 +7,7 @@ import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.RetentionClass;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import java.time.Duration;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RetentionTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
+  private static final Duration RETENTION = Duration.ofHours(1);
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
   private static Stream<Arguments> retentions() {
@@ -102,6 +104,69 @@ class RetentionTest {
           .contains(row(client.user()).expires());
       assertThat(row(client.user()).retention()).isEqualTo(Duration.ofHours(1));
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aReplayWhoseRetentionCannotBeExtendedIsStillAReplay(Execution execution) {
+    try (ThingServer server =
+            ThingServer.on(database.app())
+                .createThing(
+                    thing ->
+                        thing
+                            .retention(RETENTION)
+                            .retainFromLastReplay()
+                            .outage(
+                                execution == Execution.TRANSACTIONAL
+                                    ? OutagePolicy.FAIL_CLOSED
+                                    : OutagePolicy.FAIL_OPEN))
+                .execution(execution)
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+      letPass(client.user(), Duration.ofMinutes(59));
+      Instant expires = row(client.user()).expires();
+      superuser("REVOKE UPDATE ON idempotency.idempotency_keys FROM things_app");
+      try {
+        Reply replay = client.createThing(REQUEST);
+
+        assertThat(replay.isReplay()).isTrue();
+        assertThat(replay.bytes()).isEqualTo(first.bytes());
+        assertThat(replay.expires().map(Instant::parse)).contains(expires);
+        assertThat(server.runs()).isEqualTo(1);
+      } finally {
+        superuser("SELECT idempotency.grant_to('things_app')");
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aRefusedCallExtendsNoRetention(Execution execution) {
+    try (ThingServer server =
+            ThingServer.on(database.app())
+                .createThing(
+                    thing ->
+                        thing
+                            .retention(RETENTION)
+                            .retainFromLastReplay()
+                            .guard((caller, resource) -> false))
+                .execution(execution)
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.createThing(REQUEST);
+      letPass(client.user(), Duration.ofMinutes(59));
+      Instant expires = row(client.user()).expires();
+
+      assertThat(client.createThing(REQUEST).isOk()).isFalse();
+      assertThat(client.createThing(Things.named("another")).reason()).isEqualTo(Things.KEY_REUSED);
+
+      assertThat(row(client.user()).expires()).isEqualTo(expires);
+    }
+  }
+
+  private static void superuser(String statement) {
+    database.superuser().useHandle(handle -> handle.createUpdate(statement).execute());
   }
 
   @ParameterizedTest

@@ -314,6 +314,53 @@ class TransactionalCompletionTest {
     }
   }
 
+  /** After every failover that outlasts a lease: the client must come again, whatever is caught. */
+  @Test
+  void aHandlerThatFindsItsClaimLostIsRetriedWhateverItMakesOfThat() {
+    List<ThingHandler> reactions =
+        List.of(
+            (request, answer) -> completeLost(request),
+            (request, answer) -> {
+              try {
+                completeLost(request);
+              } catch (RuntimeException swallowed) {
+                answer.onError(Status.INTERNAL.withDescription("caught").asRuntimeException());
+              }
+            },
+            (request, answer) -> {
+              try {
+                completeLost(request);
+              } catch (RuntimeException swallowed) {
+                answer(answer, newThing(request));
+              }
+            });
+    for (ThingHandler reaction : reactions) {
+      try (ThingServer server = reserved(reaction).start();
+          ThingClient client = ThingClient.to(server.port())) {
+        assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+        assertThat(table.thingsOf(client.user())).isEmpty();
+      }
+    }
+  }
+
+  /** Completes in a transaction, once the claim was taken over by somebody else. */
+  private void completeLost(CreateThingRequest request) {
+    Thing thing = newThing(request);
+    database
+        .superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1"
+                        + " WHERE user_id = ?",
+                    Things.caller()));
+    jdbi.useTransaction(
+        handle -> {
+          insert(handle, Things.caller(), thing);
+          TransactionalCompletion.complete(handle, thing);
+        });
+  }
+
   @Test
   void aServerKilledBetweenItsCommitAndItsAnswerIsReplayed() {
     try (Gate gate = Gate.shut(database.superuser());

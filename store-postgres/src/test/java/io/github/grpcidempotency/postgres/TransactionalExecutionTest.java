@@ -4,13 +4,16 @@ import static io.github.grpcidempotency.fault.ThingHandler.answer;
 import static io.github.grpcidempotency.fault.ThingHandler.insert;
 import static io.github.grpcidempotency.fault.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import com.google.rpc.Code;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingHandler;
 import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.grpc.Context;
@@ -26,6 +29,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -398,6 +404,83 @@ class TransactionalExecutionTest {
 
       gate.open();
       assertThat(first.join().isOk()).isTrue();
+    }
+  }
+
+  @Test
+  void aHandlerThatNeverTakesItsTransactionIsHeard() {
+    Jdbi own = Jdbi.create(database.app());
+    ThingHandler past =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          own.useTransaction(handle -> insert(handle, Things.caller(), thing));
+          if (request.containsLabels("fail")) {
+            answer.onError(Status.INTERNAL.asRuntimeException());
+          } else {
+            answer(answer, thing);
+          }
+        };
+    try (ThingServer server = ThingServer.on(database.app()).transactional(past).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.createThing(REQUEST);
+      assertThat(server.events()).contains("unprotected TRANSACTION_NOT_TAKEN");
+    }
+    try (ThingServer server = ThingServer.on(database.app()).transactional(past).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.createThing(REQUEST.toBuilder().putLabels("fail", "").build());
+      assertThat(server.events()).contains("unprotected TRANSACTION_NOT_TAKEN");
+    }
+  }
+
+  @Test
+  void aTerminalErrorIsRecordedOverAnExpiredRecord() {
+    AtomicInteger runs = new AtomicInteger();
+    ThingHandler refusing =
+        (request, answer) -> {
+          runs.incrementAndGet();
+          ClaimTransaction.handle();
+          answer.onError(
+              Status.NOT_FOUND.withDescription("run " + runs.get()).asRuntimeException());
+        };
+    try (ThingServer server =
+            ThingServer.on(database.app())
+                .createThing(
+                    thing ->
+                        thing.failures(FailurePolicy.releaseAll().withTerminal(Code.NOT_FOUND)))
+                .transactional(refusing)
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.createThing(REQUEST);
+      table.expire(client.user());
+
+      assertThat(client.createThing(REQUEST).description()).isEqualTo("run 2");
+
+      assertThat(client.createThing(REQUEST).description()).as("replayed").isEqualTo("run 2");
+      assertThat(table.rowsOf(client.user())).hasSize(1);
+    }
+  }
+
+  /** The sweep is not seen to hold the key of what it deletes. */
+  @Test
+  void anExpiredRecordThatIsSweptInTheMidstOfAClaimIsInNobodysWay() {
+    try (ThingServer server = ThingServer.on(database.app()).transactional().start();
+        ThingClient client = ThingClient.to(server.port());
+        Handle sweep = database.superuser().open()) {
+      client.createThing(REQUEST);
+      table.expire(client.user());
+      sweep.begin();
+      sweep.execute("DELETE FROM idempotency.idempotency_keys WHERE user_id = ?", client.user());
+      CompletableFuture<Reply> claim = client.startThing(Things.named("another thing"));
+      await()
+          .until(
+              () ->
+                  table.count(
+                          "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                              + " AND datname = current_database()")
+                      == 1);
+      sweep.commit();
+
+      assertThat(claim.join().isOk()).isTrue();
     }
   }
 
