@@ -199,6 +199,10 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   /** Outside gRPC's own executor nobody answers for an exception, so it is answered here. */
   private void resume(ClaimRequest wish, ClaimResult result, RequestT message) {
     waiter = Optional.empty();
+    if (result instanceof ClaimResult.InFlight) {
+      // Its wait is over, or cut short, without an end: it does not wait once more.
+      endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
+    }
     try {
       act(wish, result, message);
     } catch (Throwable thrown) {

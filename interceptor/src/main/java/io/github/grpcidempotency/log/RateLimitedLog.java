@@ -12,8 +12,8 @@ import org.slf4j.event.Level;
 
 /**
  * Logs one line per subject and ten seconds, and says in the next line how many it left out. A line
- * is the message and, in one line, what the cause's root says. The stack trace of every occurrence
- * goes to debug.
+ * is the message and, in one line, what the cause's root says. Every occurrence, with its stack
+ * trace, goes to debug.
  *
  * <p>Thread-safe. Not for use by services. Keep one for each object that logs, not one for all: who
  * is left out is not told whose line stood for his.
@@ -66,9 +66,7 @@ public final class RateLimitedLog {
         logger.makeLoggingEventBuilder(level).log(line(message, cause, leftOut.getAsLong()));
       }
     }
-    if (cause != null) {
-      logger.debug(message, cause);
-    }
+    logger.debug(message, cause);
   }
 
   /** Returns how many lines a new line stands for; none if it is to be left out itself. */

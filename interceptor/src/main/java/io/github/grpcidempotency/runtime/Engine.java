@@ -50,7 +50,7 @@ public final class Engine implements AutoCloseable {
     this.unprotected = new UnprotectedCalls(log, this.listener);
     this.settler = new Settler(leases, lateRecorder, this.listener, unprotected, log);
     this.waiter = new InFlightWaiter(this::claim, leases, store);
-    this.executor = executor;
+    this.executor = new CallerRunsExecutor(executor);
   }
 
   /**

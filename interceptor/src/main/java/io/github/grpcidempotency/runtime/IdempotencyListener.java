@@ -33,9 +33,16 @@ public interface IdempotencyListener {
   /** An owner found that it owns its key no more; it changed nothing. */
   default void leaseLost(UUID operationId) {}
 
-  /** An answer could not be recorded; it will be tried again until the store answers. */
+  /** An answer could not be recorded; it will be tried again, for a while. */
   default void recordingDeferred(UUID operationId, StoreException cause) {}
 
   /** A deferred answer is recorded now. */
   default void recordedLate(UUID operationId) {}
+
+  /**
+   * An answer is given up whose effect has happened: recording it failed too often or for too long,
+   * too many were waiting, or the interceptor was closed. Once its lease has ended, a retry runs
+   * the handler again.
+   */
+  default void recordingAbandoned(UUID operationId, StoreException cause) {}
 }

@@ -1,30 +1,23 @@
 package io.github.grpcidempotency.runtime;
 
+import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.EndWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -36,22 +29,25 @@ import org.slf4j.LoggerFactory;
  *   <li>Once told, a single scout claims the key for the whole queue, on behalf of its head.
  *   <li>An answer stands there: every waiter gets it. The claim won: the head runs the handler, and
  *       the others go on waiting, for it now. Somebody else was faster: all go on waiting.
+ *   <li>A waiter whose limit is over, or that still waits when this is closed, gets what it met.
  * </ol>
+ *
+ * <p>Whatever the store or a waiter throws, an {@link Error} even, the queue is looked after again.
  *
  * <p>Thread-safe. Waiters are resumed on one of a few threads and must not block them.
  */
 public final class InFlightWaiter implements AutoCloseable {
-  private static final Logger logger = LoggerFactory.getLogger(InFlightWaiter.class);
   private static final int SCOUTS = 4;
   private static final Duration AFTER_OUTAGE = Duration.ofSeconds(1);
 
+  private final RateLimitedLog log =
+      RateLimitedLog.of(LoggerFactory.getLogger(InFlightWaiter.class));
   private final Function<ClaimRequest, ClaimResult> claim;
   private final LeaseKeeper leases;
   private final EndWatch watch;
-  private final Map<IdempotencyKey, Queue> queues = new HashMap<>();
-  private final ExecutorService scouts =
-      Executors.newFixedThreadPool(SCOUTS, DaemonThreads.named("idempotency-scout"));
-  private final ScheduledExecutorService timer = newTimer();
+  private final WaitQueues<IdempotencyKey, Waiter> queues;
+  private final ExecutorService scouts;
+  private final ScheduledExecutorService timer;
 
   /** One waiting call. */
   public final class Waiter {
@@ -68,14 +64,8 @@ public final class InFlightWaiter implements AutoCloseable {
 
     /** Gives up waiting: the call was cancelled. It is not resumed, unless it already is. */
     public void cancel() {
-      leave(this);
+      boolean unused = leave(this);
     }
-  }
-
-  private static final class Queue {
-    private final Set<Waiter> waiters = new LinkedHashSet<>();
-    private boolean woken;
-    private boolean scouting;
   }
 
   /**
@@ -87,16 +77,34 @@ public final class InFlightWaiter implements AutoCloseable {
    */
   InFlightWaiter(
       Function<ClaimRequest, ClaimResult> claim, LeaseKeeper leases, IdempotencyStore store) {
+    this(
+        claim,
+        leases,
+        store,
+        Executors.newFixedThreadPool(SCOUTS, DaemonThreads.named("idempotency-scout")),
+        DaemonThreads.newTimer("idempotency-wait"));
+  }
+
+  InFlightWaiter(
+      Function<ClaimRequest, ClaimResult> claim,
+      LeaseKeeper leases,
+      IdempotencyStore store,
+      ExecutorService scouts,
+      ScheduledExecutorService timer) {
     this.claim = claim;
     this.leases = leases;
+    this.scouts = scouts;
+    this.timer = timer;
     this.watch = store.watch(this::wake);
+    this.queues = new WaitQueues<>(this::unwatch);
     leases.onDrop(this::wake);
   }
 
   /**
    * Waits for the end of what runs under the request's key.
    *
-   * @param met what runs there; the waiter is resumed with it when the limit is over
+   * @param met what runs there; the waiter is resumed with it when the limit is over, or when there
+   *     is no waiting any more because this is closed
    * @param limit how long to wait
    * @param resume gets what a new claim came to, once, unless the waiter is cancelled first
    */
@@ -106,74 +114,73 @@ public final class InFlightWaiter implements AutoCloseable {
       Duration limit,
       Consumer<ClaimResult> resume) {
     Waiter waiter = new Waiter(request, met, resume);
-    synchronized (this) {
-      waiter.timeout =
-          Optional.of(
-              timer.schedule(() -> timeOut(waiter), limit.toMillis(), TimeUnit.MILLISECONDS));
-      queues.computeIfAbsent(request.key(), key -> new Queue()).waiters.add(waiter);
-      watchUnlessOwn(request);
+    boolean waits =
+        queues.add(
+            request.key(),
+            waiter,
+            () -> {
+              waiter.timeout =
+                  Optional.of(
+                      timer.schedule(
+                          () -> timeOut(waiter), limit.toMillis(), TimeUnit.MILLISECONDS));
+              watchUnlessOwn(request);
+            });
+    if (!waits) {
+      resume(waiter, met);
     }
     return waiter;
   }
 
-  /** Stops waking anybody. */
+  /** Ends all waiting. A claim that is under way for a waiter is given back once it has won. */
   @Override
-  public synchronized void close() {
-    watch.close();
+  public void close() {
+    queues.close().forEach(this::resumeWithWhatItMet);
     timer.shutdownNow();
-    scouts.shutdownNow();
-  }
-
-  /** A call that timed out, or was cancelled, leaves nothing of itself in the timer. */
-  private static ScheduledExecutorService newTimer() {
-    ScheduledThreadPoolExecutor timer =
-        new ScheduledThreadPoolExecutor(
-            1, DaemonThreads.named("idempotency-wait"), new ThreadPoolExecutor.DiscardPolicy());
-    timer.setRemoveOnCancelPolicy(true);
-    return timer;
+    scouts.shutdown();
+    watch.close();
   }
 
   /** Looks out for what others run, as long as somebody waits for it. */
-  private synchronized void watchUnlessOwn(ClaimRequest request) {
-    if (queues.containsKey(request.key()) && leases.standing(request.key()).isEmpty()) {
-      watch.add(request);
+  private void watchUnlessOwn(ClaimRequest request) {
+    queues.ifAwaited(
+        request.key(),
+        () -> {
+          if (leases.standing(request.key()).isEmpty()) {
+            watch.add(request);
+          }
+        });
+  }
+
+  private void unwatch(IdempotencyKey key) {
+    try {
+      watch.remove(key);
+    } catch (Throwable watchedStill) {
+      log.error("unwatch", watchedStill, "the store could not stop watching a key");
     }
   }
 
-  private synchronized void wake(IdempotencyKey key) {
-    Queue queue = queues.get(key);
-    if (queue == null || scouts.isShutdown()) {
-      return;
-    }
-    queue.woken = true;
-    if (!queue.scouting) {
-      queue.scouting = true;
-      scouts.execute(() -> scout(key));
+  private void wake(IdempotencyKey key) {
+    if (queues.wake(key)) {
+      try {
+        scouts.execute(() -> scout(key));
+      } catch (Throwable noThread) {
+        queues.giveUp(key);
+        wakeLater(key);
+      }
     }
   }
 
   private void scout(IdempotencyKey key) {
-    Optional<Waiter> head = nextToScoutFor(key);
-    while (head.isPresent()) {
+    for (Optional<Waiter> head = queues.nextHead(key);
+        head.isPresent();
+        head = queues.nextHead(key)) {
       try {
         hand(claim.apply(head.get().request), head.get());
-      } catch (RuntimeException unexpected) {
-        logger.error("could not look after waiting calls", unexpected);
+      } catch (Throwable unexpected) {
         wakeLater(key);
+        log.error("scout", unexpected, "could not look after waiting calls; trying again");
       }
-      head = nextToScoutFor(key);
     }
-  }
-
-  /** Returns the head of a queue that was woken since it was last looked after. */
-  private synchronized Optional<Waiter> nextToScoutFor(IdempotencyKey key) {
-    Queue queue = queues.get(key);
-    if (queue == null) {
-      return Optional.empty();
-    }
-    queue.scouting = queue.woken;
-    queue.woken = false;
-    return queue.scouting ? queue.waiters.stream().findFirst() : Optional.empty();
   }
 
   private void hand(ClaimResult result, Waiter head) {
@@ -181,7 +188,10 @@ public final class InFlightWaiter implements AutoCloseable {
     if (result instanceof ClaimResult.Won won) {
       handOver(won, head);
     } else if (result instanceof ClaimResult.Recorded || isUnknown(result)) {
-      leaveAll(key).forEach(waiter -> waiter.resume.accept(result));
+      for (Waiter waiter : queues.removeAll(key)) {
+        stopTimeout(waiter);
+        resume(waiter, result);
+      }
     } else if (result instanceof ClaimResult.InFlight) {
       watchUnlessOwn(head.request);
     } else {
@@ -195,15 +205,9 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   private void handOver(ClaimResult.Won won, Waiter head) {
-    if (!leave(head)) {
+    boolean taken = leave(head) && resume(head, won);
+    if (!taken) {
       giveBack(won.claim());
-      return;
-    }
-    try {
-      head.resume.accept(won);
-    } catch (RuntimeException refused) {
-      giveBack(won.claim());
-      throw refused;
     }
   }
 
@@ -211,8 +215,8 @@ public final class InFlightWaiter implements AutoCloseable {
   private void giveBack(Claim claim) {
     try {
       Claim.Settled unused = claim.release();
-    } catch (StoreException unreachable) {
-      logger.warn("could not release operation {}", claim.operationId(), unreachable);
+    } catch (Throwable unreleased) {
+      log.warn("release", unreleased, "could not release a key whose call waits no more");
     }
     wake(claim.request().key());
   }
@@ -224,32 +228,36 @@ public final class InFlightWaiter implements AutoCloseable {
 
   private void timeOut(Waiter waiter) {
     if (leave(waiter)) {
-      waiter.resume.accept(waiter.met);
+      resume(waiter, waiter.met);
     }
   }
 
   /** Returns whether the waiter was still waiting; whoever is told so resumes it. */
-  private synchronized boolean leave(Waiter waiter) {
-    IdempotencyKey key = waiter.request.key();
-    Queue queue = queues.get(key);
-    if (queue == null || !queue.waiters.remove(waiter)) {
-      return false;
+  private boolean leave(Waiter waiter) {
+    boolean waited = queues.remove(waiter.request.key(), waiter);
+    if (waited) {
+      stopTimeout(waiter);
     }
-    waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
-    if (queue.waiters.isEmpty()) {
-      queues.remove(key);
-      watch.remove(key);
-    }
-    return true;
+    return waited;
   }
 
-  private synchronized List<Waiter> leaveAll(IdempotencyKey key) {
-    Queue queue = queues.remove(key);
-    if (queue == null) {
-      return List.of();
+  private void resumeWithWhatItMet(Waiter waiter) {
+    stopTimeout(waiter);
+    resume(waiter, waiter.met);
+  }
+
+  private static void stopTimeout(Waiter waiter) {
+    waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
+  }
+
+  /** Returns whether the waiter took it: what one throws is no other's business. */
+  private boolean resume(Waiter waiter, ClaimResult result) {
+    try {
+      waiter.resume.accept(result);
+      return true;
+    } catch (Throwable thrown) {
+      log.error("resume", thrown, "a call that had waited could not go on");
+      return false;
     }
-    watch.remove(key);
-    queue.waiters.forEach(waiter -> waiter.timeout.ifPresent(timeout -> timeout.cancel(false)));
-    return List.copyOf(queue.waiters);
   }
 }

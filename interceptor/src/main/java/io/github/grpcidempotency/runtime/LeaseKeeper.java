@@ -1,11 +1,13 @@
 package io.github.grpcidempotency.runtime;
 
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.decision.Standing;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.StoreException;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,12 +16,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -32,8 +32,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. One daemon thread, started with the first call.
  */
 final class LeaseKeeper implements AutoCloseable {
-  private static final Logger logger = LoggerFactory.getLogger(LeaseKeeper.class);
-
+  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(LeaseKeeper.class));
   private final IdempotencyStore store;
   private final SafeListener listener;
   private final ScheduledExecutorService timer;
@@ -41,18 +40,24 @@ final class LeaseKeeper implements AutoCloseable {
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
 
-  private record Held(Claim claim, WeakReference<Object> call) {}
+  private record Held(Claim claim, WeakReference<Object> call) {
+    boolean isForgotten() {
+      return call.refersTo(null);
+    }
+  }
 
   /** Makes the keeper of a store's leases. */
   public LeaseKeeper(IdempotencyStore store, SafeListener listener) {
     this.store = store;
     this.listener = listener;
-    this.timer =
-        Executors.newSingleThreadScheduledExecutor(DaemonThreads.named("idempotency-lease"));
+    this.timer = DaemonThreads.newTimer("idempotency-lease");
     long thirdOfLease = Math.max(1, store.lease().toMillis() / 3);
     ScheduledFuture<?> unused =
         timer.scheduleWithFixedDelay(
-            this::renew, thirdOfLease, thirdOfLease, TimeUnit.MILLISECONDS);
+            RepeatedTask.of("renew idempotency leases", log, this::renew),
+            thirdOfLease,
+            thirdOfLease,
+            TimeUnit.MILLISECONDS);
   }
 
   /**
@@ -91,27 +96,40 @@ final class LeaseKeeper implements AutoCloseable {
 
   private void renew() {
     try {
-      dropForgotten();
       List<Claim> claims = new ArrayList<>();
-      held.values().forEach(entry -> claims.add(entry.claim()));
+      held.values().stream()
+          .filter(entry -> !entry.isForgotten())
+          .forEach(entry -> claims.add(entry.claim()));
       if (!claims.isEmpty()) {
         dropLost(claims, store.renew(claims));
       }
-    } catch (StoreException unreachable) {
-      logger.warn("could not renew {} idempotency leases; trying again", held.size(), unreachable);
-    } catch (RuntimeException unexpected) {
-      logger.error("could not renew idempotency leases", unexpected);
+    } finally {
+      dropForgotten();
     }
   }
 
   private void dropForgotten() {
+    boolean reachable = true;
     for (Held entry : held.values()) {
-      if (entry.call().refersTo(null)) {
+      if (entry.isForgotten()) {
         Claim claim = entry.claim();
-        logger.warn("operation {} was dropped by its handler unanswered", claim.operationId());
+        warn(claim, "was dropped by its handler unanswered");
+        // A lease ends by itself, and each try may take long; a transaction holds a connection.
+        if (reachable || claim.transaction().isPresent()) {
+          reachable = markUnknown(claim);
+        }
         drop(claim);
-        Claim.Settled unused = claim.hold();
       }
+    }
+  }
+
+  private boolean markUnknown(Claim claim) {
+    try {
+      Claim.Settled unused = claim.hold();
+      return true;
+    } catch (Throwable unmarked) {
+      log.warn("mark", unmarked, "could not mark a dropped operation's outcome as unknown");
+      return false;
     }
   }
 
@@ -119,10 +137,17 @@ final class LeaseKeeper implements AutoCloseable {
     for (Claim claim : claims) {
       if (!renewed.contains(claim.operationId()) && holds(claim)) {
         drop(claim);
-        logger.warn("operation {} lost its lease while it was running", claim.operationId());
+        warn(claim, "lost its lease while it was running");
         listener.tell(events -> events.leaseLost(claim.operationId()));
       }
     }
+  }
+
+  private void warn(Claim claim, String what) {
+    log.warn(
+        claim.request().procedure().name() + what,
+        null,
+        "operation %s %s".formatted(claim.operationId(), what));
   }
 
   private Standing.InFlight inFlight(ClaimRequest request) {

@@ -1,13 +1,13 @@
 package io.github.grpcidempotency.runtime;
 
+import io.github.grpcidempotency.log.RateLimitedLog;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Tells a user's listener of events, and lets nothing that it throws reach a call. */
 final class SafeListener {
-  private static final Logger logger = LoggerFactory.getLogger(IdempotencyListener.class);
-
+  private final RateLimitedLog log =
+      RateLimitedLog.of(LoggerFactory.getLogger(IdempotencyListener.class));
   private final IdempotencyListener listener;
 
   /** Wraps a user's listener. */
@@ -15,12 +15,12 @@ final class SafeListener {
     this.listener = listener;
   }
 
-  /** Tells of one event. Never throws an exception. */
+  /** Tells of one event. Never throws, not even an {@link Error} of the listener. */
   public void tell(Consumer<IdempotencyListener> event) {
     try {
       event.accept(listener);
-    } catch (RuntimeException thrown) {
-      logger.warn("an idempotency listener failed", thrown);
+    } catch (Throwable thrown) {
+      log.warn(thrown.getClass().getName(), thrown, "an idempotency listener failed");
     }
   }
 }

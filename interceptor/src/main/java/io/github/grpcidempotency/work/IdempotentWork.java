@@ -106,6 +106,7 @@ public final class IdempotentWork implements AutoCloseable {
         return replay(wish, (ClaimResult.Recorded) result, results);
       } else if (decision instanceof Decision.Attach attach) {
         result = await(wish, (ClaimResult.InFlight) result, attach.limit());
+        end = result instanceof ClaimResult.InFlight ? System.nanoTime() : end;
       } else if (decision instanceof Decision.Refuse refuse) {
         throw new WorkRefusedException(refuse.refusal());
       } else {

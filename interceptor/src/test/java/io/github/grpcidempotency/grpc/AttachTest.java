@@ -5,7 +5,6 @@ import static io.github.grpcidempotency.decision.FailurePhase.NOTHING_SENT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.google.common.util.concurrent.MoreExecutors;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.grpc.TestCall.Started;
@@ -25,10 +24,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -290,30 +287,6 @@ class AttachTest extends CallTest {
 
     duplicate.end().first();
     assertThat(thread.join()).isEqualTo("of-the-server");
-  }
-
-  @Test
-  void aDuplicateThatCannotGoOnDoesNotStrandTheKey() throws InterruptedException {
-    AtomicBoolean refuse = new AtomicBoolean(true);
-    Executor refusing =
-        task -> {
-          if (refuse.get()) {
-            throw new RejectedExecutionException("no thread is left");
-          }
-          MoreExecutors.directExecutor().execute(task);
-        };
-    ThingServer server =
-        start(
-            attaching(LONG).settings(settings -> settings.listener(counting()).executor(refusing)));
-    keepOneRunning(server);
-    attach(server, 1);
-
-    server.things().nextRunning().fail(Status.UNAVAILABLE);
-    await().until(() -> store.settlements() == 2);
-    refuse.set(false);
-    server.things().succeed();
-
-    keyed(server).end().first();
   }
 
   @Test

@@ -85,6 +85,11 @@ final class ThingServer {
     return new TestCall(channel, CREATE_THING, name);
   }
 
+  /** Closes the interceptor while the server still serves. */
+  void closeInterceptor() {
+    interceptor.orElseThrow().close();
+  }
+
   void stop() throws InterruptedException {
     channel.shutdownNow();
     server.shutdownNow();

@@ -38,6 +38,9 @@ final class UnreliableStore implements IdempotencyStore {
   private volatile Optional<RuntimeException> claimFailure = Optional.empty();
   private volatile Optional<RuntimeException> settleFailure = Optional.empty();
   private volatile boolean settlesBeforeItFails;
+  private final AtomicInteger errors = new AtomicInteger();
+  private volatile boolean claimError;
+  private volatile boolean settleError;
 
   UnreliableStore(IdempotencyStore store) {
     this.store = store;
@@ -69,6 +72,16 @@ final class UnreliableStore implements IdempotencyStore {
     settleFailure = Optional.of(new IllegalStateException("pool is shut down"));
   }
 
+  /** Lets every claim and renewal throw what nobody expects of a store. */
+  void throwErrorsAtClaims() {
+    claimError = true;
+  }
+
+  /** Lets every settlement throw what nobody expects of a store. */
+  void throwErrorsAtSettlements() {
+    settleError = true;
+  }
+
   /** Lets the check at start-up find a problem. */
   void refuseProcedures(String problem) {
     verifyFailure = Optional.of(new IllegalStateException(problem));
@@ -77,6 +90,8 @@ final class UnreliableStore implements IdempotencyStore {
   void recover() {
     claimFailure = Optional.empty();
     settleFailure = Optional.empty();
+    claimError = false;
+    settleError = false;
   }
 
   int claims() {
@@ -89,6 +104,10 @@ final class UnreliableStore implements IdempotencyStore {
 
   int settlements() {
     return settlements.get();
+  }
+
+  int errors() {
+    return errors.get();
   }
 
   int settledInCancelledContext() {
@@ -104,6 +123,7 @@ final class UnreliableStore implements IdempotencyStore {
   @Override
   public ClaimResult claim(ClaimRequest request) {
     claims.incrementAndGet();
+    throwErrorIf(claimError);
     throwIf(claimFailure);
     ClaimResult result = store.claim(request);
     return result instanceof ClaimResult.Won won
@@ -118,6 +138,7 @@ final class UnreliableStore implements IdempotencyStore {
 
   @Override
   public Set<UUID> renew(Collection<Claim> claims) {
+    throwErrorIf(claimError);
     throwIf(claimFailure);
     Set<UUID> renewed =
         store.renew(claims.stream().map(claim -> ((UnreliableClaim) claim).claim).toList());
@@ -143,6 +164,13 @@ final class UnreliableStore implements IdempotencyStore {
   private static void throwIf(Optional<RuntimeException> failure) {
     if (failure.isPresent()) {
       throw failure.get();
+    }
+  }
+
+  private void throwErrorIf(boolean half) {
+    if (half) {
+      errors.incrementAndGet();
+      throw new NoClassDefFoundError("the store is half there");
     }
   }
 
@@ -190,6 +218,7 @@ final class UnreliableStore implements IdempotencyStore {
 
     private Settled settle(Supplier<Settled> settlement) {
       settlements.incrementAndGet();
+      throwErrorIf(settleError);
       if (Context.current().isCancelled()) {
         settledInCancelledContext.incrementAndGet();
       }
