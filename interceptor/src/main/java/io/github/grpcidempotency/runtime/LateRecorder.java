@@ -1,8 +1,12 @@
 package io.github.grpcidempotency.runtime;
 
+import static io.github.grpcidempotency.decision.FailureCause.OTHER;
+import static io.github.grpcidempotency.decision.FailurePhase.HANDLER_DONE;
+
 import com.google.common.base.Stopwatch;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.decision.FailureDecider;
 import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -75,9 +79,9 @@ final class LateRecorder implements AutoCloseable {
   /** Records an answer as soon as the store can. Does not block, and never throws. */
   public void record(Claim claim, RecordedOutcome outcome, StoreException cause) {
     Answer answer = new Answer(claim, outcome, cause);
+    leases.hold(claim, answer);
     if (keep(answer)) {
       log.warn("defer", cause, "could not record the answer of " + answer + "; trying again");
-      leases.hold(claim, answer);
       listener.tell(events -> events.recordingDeferred(claim.operationId(), cause));
       answer.tryLater();
     } else {
@@ -144,12 +148,6 @@ final class LateRecorder implements AutoCloseable {
         : ((RecordedOutcome.Failure) outcome).bytes().size();
   }
 
-  /** Whether the same attempt would fail again and again, for all that is known. */
-  private static boolean isPermanent(StoreException failure) {
-    return failure.getCause() instanceof UnsupportedOperationException
-        || failure.getCause() instanceof Error;
-  }
-
   private final class Answer {
     private final Claim claim;
     private final RecordedOutcome outcome;
@@ -181,7 +179,7 @@ final class LateRecorder implements AutoCloseable {
       } catch (StoreException stillOut) {
         onFailure(stillOut);
       } catch (Throwable defect) {
-        onFailure(new StoreException("the store has a defect", defect));
+        onFailure(new StoreException("the store has a defect", defect, HANDLER_DONE, OTHER));
       }
     }
 
@@ -205,7 +203,7 @@ final class LateRecorder implements AutoCloseable {
 
     private void onFailure(StoreException latest) {
       failure = latest;
-      boolean permanent = isPermanent(latest);
+      boolean permanent = !FailureDecider.passes(latest.failureCause());
       permanentFailures += permanent ? 1 : 0;
       if (permanentFailures >= limits.attempts || sinceFirst.elapsed().compareTo(time()) > 0) {
         markUnknown();

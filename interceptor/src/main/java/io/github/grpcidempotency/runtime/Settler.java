@@ -183,7 +183,7 @@ public final class Settler {
       return write.get();
     } catch (StoreException | TransactionMisuseException foreseen) {
       throw foreseen;
-    } catch (RuntimeException defect) {
+    } catch (RuntimeException | Error defect) {
       throw new StoreException(
           "the store has a defect", defect, FailurePhase.HANDLER_DONE, FailureCause.OTHER);
     }

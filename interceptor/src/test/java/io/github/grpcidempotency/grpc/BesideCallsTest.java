@@ -132,6 +132,23 @@ class BesideCallsTest extends CallTest {
   }
 
   @Test
+  void anErrorOutOfTheStoreReachesNoHandler() throws InterruptedException {
+    ThingServer server = start();
+    server.things().keepRunning();
+    TestCall.Started call = keyed(server).start();
+    Things.Running running = server.things().nextRunning();
+    store.throwErrorsAtSettlements();
+
+    // On the test's own thread: what is thrown into a handler fails the test.
+    running.succeed();
+
+    call.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    store.recover();
+    await().until(() -> keyed(server).end().isReplayed());
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
   void anErrorOutOfTheStoreLosesNoWaitingCall() throws InterruptedException {
     ThingServer server = start(attaching());
     TestCall.Started first = keepOneRunning(server);
