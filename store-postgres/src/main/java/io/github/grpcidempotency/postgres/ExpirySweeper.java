@@ -1,8 +1,10 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RepeatedTask;
+import io.github.grpcidempotency.log.RateLimitedLog;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -21,17 +23,12 @@ import org.slf4j.LoggerFactory;
 public final class ExpirySweeper implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(ExpirySweeper.class);
 
+  private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final Jdbi jdbi;
   private final String sweepSql;
   private final Duration interval;
   private final int batchSize;
-  private final ScheduledExecutorService timer =
-      Executors.newSingleThreadScheduledExecutor(
-          task -> {
-            Thread thread = new Thread(task, "idempotency-sweeper");
-            thread.setDaemon(true);
-            return thread;
-          });
+  private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-sweeper");
 
   private ExpirySweeper(Builder builder) {
     this.jdbi = Jdbi.create(builder.dataSource);
@@ -49,7 +46,10 @@ public final class ExpirySweeper implements AutoCloseable {
   public ExpirySweeper start() {
     ScheduledFuture<?> unused =
         timer.scheduleWithFixedDelay(
-            this::sweepQuietly, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
+            RepeatedTask.of("sweep expired idempotency records", log, this::sweepAndTell),
+            interval.toMillis(),
+            interval.toMillis(),
+            TimeUnit.MILLISECONDS);
     return this;
   }
 
@@ -80,13 +80,9 @@ public final class ExpirySweeper implements AutoCloseable {
         handle -> handle.createQuery(sweepSql).bind("batch", batchSize).mapTo(Integer.class).one());
   }
 
-  private void sweepQuietly() {
-    try {
-      long swept = sweep();
-      logger.debug("swept {} expired idempotency records", swept);
-    } catch (RuntimeException failure) {
-      logger.warn("could not sweep expired idempotency records; trying again later", failure);
-    }
+  private void sweepAndTell() {
+    long swept = sweep();
+    logger.debug("swept {} expired idempotency records", swept);
   }
 
   /** Settings of a sweeper. Not thread-safe. */

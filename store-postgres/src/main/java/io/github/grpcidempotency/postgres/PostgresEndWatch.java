@@ -1,7 +1,10 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.common.primitives.Longs;
+import io.github.grpcidempotency.background.DaemonThreads;
+import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.EndWatch;
 import java.sql.SQLException;
@@ -62,8 +65,7 @@ final class PostgresEndWatch implements EndWatch {
     this.announceSql = SqlFile.load("announce_waits", Map.of("schema", schema));
     this.inFlightSql = SqlFile.load("in_flight", Map.of("schema", schema));
     this.ended = ended;
-    this.thread = new Thread(this::run, "idempotency-watch");
-    this.thread.setDaemon(true);
+    this.thread = DaemonThreads.named("idempotency-watch").newThread(this::run);
   }
 
   @Override
@@ -94,12 +96,12 @@ final class PostgresEndWatch implements EndWatch {
   }
 
   private void run() {
+    RepeatedTask watching =
+        RepeatedTask.of(
+            "watch other servers' operations", RateLimitedLog.of(logger), this::watchUntilIdle);
     try {
       while (awaitWork()) {
-        try {
-          watchUntilIdle();
-        } catch (SQLException | RuntimeException failure) {
-          logger.warn("cannot watch other servers' operations; trying again", failure);
+        if (!watching.succeeds()) {
           pause();
         }
       }

@@ -5,12 +5,15 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.ThingServer;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.BeforeEach;
@@ -144,6 +147,38 @@ class SweepTest {
     sweeper.close();
 
     await().until(() -> !sweeperIsAlive());
+  }
+
+  @Test
+  void anErrorDoesNotEndItsSweeps() {
+    table.add(3, EXPIRED);
+
+    try (FatalOncePool pool = new FatalOncePool()) {
+      ExpirySweeper sweeper =
+          ExpirySweeper.builder(pool).interval(Duration.ofMillis(20)).build().start();
+      await().until(() -> table.size() == 0);
+      sweeper.close();
+
+      assertThat(pool.failed).isTrue();
+    }
+  }
+
+  /** A pool that throws at first what nobody expects of a pool. */
+  private static final class FatalOncePool extends HikariDataSource {
+    private final AtomicBoolean failed = new AtomicBoolean();
+
+    FatalOncePool() {
+      setJdbcUrl(database.appUrl());
+      setMinimumIdle(0);
+    }
+
+    @Override
+    public Connection getConnection() throws SQLException {
+      if (!failed.getAndSet(true)) {
+        throw new NoClassDefFoundError("the driver is half there");
+      }
+      return super.getConnection();
+    }
   }
 
   private static boolean sweeperIsAlive() {

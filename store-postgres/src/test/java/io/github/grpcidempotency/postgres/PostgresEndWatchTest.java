@@ -1,0 +1,131 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.testing.LogLines;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The look-out for the end of other servers' operations goes on whatever happens. */
+class PostgresEndWatchTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final String SCHEMA = IdempotencySchema.DEFAULT_NAME;
+  private static final String ANNOUNCE = SqlFile.load("announce_waits", Map.of("schema", SCHEMA));
+
+  @Test
+  void anErrorOfWhoIsToldOfAnEndDoesNotEndTheWatch() {
+    AtomicInteger told = new AtomicInteger();
+    try (PostgresEndWatch watch =
+        new PostgresEndWatch(
+            database.app(),
+            SCHEMA,
+            key -> {
+              if (told.incrementAndGet() == 1) {
+                throw new NoClassDefFoundError("whoever is told is half there");
+              }
+            })) {
+      watch.add(requestThatNobodyRuns());
+
+      await().until(() -> told.get() > 1);
+    }
+  }
+
+  @Test
+  void anOutageIsLoggedInOneLine() throws IOException {
+    try (LogLines log = LogLines.listen();
+        HikariDataSource nowhere =
+            ThingServer.pool("jdbc:postgresql://localhost:" + closedPort() + "/");
+        PostgresEndWatch watch = new PostgresEndWatch(nowhere, SCHEMA, key -> {})) {
+      watch.add(requestThatNobodyRuns());
+
+      await().until(() -> log.all().stream().anyMatch(line -> line.contains("idempotency-watch")));
+      assertThat(log.all())
+          .filteredOn(line -> line.contains("idempotency-watch"))
+          .singleElement()
+          .asString()
+          .contains("could not watch other servers' operations; trying again: ")
+          .contains("SQLSTATE");
+      assertThat(log.all()).noneMatch(line -> line.startsWith("\tat "));
+    }
+  }
+
+  @Test
+  void serversThatAnnounceTheSameWaitsDoNotDeadlock() {
+    Jdbi app = Jdbi.create(database.app());
+    ExecutorService servers = Executors.newFixedThreadPool(2);
+    try (Handle before = app.open()) {
+      before.begin();
+      announce(before, 5L);
+
+      // Each has inserted its first and waits for 5: what follows is for the other to wait for.
+      CompletableFuture<Void> left =
+          CompletableFuture.runAsync(
+              () -> app.useHandle(one -> announce(one, 1L, 5L, 2L)), servers);
+      awaitBlocked(1);
+      CompletableFuture<Void> right =
+          CompletableFuture.runAsync(
+              () -> app.useHandle(one -> announce(one, 2L, 5L, 1L)), servers);
+      awaitBlocked(2);
+      before.rollback();
+
+      left.join();
+      right.join();
+    } finally {
+      servers.shutdownNow();
+    }
+  }
+
+  private static void announce(Handle handle, Long... locks) {
+    handle.createUpdate(ANNOUNCE).bindArray("locks", Long.class, List.of(locks)).execute();
+  }
+
+  private static void awaitBlocked(int sessions) {
+    await()
+        .until(
+            () ->
+                database
+                    .superuser()
+                    .withHandle(
+                        handle ->
+                            handle
+                                .createQuery(
+                                    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type ="
+                                        + " 'Lock' AND datname = current_database()")
+                                .mapTo(Integer.class)
+                                .one()),
+            blocked -> blocked == sessions);
+  }
+
+  private static ClaimRequest requestThatNobodyRuns() {
+    return new ClaimRequest(
+        new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"),
+        Things.CREATE_THING,
+        Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")));
+  }
+
+  private static int closedPort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+}
