@@ -2,10 +2,15 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.StatusResolver;
+import java.sql.Array;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,7 +28,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class OutboxStatusResolver implements StatusResolver {
   private static final Logger logger = LoggerFactory.getLogger(OutboxStatusResolver.class);
-  private static final String PLACEHOLDER = ":resource_id";
+  private static final Pattern PLACEHOLDER = Pattern.compile("(?<![:\\w]):resource_id(?!\\w)");
+
+  /** What could name the record that the query runs beside, be it spelt with escapes. */
+  private static final Pattern RESERVED =
+      Pattern.compile("idempotency_record|u&\"", Pattern.CASE_INSENSITIVE);
 
   private final String query;
   private final Map<String, IdempotencyStatus> statuses;
@@ -38,9 +47,15 @@ public final class OutboxStatusResolver implements StatusResolver {
   /**
    * Starts a resolver.
    *
+   * <p>The query has its own names to itself: all that it sees of the record is the resource id.
+   * Should it find more than one row, nobody knows which is meant, and the status is {@code
+   * processing}, with a warning; so end it with {@code LIMIT 1}. A query that does so for a
+   * resource that does not exist is refused when the server starts.
+   *
    * @param query a SELECT of one text value in at most one row, such as {@code SELECT status FROM
    *     outbox WHERE project_id = :resource_id ORDER BY id DESC LIMIT 1}
-   * @throws IllegalArgumentException if the query lacks {@code :resource_id} or has a semicolon
+   * @throws IllegalArgumentException if the query lacks {@code :resource_id}, has a semicolon, or
+   *     uses a name with {@code idempotency_record} in it, or with Unicode escapes
    */
   public static Builder query(String query) {
     return new Builder(query);
@@ -51,19 +66,30 @@ public final class OutboxStatusResolver implements StatusResolver {
     throw new UnsupportedOperationException("an outbox is read by the PostgreSQL store only");
   }
 
-  /** Returns the query with the resource id read from a column. */
-  String queryFor(String column) {
-    return query.replace(PLACEHOLDER, column);
+  /** Returns the query with an expression for the resource id. */
+  String queryFor(String resourceId) {
+    return PLACEHOLDER.matcher(query).replaceAll(Matcher.quoteReplacement(resourceId));
+  }
+
+  /** Returns what the query found: no entry, one, or two of more. */
+  static List<String> found(ResultSet row) throws SQLException {
+    Array entries = row.getArray("outbox_status");
+    return entries == null ? List.of() : List.of((String[]) entries.getArray());
   }
 
   /** Maps what the query found: closed, with {@code processing} for whatever is unknown. */
-  IdempotencyStatus statusOf(Optional<String> found) {
+  IdempotencyStatus statusOf(List<String> found) {
     if (found.isEmpty()) {
       return absent;
     }
-    IdempotencyStatus status = statuses.get(found.get());
+    if (found.size() > 1) {
+      logger.warn("the outbox query finds more than one row: {}", query);
+      return IdempotencyStatus.PROCESSING;
+    }
+    String word = found.get(0);
+    IdempotencyStatus status = statuses.get(word);
     if (status == null) {
-      logger.warn("the outbox says \"{}\", which maps to no idempotency status", found.get());
+      logger.warn("the outbox says \"{}\", which maps to no idempotency status", word);
       return IdempotencyStatus.PROCESSING;
     }
     return status;
@@ -76,9 +102,12 @@ public final class OutboxStatusResolver implements StatusResolver {
     private IdempotencyStatus absent = IdempotencyStatus.PROCESSING;
 
     private Builder(String query) {
-      if (!query.contains(PLACEHOLDER) || query.contains(";")) {
+      if (!PLACEHOLDER.matcher(query).find()
+          || query.contains(";")
+          || RESERVED.matcher(query).find()) {
         throw new IllegalArgumentException(
-            "an outbox query is one SELECT with " + PLACEHOLDER + " and without a semicolon");
+            "an outbox query is one SELECT with :resource_id, without a semicolon, and without"
+                + " names that contain idempotency_record or Unicode escapes");
       }
       this.query = query;
     }

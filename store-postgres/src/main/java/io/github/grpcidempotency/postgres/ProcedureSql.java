@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.ResourceType;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -12,16 +11,20 @@ import java.util.Optional;
  * or wake its waiting duplicates.
  */
 final class ProcedureSql {
-  private static final String NO_STATUS = "NULL";
+  private static final String NO_STATUS = "CAST(NULL AS text[])";
+  private static final String RESOURCE_OF_RECORD = "idempotency_record.idempotency_record_resource";
   private static final String ASYNCHRONOUS_COMMIT =
       ", set_config('synchronous_commit', 'off', true)";
 
-  /** An entry that says nothing reads as an unknown word, and is not taken for no entry. */
+  /**
+   * The first two entries: none, one, or too many. An entry that says nothing reads as an unknown
+   * word, and is not taken for no entry.
+   */
   private static final String FOUND_STATUS =
       """
-      SELECT COALESCE(CAST(found.status AS text), '')
+      ARRAY(SELECT COALESCE(CAST(found.status AS text), '')
         FROM (${query}
-             ) AS found (status)\
+             ) AS found (status) LIMIT 2)\
       """;
 
   private final Map<String, String> names = new HashMap<>();
@@ -142,7 +145,7 @@ final class ProcedureSql {
         schema,
         procedure
             .resourceType()
-            .flatMap(type -> status(procedure, column(type)))
+            .flatMap(type -> status(procedure, RESOURCE_OF_RECORD))
             .orElse(NO_STATUS));
   }
 
@@ -156,12 +159,9 @@ final class ProcedureSql {
   }
 
   private static String look(Procedure procedure, String schema, String status) {
-    String resource = procedure.resourceType().map(ProcedureSql::column).orElse("NULL::uuid");
+    String resource =
+        procedure.resourceType().map(type -> "k." + type.column()).orElse("NULL::uuid");
     return SqlFile.load("look", Map.of("schema", schema, "resource", resource, "status", status));
-  }
-
-  private static String column(ResourceType type) {
-    return "k." + type.column();
   }
 
   private String load(String name) {

@@ -16,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -37,7 +38,7 @@ record StandingRow(
     boolean expired,
     Duration leaseLeft,
     Optional<UUID> resourceId,
-    Optional<String> outboxStatus) {
+    List<String> outboxStatus) {
 
   static StandingRow read(ResultSet row) throws SQLException {
     Instant read = row.getObject("read", OffsetDateTime.class).toInstant();
@@ -58,7 +59,7 @@ record StandingRow(
         !expires.isAfter(read) && (ended || leaseLeft.isZero()),
         leaseLeft,
         Optional.ofNullable(row.getObject("resource_id", UUID.class)),
-        Optional.ofNullable(row.getString("outbox_status")));
+        OutboxStatusResolver.found(row));
   }
 
   boolean isSameRequestAs(ClaimRequest request) {

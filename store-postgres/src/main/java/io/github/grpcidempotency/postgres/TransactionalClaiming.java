@@ -14,6 +14,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.JdbiException;
@@ -126,7 +127,7 @@ final class TransactionalClaiming {
   private IdempotencyStatus ask(
       OutboxStatusResolver outbox, OpenTransaction transaction, StandingRow row) {
     if (row.resourceId().isEmpty()) {
-      return outbox.statusOf(Optional.empty());
+      return outbox.statusOf(List.of());
     }
     try {
       return outbox.statusOf(
@@ -134,7 +135,7 @@ final class TransactionalClaiming {
               transaction.own(),
               sql.rollbackWithStatus().orElseThrow(),
               values -> values.bind("resource_id", row.resourceId().get()),
-              found -> Optional.ofNullable(found.getString("outbox_status"))));
+              OutboxStatusResolver::found));
     } catch (JdbiException failure) {
       store.statusUnknown(request.procedure(), failure);
       return IdempotencyStatus.PROCESSING;

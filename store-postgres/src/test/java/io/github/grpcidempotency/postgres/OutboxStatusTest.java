@@ -4,7 +4,11 @@ import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
 import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingServer;
@@ -13,6 +17,7 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -20,6 +25,7 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
@@ -99,8 +105,7 @@ class OutboxStatusTest {
       strings = {
         "SELECT (1 / length(substr(status, 8)))::text FROM app.outbox"
             + " WHERE thing_id = :resource_id",
-        "SELECT status FROM app.outbox CROSS JOIN generate_series(1, 2)"
-            + " WHERE thing_id = :resource_id",
+        "SELECT status::uuid::text FROM app.outbox WHERE thing_id = :resource_id",
       })
   void aQueryThatFailsForOneThingIsProcessingAndAWarning(String query) {
     try (LogLines log = LogLines.listen();
@@ -109,6 +114,98 @@ class OutboxStatusTest {
       assertThat(replayStatus(server, "status = 'done'")).contains("processing");
       assertThat(log.warnings()).anyMatch(line -> line.contains("outbox query"));
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
+  void aQueryThatFindsSeveralRowsIsProcessingAndAWarningAndCostsNoMore(Execution execution) {
+    String query =
+        "SELECT 'done' FROM app.outbox CROSS JOIN generate_series(1, 3)"
+            + " WHERE thing_id = :resource_id";
+    try (LogLines log = LogLines.listen();
+        FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource pool = ThingServer.pool(proxy.jdbcUrl());
+        ThingServer server =
+            ThingServer.on(pool)
+                .outbox(OutboxStatusResolver.query(query).map(COMPLETED, "done"))
+                .execution(execution)
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.createThing(REQUEST);
+      client.createThing(REQUEST);
+      proxy.forgetRoundTrips();
+
+      assertThat(client.createThing(REQUEST).operationStatus()).contains("processing");
+
+      assertThat(proxy.roundTrips()).hasSize(execution == Execution.TRANSACTIONAL ? 2 : 1);
+      assertThat(log.warnings()).anyMatch(line -> line.contains("finds more than one row"));
+    }
+  }
+
+  /** Whatever a query calls its own tables, the library's names are not in its reach. */
+  @ParameterizedTest
+  @ValueSource(strings = {"k", "t", "r", "found", "things", "record", "keys", "app"})
+  void aQuerysOwnAliasIsNeverTakenForTheLibrarys(String alias) {
+    String query =
+        "SELECT k.status FROM app.outbox AS k WHERE k.thing_id = :resource_id ORDER BY k.id DESC"
+            + " LIMIT 1";
+    OutboxStatusResolver.Builder outbox =
+        OutboxStatusResolver.query(query.replaceAll("\\bk\\b", alias))
+            .map(PROCESSING, "pending")
+            .map(COMPLETED, "done");
+    try (ThingServer server = ThingServer.on(database.app()).outbox(outbox).start();
+        ThingClient client = ThingClient.to(server.port());
+        ThingClient other = ThingClient.to(server.port())) {
+      client.createThing(REQUEST);
+      Reply others = other.createThing(REQUEST);
+      superuser.useHandle(
+          handle ->
+              handle.execute(
+                  "UPDATE app.outbox SET status = 'done' WHERE thing_id = ?", others.thingId()));
+
+      assertThat(client.createThing(REQUEST).operationStatus()).contains("processing");
+      assertThat(other.createThing(REQUEST).operationStatus()).contains("completed");
+    }
+  }
+
+  /** A column that the query's own tables lack would otherwise be the record's. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "SELECT status FROM app.outbox AS o WHERE o.thing_id = :resource_id AND attempt = 1",
+        "SELECT name FROM app.things WHERE thing_id = :resource_id",
+        "SELECT status FROM app.outbox WHERE thing_id = :resource_id ORDER BY created",
+        "SELECT k.procedure FROM app.outbox WHERE thing_id = :resource_id",
+      })
+  void aColumnOfTheRecordIsNoColumnOfAQuerys(String query) {
+    Procedure procedure =
+        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+            .status(OutboxStatusResolver.query(query).build())
+            .build();
+    IdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
+
+    assertThatThrownBy(() -> store.verify(List.of(procedure)))
+        .isInstanceOf(SetupException.class)
+        .hasMessageContaining("CreateThing: its outbox query fails");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "SELECT status FROM app.outbox AS idempotency_record WHERE thing_id = :resource_id",
+        "SELECT status FROM app.outbox AS Idempotency_Record WHERE thing_id = :resource_id",
+        "SELECT idempotency_record_key FROM app.outbox WHERE thing_id = :resource_id",
+        "SELECT status FROM app.outbox AS U&\"idempotency\\005frecord\" WHERE thing_id ="
+            + " :resource_id",
+        "SELECT status FROM app.outbox",
+        "SELECT status FROM app.outbox WHERE thing_id = :resource_id_of_it",
+        "SELECT status::resource_id FROM app.outbox",
+        "SELECT status FROM app.outbox WHERE thing_id = :resource_id; SELECT 1",
+      })
+  void aQueryThatCouldReachTheLibrarysNamesIsNoneAtAll(String query) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> OutboxStatusResolver.query(query))
+        .withMessageContaining("an outbox query is one SELECT with :resource_id");
   }
 
   @Test

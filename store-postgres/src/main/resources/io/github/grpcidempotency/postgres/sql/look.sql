@@ -1,16 +1,31 @@
-SELECT k.id,
-       k.procedure,
-       k.request_hash,
-       k.hash_version,
-       k.attempt,
-       k.response_bytes,
-       k.status_bytes,
-       k.lease_expires,
-       k.completed IS NOT NULL AS ended,
-       k.expires,
+-- Nothing of the record is in an outbox query's scope but names that no such query may use: its own
+-- aliases capture none of them, and a column that its tables lack is not taken from the record.
+SELECT idempotency_record_id AS id,
+       idempotency_record_procedure AS procedure,
+       idempotency_record_request_hash AS request_hash,
+       idempotency_record_hash_version AS hash_version,
+       idempotency_record_attempt AS attempt,
+       idempotency_record_response_bytes AS response_bytes,
+       idempotency_record_status_bytes AS status_bytes,
+       idempotency_record_lease_expires AS lease_expires,
+       idempotency_record_completed IS NOT NULL AS ended,
+       idempotency_record_expires AS expires,
        now() AS read,
-       ${resource} AS resource_id,
-       CASE WHEN k.response_bytes IS NOT NULL THEN (${status}) END AS outbox_status
-  FROM ${schema}.idempotency_keys AS k
- WHERE k.idempotency_key = :key
-   AND k.user_id = CAST(:user AS uuid)
+       idempotency_record_resource AS resource_id,
+       CASE WHEN idempotency_record_response_bytes IS NOT NULL THEN ${status} END AS outbox_status
+  FROM (
+    SELECT k.id AS idempotency_record_id,
+           k.procedure AS idempotency_record_procedure,
+           k.request_hash AS idempotency_record_request_hash,
+           k.hash_version AS idempotency_record_hash_version,
+           k.attempt AS idempotency_record_attempt,
+           k.response_bytes AS idempotency_record_response_bytes,
+           k.status_bytes AS idempotency_record_status_bytes,
+           k.lease_expires AS idempotency_record_lease_expires,
+           k.completed AS idempotency_record_completed,
+           k.expires AS idempotency_record_expires,
+           ${resource} AS idempotency_record_resource
+      FROM ${schema}.idempotency_keys AS k
+     WHERE k.idempotency_key = :key
+       AND k.user_id = CAST(:user AS uuid)
+  ) AS idempotency_record
