@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
 
 /**
  * Measures what idempotency costs on this machine, and writes it down: {@code mvn -q -pl benchmarks
- * -am compile exec:java}.
+ * -am compile exec:exec}.
  */
 @Command(
     name = "benchmarks",
