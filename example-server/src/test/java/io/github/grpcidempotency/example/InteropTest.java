@@ -36,7 +36,7 @@ class InteropTest {
         Files.isDirectory(CLIENT.resolve("node_modules")),
         "skipped: run npm ci --prefix example-server/src/test/interop first, as .ci/run does");
 
-    try (EmbeddedDatabase database = migratedDatabase();
+    try (EmbeddedDatabase database = MigratedDatabase.start();
         RunningServer server = RunningServer.start(RunningExample.settings(database), database);
         Handle superuser = Jdbi.open(database.superuser())) {
       superuser.begin();
@@ -86,11 +86,5 @@ class InteropTest {
     try (Handle superuser = Jdbi.open(database.superuser())) {
       return superuser.createQuery(RUNNING).mapTo(Integer.class).one();
     }
-  }
-
-  private static EmbeddedDatabase migratedDatabase() {
-    EmbeddedDatabase database = EmbeddedDatabase.startTemporary();
-    database.migrate();
-    return database;
   }
 }

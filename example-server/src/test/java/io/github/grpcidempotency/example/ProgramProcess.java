@@ -36,7 +36,8 @@ final class ProgramProcess implements AutoCloseable {
       Path err = Files.createTempFile("program", ".err");
       List<String> command = new ArrayList<>();
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      command.add("-XX:TieredStopAtLevel=1"); // it lives for seconds: start fast
+      command.addAll(
+          List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")); // it lives for seconds
       command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
       command.addAll(List.of(arguments));
       Process process =

@@ -22,8 +22,7 @@ class RefusedSetUpsTest {
 
   @BeforeAll
   static void startDatabase() {
-    database = EmbeddedDatabase.startTemporary();
-    database.migrate();
+    database = MigratedDatabase.start();
     keyset = FileOptions.keysetIn(database.directory());
     try (var superuser = Jdbi.open(database.superuser())) {
       superuser.execute("CREATE ROLE bypassing LOGIN BYPASSRLS");
@@ -265,8 +264,7 @@ class RefusedSetUpsTest {
 
   /** Starts on a migrated database to which somebody has done something since. */
   private static void assertRefusedAfter(String deed, Consumer<String> sentence) {
-    try (EmbeddedDatabase other = EmbeddedDatabase.startTemporary()) {
-      other.migrate();
+    try (EmbeddedDatabase other = MigratedDatabase.start()) {
       try (var superuser = Jdbi.open(other.superuser())) {
         superuser.execute(deed);
       }

@@ -15,9 +15,8 @@ record RunningExample(EmbeddedDatabase database, RunningServer server, TestClien
     implements AutoCloseable {
 
   static RunningExample start() {
-    EmbeddedDatabase database = EmbeddedDatabase.startTemporary();
+    EmbeddedDatabase database = MigratedDatabase.start();
     try {
-      database.migrate();
       return start(settings(database), database);
     } catch (RuntimeException e) {
       database.close();

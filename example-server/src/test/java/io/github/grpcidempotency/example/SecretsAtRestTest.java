@@ -63,7 +63,7 @@ class SecretsAtRestTest {
 
   @Test
   void noFileOfTheDatabaseHoldsTheTokenAndARetryIsToldItAllTheSame() {
-    EmbeddedDatabase database = database();
+    EmbeddedDatabase database = MigratedDatabase.startIn(directory);
     try (RunningExample example =
         RunningExample.start(RunningExample.settings(database), database)) {
       ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);
@@ -86,7 +86,7 @@ class SecretsAtRestTest {
 
   @Test
   void withoutProtectionTheFilesDoHoldIt() {
-    EmbeddedDatabase database = database();
+    EmbeddedDatabase database = MigratedDatabase.startIn(directory);
     Settings settings = RunningExample.settings(database);
     Settings unprotected =
         new Settings(
@@ -108,7 +108,7 @@ class SecretsAtRestTest {
 
   @Test
   void whatAnOldKeyHasSealedIsToldAfterARotationAndNotAfterItsEnd() {
-    EmbeddedDatabase database = database();
+    EmbeddedDatabase database = MigratedDatabase.startIn(directory);
     Path keyset = FileOptions.keysetIn(directory);
     try (RunningExample example =
         RunningExample.start(RunningExample.settings(database), database)) {
@@ -133,7 +133,7 @@ class SecretsAtRestTest {
 
   @Test
   void aRecordThatWasPutUnderAnotherKeyDoesNotOpen() {
-    EmbeddedDatabase database = database();
+    EmbeddedDatabase database = MigratedDatabase.startIn(directory);
     try (RunningExample example =
             RunningExample.start(RunningExample.settings(database), database);
         Handle superuser = example.superuser()) {
@@ -152,12 +152,6 @@ class SecretsAtRestTest {
       assertThat(apiKeys.create("capcom", other).isReplayed()).isTrue();
       assertThat(apiKeys.refusedCreate("capcom", key).code()).isIn(CANNOT_BE_TOLD);
     }
-  }
-
-  private EmbeddedDatabase database() {
-    EmbeddedDatabase database = EmbeddedDatabase.start(directory);
-    database.migrate();
-    return database;
   }
 
   /** Has everything written to its files that PostgreSQL still holds in memory. */

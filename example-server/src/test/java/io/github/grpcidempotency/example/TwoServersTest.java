@@ -18,8 +18,7 @@ class TwoServersTest {
 
   @Test
   void eachRunOfTheScheduledJobIsRunByOneOfThem() {
-    try (EmbeddedDatabase database = EmbeddedDatabase.startTemporary()) {
-      database.migrate();
+    try (EmbeddedDatabase database = MigratedDatabase.start()) {
       Settings settings = RunningExample.settings(database);
       Settings often =
           new Settings(

@@ -61,10 +61,19 @@ public final class EmbeddedDatabase implements HostDatabase {
    */
   public static EmbeddedDatabase startTemporary() {
     try {
-      return start(Files.createTempDirectory("grpc-idempotency-example"), true);
+      return startTemporary(Files.createTempDirectory("grpc-idempotency-example"));
     } catch (IOException e) {
       throw StartupFailure.because("There is no place for a temporary database", e);
     }
+  }
+
+  /**
+   * Starts PostgreSQL on a directory, which is deleted when the database is closed.
+   *
+   * @throws StartupFailure if that directory is in use, or PostgreSQL does not start
+   */
+  public static EmbeddedDatabase startTemporary(Path dataDirectory) {
+    return start(dataDirectory, true);
   }
 
   private static EmbeddedDatabase start(Path dataDirectory, boolean temporary) {

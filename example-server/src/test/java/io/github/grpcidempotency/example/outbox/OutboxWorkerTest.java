@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.example.MigratedDatabase;
 import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import java.time.Duration;
 import java.util.List;
@@ -41,8 +42,7 @@ class OutboxWorkerTest {
 
   @BeforeAll
   static void startDatabase() {
-    database = EmbeddedDatabase.startTemporary();
-    database.migrate();
+    database = MigratedDatabase.start();
     superuser = Jdbi.create(database.superuser());
   }
 

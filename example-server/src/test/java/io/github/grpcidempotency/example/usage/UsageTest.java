@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.example.MigratedDatabase;
 import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import io.github.grpcidempotency.example.organization.v1.UsageStatement;
 import io.github.grpcidempotency.work.WorkRefusedException;
@@ -38,8 +39,7 @@ class UsageTest {
 
   @BeforeAll
   static void startDatabase() {
-    database = EmbeddedDatabase.startTemporary();
-    database.migrate();
+    database = MigratedDatabase.start();
   }
 
   @AfterAll
