@@ -12,11 +12,14 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A TCP proxy in front of PostgreSQL that breaks connections at an exact moment: before a statement
@@ -39,6 +42,8 @@ public final class FaultProxy implements AutoCloseable {
 
   /** What a pool sends to see whether a connection that has been idle still stands. */
   private static final String NOTHING = ";\n";
+
+  private static final long NEVER = 0;
 
   private final URI target;
   private final ServerSocket acceptor;
@@ -75,12 +80,25 @@ public final class FaultProxy implements AutoCloseable {
 
   /** Cuts the connection that first sends SQL with this text; the database never sees it. */
   public Trap cutBefore(String sql) {
-    return set(new Trap(sql, Moment.BEFORE));
+    return set(new Trap(sql, Moment.BEFORE, Duration.ZERO).andCut());
   }
 
   /** Cuts the connection once the database has done what was asked; the answer is lost. */
   public Trap cutAfter(String sql) {
-    return set(new Trap(sql, Moment.AFTER));
+    return set(new Trap(sql, Moment.AFTER, Duration.ZERO).andCut());
+  }
+
+  /**
+   * Holds up the flush that first sends SQL with this text, so that the database sees it late, or
+   * never if the trap is to {@linkplain Trap#andCut cut}.
+   */
+  public Trap holdBefore(String sql, Duration length) {
+    return set(new Trap(sql, Moment.BEFORE, length));
+  }
+
+  /** Holds up the database's answer to the flush that first sends SQL with this text. */
+  public Trap holdAfter(String sql, Duration length) {
+    return set(new Trap(sql, Moment.AFTER, length));
   }
 
   /** Lets no notification through from now on, as poolers do. */
@@ -169,6 +187,13 @@ public final class FaultProxy implements AutoCloseable {
     thread.start();
   }
 
+  private static void pause(Duration length) {
+    long end = System.nanoTime() + length.toNanos();
+    for (long left = length.toNanos(); left > 0; left = end - System.nanoTime()) {
+      LockSupport.parkNanos(left);
+    }
+  }
+
   private static void closeQuietly(Closeable socket) {
     try {
       socket.close();
@@ -181,16 +206,25 @@ public final class FaultProxy implements AutoCloseable {
     void run() throws IOException;
   }
 
-  /** A cut that waits for its moment, and happens once. */
+  /** A cut or a delay that waits for its moment, and happens once. */
   public final class Trap {
     private final String sql;
     private final Moment moment;
-    private final CountDownLatch sprung = new CountDownLatch(1);
+    private final Duration delay;
+    private volatile long sprungAt = NEVER;
+    private volatile boolean cuts;
     private volatile boolean stayDown;
 
-    private Trap(String sql, Moment moment) {
+    private Trap(String sql, Moment moment, Duration delay) {
       this.sql = sql;
       this.moment = moment;
+      this.delay = delay;
+    }
+
+    /** Cuts the connection when what was held up has waited long enough. */
+    public Trap andCut() {
+      cuts = true;
+      return this;
     }
 
     /** Refuses all connections from the cut on, until {@link #restore}. */
@@ -199,20 +233,30 @@ public final class FaultProxy implements AutoCloseable {
       return this;
     }
 
-    /** Returns whether the cut has happened. */
+    /** Returns whether it has happened. */
     public boolean hasSprung() {
-      return sprung.getCount() == 0;
+      return sprungAt != NEVER;
     }
 
-    private void cut(Link link) {
+    /** Returns when it happened, in milliseconds since the epoch; empty if it has not. */
+    public OptionalLong sprung() {
+      return hasSprung() ? OptionalLong.of(sprungAt) : OptionalLong.empty();
+    }
+
+    /** Waits, and then cuts if that is wanted; returns whether it did. */
+    private boolean spring(Link link) {
       if (stayDown) {
         mode = Mode.REFUSE;
       }
-      sprung.countDown();
-      link.cut();
+      sprungAt = System.currentTimeMillis();
+      pause(delay);
+      if (cuts) {
+        link.cut();
+      }
       if (stayDown) {
         cutAll();
       }
+      return cuts;
     }
   }
 
@@ -220,7 +264,7 @@ public final class FaultProxy implements AutoCloseable {
   private final class Link {
     private final Socket client;
     private final Socket database = new Socket();
-    private volatile List<Trap> atAnswer = List.of();
+    private volatile Optional<Trap> atAnswer = Optional.empty();
     private volatile int answersUntilTrap;
 
     Link(Socket client) {
@@ -250,7 +294,7 @@ public final class FaultProxy implements AutoCloseable {
     void cut() {
       if (links.remove(this)) {
         // A trap whose answer never came waits for another connection.
-        atAnswer.stream().filter(trap -> !trap.hasSprung()).forEach(traps::add);
+        atAnswer.filter(trap -> !trap.hasSprung()).ifPresent(traps::add);
       }
       closeQuietly(client);
       closeQuietly(database);
@@ -275,11 +319,13 @@ public final class FaultProxy implements AutoCloseable {
         for (Trap trap : traps) {
           if (springs(trap, sent.sql())) {
             if (trap.moment == Moment.BEFORE) {
-              trap.cut(this);
-              return;
+              if (trap.spring(this)) {
+                return;
+              }
+              break;
             }
             answersUntilTrap = sent.answers();
-            atAnswer = List.of(trap);
+            atAnswer = Optional.of(trap);
             break; // another trap waits for another flush
           }
         }
@@ -298,13 +344,19 @@ public final class FaultProxy implements AutoCloseable {
         int length = answers.readInt();
         byte[] body = new byte[length - Integer.BYTES];
         answers.readFully(body);
-        List<Trap> sprung = atAnswer;
-        if (!sprung.isEmpty()) {
+        Optional<Trap> trap = atAnswer;
+        if (trap.isPresent() && trap.get().cuts) {
           if (type == 'Z' && isLastAnswer()) {
-            sprung.forEach(trap -> trap.cut(this));
+            trap.get().spring(this);
             return;
           }
-        } else if (mode != Mode.SWALLOW && !(swallowsNotifications && type == 'A')) {
+          continue; // nothing of the answer is to be heard
+        }
+        if (trap.isPresent()) {
+          atAnswer = Optional.empty();
+          trap.get().spring(this);
+        }
+        if (mode != Mode.SWALLOW && !(swallowsNotifications && type == 'A')) {
           toClient.writeByte(type);
           toClient.writeInt(length);
           toClient.write(body);

@@ -9,25 +9,43 @@ import io.github.grpcidempotency.torture.History.Fault;
 import io.github.grpcidempotency.torture.History.Purpose;
 import io.github.grpcidempotency.torture.History.StoredAnswer;
 import io.github.grpcidempotency.torture.Operation.Scope;
+import io.grpc.Status.Code;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Holds a history against the rules, key by key. Knows nothing but the history. */
 final class Checker {
   private static final long DEADLINE_GRACE_MILLIS = 5_000;
 
+  private static final int ENOUGH_OTHERS = 20;
+
+  /** What a server says that left nobody waiting. */
+  static final String ALL_ENDED = "waiting=0 left=0";
+
   private final History history;
+  private final Excuses excuses;
   private final Map<Scope, List<CommittedEffect>> effects;
   private final Map<Scope, Set<ByteString>> stored;
+  private final Set<UUID> unguarded;
   private final List<Violation> violations = new ArrayList<>();
 
   private Checker(History history) {
     this.history = history;
+    this.excuses = new Excuses(history);
+    this.unguarded =
+        history.effects().stream()
+            .filter(effect -> !effect.guarded())
+            .map(CommittedEffect::value)
+            .collect(Collectors.toSet());
     this.effects =
         history.effects().stream().collect(Collectors.groupingBy(CommittedEffect::scope));
     this.stored =
@@ -49,7 +67,23 @@ final class Checker {
     calls.forEach(this::checkKey);
     effects.forEach(this::checkEffects);
     history.changes().stream().filter(change -> !change.isTakeover()).forEach(this::changed);
+    history.effects().stream()
+        .filter(effect -> !effect.guarded())
+        .forEach(effect -> checkUnguarded(effect, calls.getOrDefault(effect.scope(), List.of())));
     history.calls().forEach(this::checkEnd);
+    checkNobodyIsForgotten();
+    history.faults().stream()
+        .filter(fault -> fault.kind() == FaultKind.CLOSE)
+        .forEach(this::checkClose);
+    ReadOnlyPhases.of(history)
+        .within()
+        .filter(call -> !call.isOk())
+        .forEach(
+            call ->
+                violate(
+                    Rule.REPLAYED_WHILE_READ_ONLY,
+                    call.scope(),
+                    "%s got %s %s".formatted(call.form(), call.code(), call.reason())));
     return violations;
   }
 
@@ -60,6 +94,9 @@ final class Checker {
           .ifPresent(
               answer -> {
                 checkBelongs(call, answer);
+                if (unguarded.contains(answer.value())) {
+                  return; // is on no record, and stands beside the one that is
+                }
                 if (answers.add(answer.bytes())) {
                   checkKept(scope, answer);
                 }
@@ -69,6 +106,7 @@ final class Checker {
       violate(Rule.ONE_ANSWER, scope, answers.size() + " different answers");
     }
     checkRefusals(scope, calls);
+    checkFailures(scope, calls);
     checkProbes(scope, calls);
   }
 
@@ -108,46 +146,106 @@ final class Checker {
 
   private void checkProbes(Scope scope, List<Call> calls) {
     List<Call> probes = calls.stream().filter(call -> call.purpose() == Purpose.PROBE).toList();
-    if (!probes.isEmpty() && probes.stream().noneMatch(Call::isOk)) {
+    if (!probes.isEmpty() && probes.stream().noneMatch(call -> call.isOk() || call.isTerminal())) {
       Call last = probes.get(probes.size() - 1);
       violate(Rule.KEY_USABLE, scope, "%s %s".formatted(last.code(), last.reason()));
     }
   }
 
+  /** Those who were told of a failure for good, and nothing had broken that kept it off record. */
+  private void checkFailures(Scope scope, List<Call> calls) {
+    for (Call failed : calls) {
+      if (failed.isTerminal() && !mayBeUnrecorded(failed)) {
+        calls.stream()
+            .filter(later -> later.start() > failed.end())
+            .filter(later -> later.isTerminal() || later.isOk())
+            .filter(later -> !later.reason().equals(failed.reason()))
+            .filter(
+                later ->
+                    later.answer().map(answer -> !unguarded.contains(answer.value())).orElse(true))
+            .findFirst()
+            .ifPresent(
+                later ->
+                    violate(
+                        Rule.FAILURE_STANDS,
+                        scope,
+                        "failed for good on %s at %d, and got %s at %d"
+                            .formatted(failed.form(), failed.end(), later.code(), later.start())));
+      }
+    }
+  }
+
+  private boolean mayBeUnrecorded(Call failed) {
+    return excuses.isFragile(failed)
+        || excuses.broke(failed.server(), failed.start() - slack(), failed.end(), kind -> true);
+  }
+
   private void checkEffects(Scope scope, List<CommittedEffect> ofKey) {
-    if (ofKey.size() < 2) {
+    List<CommittedEffect> guarded = ofKey.stream().filter(CommittedEffect::guarded).toList();
+    if (guarded.size() < 2) {
       return;
     }
     String what =
-        ofKey.size()
+        guarded.size()
             + " effects: "
-            + ofKey.stream()
+            + guarded.stream()
                 .sorted(Comparator.comparing(CommittedEffect::at))
                 .map(
                     effect ->
                         "%s on %s at %d".formatted(effect.form(), effect.server(), effect.at()))
                 .collect(Collectors.joining(", "));
-    if (ofKey.stream().anyMatch(effect -> effect.form().joins())) {
-      if (ofKey.stream().allMatch(effect -> effect.form().joins()) || !isExplained(ofKey)) {
+    if (guarded.stream().anyMatch(effect -> effect.form().joins())) {
+      if (guarded.stream().allMatch(effect -> effect.form().joins()) || !isExplained(guarded)) {
         violate(Rule.ONE_EFFECT, scope, what);
       }
-    } else if (!isExplained(ofKey)) {
+    } else if (!isExplained(guarded)) {
       violate(Rule.NO_UNEXPLAINED_EFFECT, scope, what);
     }
   }
 
+  private void checkUnguarded(CommittedEffect effect, List<Call> calls) {
+    Scope scope = effect.scope();
+    String what =
+        "%s on %s, begun at %d".formatted(effect.form(), effect.server(), effect.began());
+    boolean readable =
+        calls.stream()
+            .filter(call -> call.end() < effect.began() - slack())
+            .flatMap(call -> call.answer().stream())
+            .anyMatch(answer -> !unguarded.contains(answer.value()));
+    if (effect.form() != Form.FAIL_OPEN) {
+      violate(Rule.NO_UNGUARDED_EFFECT, scope, what);
+    } else if (!excuses.couldNotConnect(effect)
+        && (readable || !excuses.couldNotWrite(effect))) {
+      violate(
+          Rule.NO_UNGUARDED_EFFECT, scope, what + (readable ? ", and its record could be read" : ""));
+    }
+    if (effects.getOrDefault(scope, List.of()).stream()
+        .anyMatch(holder -> isHeldBy(holder, effect))) {
+      violate(Rule.NO_UNGUARDED_EFFECT_BESIDE_A_HOLDER, scope, what);
+    }
+  }
+
+  /** Whether one effect's handler ran unguarded while another one's held the key in its process. */
+  private boolean isHeldBy(CommittedEffect holder, CommittedEffect effect) {
+    return holder.guarded()
+        && holder.server().equals(effect.server())
+        && holder.began() < effect.began()
+        && effect.began() < holder.at()
+        && history.changes().stream()
+            .noneMatch(change -> change.isTakeover() && change.scope().equals(effect.scope()));
+  }
+
   /** Whether something broke, between the first effect and the last, that costs a repetition. */
   private boolean isExplained(List<CommittedEffect> ofKey) {
-    long slack = 2 * history.lease().toMillis() + 1_000;
-    long first = ofKey.stream().mapToLong(CommittedEffect::at).min().orElseThrow() - slack;
+    long first = ofKey.stream().mapToLong(CommittedEffect::at).min().orElseThrow() - slack();
     long last = ofKey.stream().mapToLong(CommittedEffect::at).max().orElseThrow();
     return history.faults().stream()
         .filter(fault -> fault.kind().excusesRepetition(fault.detail()))
-        .anyMatch(fault -> touches(fault, first, last));
+        .anyMatch(fault -> fault.touches(first, last));
   }
 
-  private static boolean touches(Fault fault, long first, long last) {
-    return fault.end() >= first && fault.start() <= last;
+  private long slack() {
+    return 2 * history.lease().toMillis() + 1_000;
   }
 
   private void changed(Change change) {
@@ -161,6 +259,65 @@ final class Checker {
     long late = call.end() - call.deadline();
     if (late > DEADLINE_GRACE_MILLIS) {
       violate(Rule.CALL_ENDS, call.scope(), "ended %d ms after its deadline".formatted(late));
+    }
+    if (call.code() == Code.DATA_LOSS) {
+      violate(Rule.LOST_CLAIM_IS_REFUSED, call.scope(), call.form() + " was told of a lost claim");
+    }
+  }
+
+  /** A call that ran into its deadline although its server answered many that came later. */
+  private void checkNobodyIsForgotten() {
+    Map<Integer, long[]> answered = new HashMap<>();
+    history.calls().stream()
+        .collect(Collectors.groupingBy(Call::server))
+        .forEach(
+            (server, calls) ->
+                answered.put(
+                    server,
+                    calls.stream()
+                        .filter(Call::isOk)
+                        .mapToLong(Call::start)
+                        .sorted()
+                        .toArray()));
+    long lease = history.lease().toMillis();
+    history.calls().stream()
+        .filter(call -> call.code() == Code.DEADLINE_EXCEEDED && !call.cancelled())
+        .filter(call -> call.deadline() - call.start() >= 3 * lease)
+        .filter(
+            call ->
+                between(answered.get(call.server()), call.start() + lease, call.deadline() - lease)
+                    >= ENOUGH_OTHERS)
+        .filter(
+            call ->
+                !excuses.broke(
+                    call.server(),
+                    call.start() - slack(),
+                    call.end(),
+                    kind -> !kind.isLight() || kind == FaultKind.SWALLOW_CLAIM))
+        .forEach(
+            call ->
+                violate(
+                    Rule.CALL_ENDS,
+                    call.scope(),
+                    "%s of %d was forgotten".formatted(call.form(), call.start())));
+  }
+
+  private static long between(long @Nullable [] sorted, long first, long last) {
+    return sorted == null ? 0 : Arrays.stream(sorted).filter(at -> at > first && at < last).count();
+  }
+
+  private void checkClose(Fault close) {
+    boolean excused =
+        excuses.broke(
+            close.server(),
+            close.start() - slack(),
+            close.end(),
+            kind -> kind != FaultKind.CLOSE && (!kind.isLight() || kind == FaultKind.SWALLOW_CLAIM));
+    if (!close.detail().equals(ALL_ENDED) && !excused) {
+      violate(
+          Rule.CLOSING_ENDS_CALLS,
+          new Scope(new UUID(0, close.server()), ServerNode.name(close.server())),
+          "%s when it closed at %d".formatted(close.detail(), close.start()));
     }
   }
 

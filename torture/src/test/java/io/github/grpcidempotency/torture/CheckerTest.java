@@ -7,6 +7,7 @@ import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.CommittedEffect;
 import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.History.Life;
 import io.github.grpcidempotency.torture.History.Purpose;
 import io.github.grpcidempotency.torture.History.StoredAnswer;
 import io.github.grpcidempotency.torture.Operation.Scope;
@@ -32,6 +33,8 @@ class CheckerTest {
   private final List<Change> changes = new ArrayList<>();
   private final List<Fault> faults = new ArrayList<>();
   private final List<StoredAnswer> stored = new ArrayList<>();
+  private final List<Life> lives =
+      new ArrayList<>(List.of(new Life(0, 0, 1_000_000, ServerLife.ordinary(), "")));
 
   @Test
   void aCallAndItsReplayBreakNothing() {
@@ -162,7 +165,7 @@ class CheckerTest {
   }
 
   private List<Rule> brokenRules() {
-    History history = new History(Duration.ofSeconds(1), calls, effects, changes, faults, stored);
+    History history = new History(Duration.ofSeconds(1), calls, effects, changes, faults, stored, lives);
     return Checker.check(history).stream().map(Violation::rule).distinct().toList();
   }
 
@@ -185,7 +188,7 @@ class CheckerTest {
   }
 
   private void committed(Form form, UUID value, long at) {
-    effects.add(new CommittedEffect(ALICE, "server-0", form, "a", value, at));
+    effects.add(new CommittedEffect(ALICE, "server-0", form, "a", value, true, at - 1, at));
   }
 
   private void ok(Operation wish, Answer answer) {

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.torture;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.History.Life;
 import io.github.grpcidempotency.torture.History.Purpose;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -24,6 +25,10 @@ record Exercise(Map<String, Long> counts) {
     counts.put("takeovers", history.changes().stream().filter(Change::isTakeover).count());
     counts.put("mismatches refused", reasons(calls, "IDEMPOTENCY_KEY_REUSED", Purpose.MISMATCH));
     counts.put("cancelled", calls.stream().filter(Call::cancelled).count());
+    counts.put("terminal failures", calls.stream().filter(Call::isTerminal).count());
+    counts.put("unguarded effects", unguarded(history));
+    counts.put(
+        "replays while read-only", ReadOnlyPhases.of(history).within().filter(Call::isOk).count());
     counts.put("probes", calls.stream().filter(call -> call.purpose() == Purpose.PROBE).count());
     Map<FaultKind, Long> faults = new EnumMap<>(FaultKind.class);
     history.faults().forEach(fault -> faults.merge(fault.kind(), 1L, Long::sum));
@@ -32,6 +37,13 @@ record Exercise(Map<String, Long> counts) {
     }
     counts.put("CUT_BEFORE COMMIT", cuts(history, FaultKind.CUT_BEFORE));
     counts.put("CUT_AFTER COMMIT", cuts(history, FaultKind.CUT_AFTER));
+    counts.put("server processes", (long) history.lives().size());
+    for (Dimension dimension : Dimension.values()) {
+      for (String value : dimension.choices()) {
+        counts.put("%s %s".formatted(dimension, value), lives(history, dimension, value));
+      }
+    }
+    counts.put("refused to start", history.lives().stream().filter(Life::isRefused).count());
     return new Exercise(counts);
   }
 
@@ -43,6 +55,9 @@ record Exercise(Map<String, Long> counts) {
     least.put("takeovers", 1L);
     least.put("mismatches refused", 5L);
     least.put("cancelled", 5L);
+    least.put("terminal failures", 5L);
+    least.put("unguarded effects", 1L);
+    least.put("replays while read-only", 1L);
     for (FaultKind kind : FaultKind.values()) {
       if (kind != FaultKind.SKEW || ServerJvm.canSkewClocks()) {
         least.put(kind.name(), 1L);
@@ -69,7 +84,7 @@ record Exercise(Map<String, Long> counts) {
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder();
-    counts.forEach((what, count) -> text.append("  %-20s %,10d%n".formatted(what, count)));
+    counts.forEach((what, count) -> text.append("  %-38s %,10d%n".formatted(what, count)));
     return text.toString();
   }
 
@@ -77,6 +92,17 @@ record Exercise(Map<String, Long> counts) {
     return calls.stream()
         .filter(call -> call.purpose() == purpose)
         .filter(call -> call.reason().equals(reason))
+        .count();
+  }
+
+  private static long unguarded(History history) {
+    return history.effects().stream().filter(effect -> !effect.guarded()).count();
+  }
+
+  private static long lives(History history, Dimension dimension, String value) {
+    return history.lives().stream()
+        .filter(life -> !life.isRefused())
+        .filter(life -> life.life().get(dimension).equals(value))
         .count();
   }
 

@@ -2,12 +2,14 @@ package io.github.grpcidempotency.torture;
 
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.torture.FaultSchedule.Planned;
+import io.github.grpcidempotency.torture.FaultSchedule.Severity;
 import io.github.grpcidempotency.torture.History.Fault;
 import io.github.grpcidempotency.torture.v1.HogRequest;
 import io.github.grpcidempotency.torture.v1.TortureServiceGrpc;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -33,7 +35,7 @@ final class FaultInjector implements AutoCloseable {
   private final ExecutorService workers = Executors.newCachedThreadPool();
   private final List<Throwable> failures = new CopyOnWriteArrayList<>();
 
-  private record ArmedCut(Planned planned, FaultProxy.Trap trap, long since) {}
+  private record ArmedCut(Planned planned, FaultProxy.Trap trap) {}
 
   FaultInjector(List<ServerNode> servers, TorturePostgres postgres) {
     this.servers = servers;
@@ -62,12 +64,12 @@ final class FaultInjector implements AutoCloseable {
     if (!ended) {
       throw new IllegalStateException("a fault does not end");
     }
-    noteSprungCuts();
+    noteSprungTraps();
   }
 
   /** Returns what has happened so far. */
   List<Fault> happened() {
-    noteSprungCuts();
+    noteSprungTraps();
     return List.copyOf(happened);
   }
 
@@ -98,7 +100,11 @@ final class FaultInjector implements AutoCloseable {
         note(planned, "", now());
       }
       case SWALLOW -> exclusively(server.fault(), () -> swallow(server, planned));
+      case SWALLOW_CLAIM -> hold(server, planned);
       case EXHAUST -> exhaust(server, planned);
+      case REFUSE -> exclusively(server.fault(), () -> refuse(server, planned));
+      case READ_ONLY -> exclusively(database, () -> makeReadOnly(planned));
+      case CLOSE -> exclusively(server.fault(), () -> close(server, planned));
     }
   }
 
@@ -130,33 +136,88 @@ final class FaultInjector implements AutoCloseable {
     note(planned, planned.length().toString(), start);
   }
 
+  private void close(ServerNode server, Planned planned) {
+    long start = now();
+    String left = server.shutDown();
+    pause(planned.length());
+    server.restart(Duration.ZERO);
+    note(planned, left, start);
+  }
+
+  private void makeReadOnly(Planned planned) {
+    postgres.makeReadOnly(planned.is(Severity.TERMINATES));
+    long start = now();
+    pause(planned.length());
+    long end = now();
+    postgres.makeWritable();
+    happened.add(
+        new Fault(
+            planned.kind(),
+            -1,
+            planned.is(Severity.TERMINATES) ? "connections ended" : "connections left alone",
+            start,
+            end));
+  }
+
+  private void refuse(ServerNode server, Planned planned) {
+    long start = now();
+    server.proxy().refuse();
+    pause(planned.length());
+    server.proxy().restore();
+    note(planned, planned.length().toString(), start);
+  }
+
+  private void hold(ServerNode server, Planned planned) {
+    if (isArmedEnough(planned)) {
+      return;
+    }
+    FaultProxy.Trap trap =
+        planned.is(Severity.SWALLOWS_QUESTION)
+            ? server.proxy().holdBefore(planned.statement(), planned.length())
+            : server.proxy().holdAfter(planned.statement(), planned.length());
+    armed.add(new ArmedCut(planned, planned.is(Severity.CUTS) ? trap.andCut() : trap));
+  }
+
   private void arm(ServerNode server, Planned planned) {
-    long alike =
-        armed.stream()
-            .filter(cut -> cut.planned().server() == planned.server())
-            .filter(cut -> cut.planned().kind() == planned.kind())
-            .filter(cut -> cut.planned().statement().equals(planned.statement()))
-            .count();
-    if (alike >= MOST_TRAPS) {
-      skipped.incrementAndGet();
+    if (isArmedEnough(planned)) {
       return;
     }
     FaultProxy.Trap trap =
         planned.kind() == FaultKind.CUT_BEFORE
             ? server.proxy().cutBefore(planned.statement())
             : server.proxy().cutAfter(planned.statement());
-    armed.add(new ArmedCut(planned, trap, now()));
+    armed.add(new ArmedCut(planned, trap));
   }
 
-  /** A cut that was armed happens when the statement comes, between two looks. */
-  private synchronized void noteSprungCuts() {
+  private boolean isArmedEnough(Planned planned) {
+    long alike =
+        armed.stream()
+            .filter(cut -> cut.planned().server() == planned.server())
+            .filter(cut -> cut.planned().kind() == planned.kind())
+            .filter(cut -> cut.planned().statement().equals(planned.statement()))
+            .count();
+    boolean enough = alike >= MOST_TRAPS;
+    if (enough) {
+      skipped.incrementAndGet();
+    }
+    return enough;
+  }
+
+  /** A trap that was set springs when the statement comes, between two looks. */
+  synchronized void noteSprungTraps() {
     armed.removeIf(
         cut -> {
-          if (!cut.trap().hasSprung()) {
-            return false;
-          }
-          note(cut.planned(), cut.planned().statement(), cut.since());
-          return true;
+          OptionalLong sprung = cut.trap().sprung();
+          sprung.ifPresent(
+              at ->
+                  happened.add(
+                      new Fault(
+                          cut.planned().kind(),
+                          cut.planned().server(),
+                          cut.planned().statement(),
+                          at,
+                          at + cut.planned().length().toMillis())));
+          return sprung.isPresent();
         });
   }
 
@@ -198,10 +259,8 @@ final class FaultInjector implements AutoCloseable {
   }
 
   private void note(Planned planned, String detail, long start) {
-    boolean ofDatabase =
-        planned.kind() == FaultKind.DATABASE_STOP || planned.kind() == FaultKind.DATABASE_KILL;
-    happened.add(
-        new Fault(planned.kind(), ofDatabase ? -1 : planned.server(), detail, start, now()));
+    int whose = planned.kind().isOfDatabase() ? -1 : planned.server();
+    happened.add(new Fault(planned.kind(), whose, detail, start, now()));
   }
 
   private static void pause(Duration length) {

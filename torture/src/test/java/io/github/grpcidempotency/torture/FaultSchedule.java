@@ -5,10 +5,12 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
+import java.util.Set;
 
 /**
  * What to break, and in which order: a function of the plan and the seed, and of nothing else.
@@ -29,6 +31,7 @@ final class FaultSchedule {
    * @param statement where to cut
    * @param length how long it lasts
    * @param skew the next process's clock
+   * @param severity how far it goes
    */
   record Planned(
       Duration pause,
@@ -37,7 +40,23 @@ final class FaultSchedule {
       int server,
       String statement,
       Duration length,
-      Duration skew) {}
+      Duration skew,
+      Set<Severity> severity) {
+
+    boolean is(Severity wanted) {
+      return severity.contains(wanted);
+    }
+  }
+
+  /** How far a fault goes, where it can go less far. */
+  enum Severity {
+    /** A claim does not reach the database before it is too late, rather than its answer. */
+    SWALLOWS_QUESTION,
+    /** What was held up is lost in the end. */
+    CUTS,
+    /** Connections that stand are ended. */
+    TERMINATES
+  }
 
   FaultSchedule(Plan plan, long seed) {
     this.plan = plan;
@@ -49,7 +68,7 @@ final class FaultSchedule {
     List<FaultKind> all = new ArrayList<>(Arrays.asList(FaultKind.values()));
     all.retainAll(plan.faults().keySet());
     Collections.shuffle(all, random);
-    all.forEach(kind -> first.add(planned(kind, plan.cuts().get(0))));
+    all.forEach(kind -> first.add(planned(kind, statement(kind, plan.cuts().get(0)))));
   }
 
   /** Whether there is anything to break at all. */
@@ -59,7 +78,15 @@ final class FaultSchedule {
 
   Planned next() {
     Planned early = first.poll();
-    return early == null ? planned(any(weighted), any(plan.cuts())) : early;
+    if (early != null) {
+      return early;
+    }
+    FaultKind kind = any(weighted);
+    return planned(kind, statement(kind, any(plan.cuts())));
+  }
+
+  private String statement(FaultKind kind, String cut) {
+    return kind == FaultKind.SWALLOW_CLAIM ? any(Plan.CLAIMS) : cut;
   }
 
   private Planned planned(FaultKind kind, String statement) {
@@ -70,7 +97,22 @@ final class FaultSchedule {
         random.nextInt(plan.servers()),
         statement,
         length(kind),
-        Duration.ofHours(random.nextBoolean() ? 1 : -1));
+        Duration.ofHours(random.nextBoolean() ? 1 : -1),
+        severity());
+  }
+
+  private Set<Severity> severity() {
+    Set<Severity> chosen = EnumSet.noneOf(Severity.class);
+    if (random.nextInt(4) == 0) {
+      chosen.add(Severity.SWALLOWS_QUESTION);
+    }
+    if (random.nextInt(3) > 0) {
+      chosen.add(Severity.CUTS);
+    }
+    if (random.nextBoolean()) {
+      chosen.add(Severity.TERMINATES);
+    }
+    return chosen;
   }
 
   private Duration pause() {
@@ -84,8 +126,10 @@ final class FaultSchedule {
     return Duration.ofMillis(
         switch (kind) {
           case STOP -> lease + random.nextLong(lease);
-          case KILL, SKEW, DATABASE_STOP, DATABASE_KILL -> random.nextLong(500);
-          case SWALLOW, EXHAUST -> 200 + random.nextLong(lease);
+          case KILL, SKEW, DATABASE_STOP, DATABASE_KILL, CLOSE -> random.nextLong(500);
+          case SWALLOW, READ_ONLY -> 200 + random.nextLong(lease);
+          case EXHAUST, REFUSE -> 500 + random.nextLong(2 * lease);
+          case SWALLOW_CLAIM -> lease + random.nextLong(lease);
           case CUT_BEFORE, CUT_AFTER, CUT_ALL -> 0;
         });
   }

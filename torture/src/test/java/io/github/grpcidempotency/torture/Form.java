@@ -7,17 +7,21 @@ import io.grpc.MethodDescriptor;
 
 /** The ways in which effect and record are brought together, one method each. */
 enum Form {
-  RESERVED(TortureServiceGrpc.getReservedMethod()),
-  JOINED(TortureServiceGrpc.getJoinedMethod()),
-  JOINED_ATTACHED(TortureServiceGrpc.getJoinedAttachedMethod()),
-  TRANSACTIONAL(TortureServiceGrpc.getTransactionalMethod()),
-  TRANSACTIONAL_ATTACHED(TortureServiceGrpc.getTransactionalAttachedMethod());
+  RESERVED(TortureServiceGrpc.getReservedMethod(), false),
+  FAIL_OPEN(TortureServiceGrpc.getFailOpenMethod(), false),
+  JOINED(TortureServiceGrpc.getJoinedMethod(), true),
+  JOINED_ATTACHED(TortureServiceGrpc.getJoinedAttachedMethod(), true),
+  TRANSACTIONAL(TortureServiceGrpc.getTransactionalMethod(), true),
+  TRANSACTIONAL_ATTACHED(TortureServiceGrpc.getTransactionalAttachedMethod(), true);
 
   @SuppressWarnings("ImmutableEnumChecker") // gRPC's descriptors are, and do not say so
   private final MethodDescriptor<EffectRequest, Effect> method;
 
-  Form(MethodDescriptor<EffectRequest, Effect> method) {
+  private final boolean joins;
+
+  Form(MethodDescriptor<EffectRequest, Effect> method, boolean joins) {
     this.method = method;
+    this.joins = joins;
   }
 
   MethodDescriptor<EffectRequest, Effect> method() {
@@ -26,6 +30,11 @@ enum Form {
 
   /** Whether effect and record are one commit. */
   boolean joins() {
-    return this != RESERVED;
+    return joins;
+  }
+
+  /** Whether duplicates wait for a running call. */
+  boolean attaches() {
+    return this == JOINED_ATTACHED || this == TRANSACTIONAL_ATTACHED;
   }
 }

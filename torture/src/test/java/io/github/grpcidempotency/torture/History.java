@@ -19,7 +19,8 @@ record History(
     List<CommittedEffect> effects,
     List<Change> changes,
     List<Fault> faults,
-    List<StoredAnswer> stored) {
+    List<StoredAnswer> stored,
+    List<Life> lives) {
 
   /** Who made a call, and what for. */
   enum Purpose {
@@ -61,14 +62,36 @@ record History(
     boolean isOk() {
       return code == Code.OK;
     }
+
+    /** Whether the handler failed for good; the reason says how. */
+    boolean isTerminal() {
+      return code == Code.FAILED_PRECONDITION;
+    }
   }
 
   /** A successful answer: its bytes, and what they say. */
   record Answer(ByteString bytes, Scope scope, String form, String payload, UUID value) {}
 
-  /** A row of the effects' table. */
+  /**
+   * A row of the effects' table.
+   *
+   * @param guarded whether its handler ran under a claim
+   * @param began when its handler began
+   * @param at when the row was written
+   */
   record CommittedEffect(
-      Scope scope, String server, Form form, String payload, UUID value, long at) {}
+      Scope scope,
+      String server,
+      Form form,
+      String payload,
+      UUID value,
+      boolean guarded,
+      long began,
+      long at) {
+    boolean isOf(int index) {
+      return server.equals(ServerNode.name(index));
+    }
+  }
 
   /** Something that was done to a record: {@code UPDATE}, {@code DELETE} or {@code TAKEOVER}. */
   record Change(String kind, Scope scope, long at) {
@@ -86,5 +109,24 @@ record History(
    * @param server which server's; -1 for the database
    * @param detail the statement at which a connection was cut, or how long it took
    */
-  record Fault(FaultKind kind, int server, String detail, long start, long end) {}
+  record Fault(FaultKind kind, int server, String detail, long start, long end) {
+    boolean touches(long first, long last) {
+      return end >= first && start <= last;
+    }
+
+    boolean concerns(int index) {
+      return server < 0 || server == index;
+    }
+  }
+
+  /**
+   * One process of a server.
+   *
+   * @param refused why it did not want to live so; empty if it did not mind
+   */
+  record Life(int server, long start, long end, ServerLife life, String refused) {
+    boolean isRefused() {
+      return !refused.isEmpty();
+    }
+  }
 }

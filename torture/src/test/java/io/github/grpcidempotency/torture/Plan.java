@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.function.Supplier;
 
 /**
  * What a run is like: everything but the seed.
@@ -13,6 +15,7 @@ import java.util.Map;
  * @param cuts where connections are cut; one said twice is chosen twice as often
  * @param forms the methods called
  * @param slowPercent how many of a hundred handlers are slower than a lease
+ * @param lives what server processes are like
  */
 record Plan(
     Duration length,
@@ -23,10 +26,24 @@ record Plan(
     Map<FaultKind, Integer> faults,
     List<String> cuts,
     List<Form> forms,
-    int slowPercent) {
+    int slowPercent,
+    Lives lives) {
+
+  /** What server processes are like. */
+  sealed interface Lives {
+    /** Each is another mix of everything. */
+    record Mixed() implements Lives {}
+
+    /** All are alike. */
+    record Alike(ServerLife life) implements Lives {}
+  }
 
   static final String COMMIT = "COMMIT";
   static final String COMPLETION = "completed = now()";
+
+  /** What the first flush of a claim contains: of a reservation, and of a transaction. */
+  static final List<String> CLAIMS =
+      List.of("ON CONFLICT (idempotency_key, user_id)", "pg_try_advisory_xact_lock");
 
   private static final List<String> ALL_CUTS =
       List.of(
@@ -55,7 +72,11 @@ record Plan(
     faults.put(FaultKind.CUT_AFTER, 40);
     faults.put(FaultKind.CUT_ALL, 4);
     faults.put(FaultKind.SWALLOW, 2);
+    faults.put(FaultKind.SWALLOW_CLAIM, 8);
     faults.put(FaultKind.EXHAUST, 4);
+    faults.put(FaultKind.REFUSE, 4);
+    faults.put(FaultKind.READ_ONLY, 3);
+    faults.put(FaultKind.CLOSE, 3);
     return new Plan(
         length,
         2,
@@ -65,7 +86,8 @@ record Plan(
         faults,
         ALL_CUTS,
         List.of(Form.values()),
-        3);
+        3,
+        new Lives.Mixed());
   }
 
   /** A short run in which only some things break. */
@@ -79,11 +101,48 @@ record Plan(
         faults,
         ALL_CUTS,
         List.of(forms),
-        40);
+        40,
+        new Lives.Alike(ServerLife.ordinary()));
   }
 
   Plan cutting(String... statements) {
     return new Plan(
-        length, servers, clients, lease, pause, faults, List.of(statements), forms, slowPercent);
+        length,
+        servers,
+        clients,
+        lease,
+        pause,
+        faults,
+        List.of(statements),
+        forms,
+        slowPercent,
+        lives);
+  }
+
+  /** Returns a plan whose servers are all unlike the ordinary in one dimension. */
+  Plan living(Dimension dimension, String value) {
+    ServerLife life =
+        (lives instanceof Lives.Alike alike ? alike.life() : ServerLife.ordinary())
+            .with(dimension, value);
+    return new Plan(
+        length,
+        servers,
+        clients,
+        lease,
+        pause,
+        faults,
+        cuts,
+        forms,
+        slowPercent,
+        new Lives.Alike(life));
+  }
+
+  /** Returns how the processes of a server are set up, one after the other. */
+  Supplier<ServerLife> livesOf(int server, long seed) {
+    if (lives instanceof Lives.Alike alike) {
+      return alike::life;
+    }
+    Random random = new Random(seed * servers + server);
+    return () -> ServerLife.draw(random);
   }
 }

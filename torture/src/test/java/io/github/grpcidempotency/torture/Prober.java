@@ -3,6 +3,7 @@ package io.github.grpcidempotency.torture;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Purpose;
 import io.github.grpcidempotency.torture.Operation.Scope;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -18,6 +19,8 @@ final class Prober {
   private static final int AT_ONCE = 16;
   private static final int MOST_HANDLER_FAILURES = 50;
   private static final int MOST_TIMEOUTS = 3;
+  private static final int MOST_REFUSALS = 10;
+  private static final Duration BETWEEN_REFUSALS = Duration.ofMillis(500);
 
   private final TortureClient client;
   private final List<ServerNode> servers;
@@ -54,25 +57,41 @@ final class Prober {
 
   /**
    * A handler that fails leaves its key free, so it is tried again. A machine that is too busy to
-   * answer in time says nothing of the key: one that is blocked is refused.
+   * answer in time says nothing of the key: one that is blocked is refused. A server whose life has
+   * defects may refuse as well, but not each time.
    */
   private boolean probe(Operation operation) {
     ServerNode server = servers.get(Math.floorMod(operation.hashCode(), servers.size()));
     int failures = 0;
     int timeouts = 0;
-    while (failures < MOST_HANDLER_FAILURES && timeouts < MOST_TIMEOUTS) {
+    int refusals = 0;
+    while (failures < MOST_HANDLER_FAILURES
+        && timeouts < MOST_TIMEOUTS
+        && refusals < MOST_REFUSALS) {
       Call call = client.call(Purpose.PROBE, operation, server).join();
-      if (call.isOk()) {
+      if (call.isOk() || call.isTerminal()) {
         return true;
       }
       switch (call.code()) {
         case RESOURCE_EXHAUSTED -> failures++;
         case DEADLINE_EXCEEDED -> timeouts++;
-        default -> {
+        case INVALID_ARGUMENT -> {
           return false;
+        }
+        default -> {
+          refusals++;
+          pause();
         }
       }
     }
     return false;
+  }
+
+  private static void pause() {
+    try {
+      TimeUnit.MILLISECONDS.sleep(BETWEEN_REFUSALS.toMillis());
+    } catch (InterruptedException ended) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.torture;
 
-import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Fault;
 import java.util.EnumMap;
 import java.util.Map;
@@ -21,8 +20,6 @@ final class Progress {
 
   @SuppressWarnings("SystemOut") // whoever waits for a long run reads it
   void print() {
-    long answered = client.made().stream().filter(Call::isOk).count();
-    long replayed = client.made().stream().filter(Call::replayed).count();
     Map<FaultKind, Integer> kinds = new EnumMap<>(FaultKind.class);
     for (Fault fault : faults.happened()) {
       kinds.merge(fault.kind(), 1, Integer::sum);
@@ -30,9 +27,9 @@ final class Progress {
     System.out.printf(
         "%4d s: %d calls, %d answered, %d replays, %s takeovers, faults %s%n",
         (System.currentTimeMillis() - start) / 1_000,
-        client.made().size(),
-        answered,
-        replayed,
+        client.count(),
+        client.answered(),
+        client.replayed(),
         takeovers(),
         kinds);
   }

@@ -20,8 +20,24 @@ enum Rule {
   RECORD_STANDS,
   /** Nobody is told that a key was reused who is the only one to use it. */
   NO_FALSE_REFUSAL,
-  /** Every call ends by its deadline. */
+  /**
+   * No handler runs without a claim, except where a procedure fails open, and then only if its
+   * server could not connect to the database, or the database could not be written to and had no
+   * record of the key.
+   */
+  NO_UNGUARDED_EFFECT,
+  /** No handler runs without a claim beside one of the same process that holds the key. */
+  NO_UNGUARDED_EFFECT_BESIDE_A_HOLDER,
+  /** A key whose handler failed for good is answered alike ever after. */
+  FAILURE_STANDS,
+  /** What is recorded is replayed from a database that is read-only. */
+  REPLAYED_WHILE_READ_ONLY,
+  /** No client hears of a lost claim what the handler says of it. */
+  LOST_CLAIM_IS_REFUSED,
+  /** Every call ends by its deadline, and is not forgotten until then. */
   CALL_ENDS,
+  /** Every call that waits or runs is answered when its server closes. */
+  CLOSING_ENDS_CALLS,
   /** Every key is usable a lease after the last fault. */
   KEY_USABLE
 }

@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -35,17 +34,29 @@ final class ServerJvm {
   /**
    * How to start servers.
    *
+   * @param jdbcUrl of their pools
+   * @param pastUrl goes past everything that breaks
    * @param overlay goes ahead of the class path
    * @param log takes what they have to say
    */
-  record Recipe(String jdbcUrl, Duration lease, Optional<Path> overlay, Path log) {}
+  record Recipe(
+      String jdbcUrl, String pastUrl, Duration lease, Optional<Path> overlay, Path log) {}
+
+  /**
+   * What a process said when it had started.
+   *
+   * @param port where it serves
+   * @param refused why it does not; empty if it serves
+   */
+  record Greeting(int port, String refused) {}
 
   /** Returns whether processes can be started with another clock. */
   static boolean canSkewClocks() {
     return fakeTime().isPresent();
   }
 
-  static ServerJvm start(String name, Recipe recipe, Duration skew, List<String> options) {
+  static ServerJvm start(
+      String name, Recipe recipe, ServerLife life, Duration skew, List<String> options) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx160m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
@@ -56,7 +67,13 @@ final class ServerJvm {
     command.add(
         recipe.overlay().map(first -> first + File.pathSeparator + classPath).orElse(classPath));
     command.add(TortureServer.class.getName());
-    command.addAll(List.of(name, recipe.jdbcUrl(), Long.toString(recipe.lease().toMillis())));
+    command.addAll(
+        List.of(
+            name,
+            recipe.jdbcUrl(),
+            recipe.pastUrl(),
+            Long.toString(recipe.lease().toMillis()),
+            life.toString()));
     ProcessBuilder builder =
         new ProcessBuilder(command)
             .redirectError(ProcessBuilder.Redirect.appendTo(recipe.log().toFile()));
@@ -71,19 +88,37 @@ final class ServerJvm {
     }
   }
 
-  /** Waits until it serves, and returns its port; empty if it has not got there by then. */
-  OptionalInt awaitPort(Duration patience) {
+  /** Waits until it serves or refuses to; empty if it has not got there by then. */
+  Optional<Greeting> awaitGreeting(Duration patience) {
+    return awaitLine(patience)
+        .map(
+            said ->
+                said.startsWith(TortureServer.SERVES)
+                    ? new Greeting(
+                        Integer.parseInt(said.substring(TortureServer.SERVES.length())), "")
+                    : new Greeting(-1, said.substring(TortureServer.REFUSES.length())));
+  }
+
+  /** Tells it to close, and returns what it says of that; empty if it says nothing for too long. */
+  Optional<String> close(Duration patience) {
+    try {
+      process.getOutputStream().write('\n');
+      process.getOutputStream().flush();
+    } catch (IOException gone) {
+      return Optional.empty();
+    }
+    return awaitLine(patience).map(said -> said.substring(TortureServer.CLOSED.length()));
+  }
+
+  private Optional<String> awaitLine(Duration patience) {
     CompletableFuture<@Nullable String> line =
         CompletableFuture.supplyAsync(this::readLine, command -> new Thread(command).start());
     try {
-      String said = line.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-      return said == null
-          ? OptionalInt.empty()
-          : OptionalInt.of(Integer.parseInt(said.substring("port ".length())));
+      return Optional.ofNullable(line.get(patience.toMillis(), TimeUnit.MILLISECONDS));
     } catch (TimeoutException stuck) {
-      return OptionalInt.empty();
+      return Optional.empty();
     } catch (ExecutionException | InterruptedException failure) {
-      throw new IllegalStateException("a server's port was not to be had", failure);
+      throw new IllegalStateException("a server was not to be heard", failure);
     }
   }
 

@@ -1,19 +1,24 @@
 package io.github.grpcidempotency.torture;
 
 import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.torture.History.Life;
+import io.github.grpcidempotency.torture.ServerJvm.Greeting;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * A server's place: its name, its way to the database, and whichever process runs there now. Faults
@@ -35,25 +40,41 @@ final class ServerNode implements AutoCloseable {
   private final int index;
   private final FaultProxy proxy;
   private final ServerJvm.Recipe recipe;
+  private final Supplier<ServerLife> lives;
   private final List<String> options;
   private final ReentrantLock fault = new ReentrantLock();
+  private final Queue<Life> lived = new ConcurrentLinkedQueue<>();
 
   private volatile ServerJvm process;
   private volatile ManagedChannel channel;
   private volatile boolean serving;
+  private volatile Optional<Life> life = Optional.empty();
 
+  /**
+   * Starts a server.
+   *
+   * @param lives how each of its processes is to be set up
+   * @param options of its JVM
+   */
   ServerNode(
       int index,
       String appUrl,
       Duration lease,
+      Supplier<ServerLife> lives,
       Optional<Path> overlay,
       Path log,
       List<String> options) {
     this.index = index;
     this.proxy = FaultProxy.before(appUrl);
-    this.recipe = new ServerJvm.Recipe(proxy.jdbcUrl(), lease, overlay, log);
+    this.recipe = new ServerJvm.Recipe(proxy.jdbcUrl(), appUrl, lease, overlay, log);
+    this.lives = lives;
     this.options = options;
     start(Duration.ZERO);
+  }
+
+  /** Returns what a server calls itself. */
+  static String name(int index) {
+    return "server-" + index;
   }
 
   int index() {
@@ -77,9 +98,24 @@ final class ServerNode implements AutoCloseable {
     return fault;
   }
 
+  /** Returns its processes so far, the present one included. */
+  List<Life> lived() {
+    List<Life> all = new ArrayList<>(lived);
+    life.map(ServerNode::ended).ifPresent(all::add);
+    return all;
+  }
+
   void kill() {
     serving = false;
     process.kill();
+  }
+
+  /** Shuts a process down, and returns what it says of the calls that were left. */
+  String shutDown() {
+    serving = false;
+    String left = process.close(PATIENCE).orElse("nothing heard");
+    process.kill();
+    return left;
   }
 
   /** Starts another process after a kill, and waits until it serves. */
@@ -104,19 +140,43 @@ final class ServerNode implements AutoCloseable {
     proxy.close();
   }
 
-  /** A process that does not get to serve, as one with another clock may, is replaced. */
+  /**
+   * A process that does not get to serve, as one with another clock may, is replaced; and so is one
+   * that refuses to be set up as it was.
+   */
   private void start(Duration skew) {
     for (int tries = 0; tries < MOST_STARTS; tries++) {
-      process = ServerJvm.start("server-" + index, recipe, skew, options);
-      OptionalInt port = process.awaitPort(PATIENCE);
-      if (port.isPresent()) {
-        channel = connect(port.getAsInt());
+      ServerLife next = lives.get();
+      long begin = System.currentTimeMillis();
+      process = ServerJvm.start(name(index), recipe, next, skew, options);
+      Optional<Greeting> greeting = process.awaitGreeting(PATIENCE);
+      if (greeting.isPresent() && greeting.get().refused().isEmpty()) {
+        note(new Life(index, begin, 0, next, ""));
+        channel = connect(greeting.get().port());
         serving = true;
         return;
       }
       process.kill();
+      greeting.ifPresent(
+          refused -> {
+            lived.add(ended(new Life(index, begin, 0, next, refused.refused())));
+            if (!next.mayBeRefused()) {
+              throw new IllegalStateException(
+                  "a server with %s refuses to start: %s".formatted(next, refused.refused()));
+            }
+          });
     }
     throw new IllegalStateException("server %d does not start".formatted(index));
+  }
+
+  private void note(Life begun) {
+    life.map(ServerNode::ended).ifPresent(lived::add);
+    life = Optional.of(begun);
+  }
+
+  private static Life ended(Life life) {
+    return new Life(
+        life.server(), life.start(), System.currentTimeMillis(), life.life(), life.refused());
   }
 
   private static ManagedChannel connect(int port) {

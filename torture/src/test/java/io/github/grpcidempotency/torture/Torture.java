@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 final class Torture implements AutoCloseable {
   private static final Duration PROGRESS_EVERY = Duration.ofSeconds(10);
   private static final Duration RECOVERY = Duration.ofSeconds(30);
+  private static final Duration MOST_EXTRA = Duration.ofMinutes(2);
   private static final int ANSWERS_BETWEEN_FAULTS = 40;
 
   private final Plan plan;
@@ -47,6 +48,7 @@ final class Torture implements AutoCloseable {
               i,
               database.appUrl(),
               plan.lease(),
+              plan.livesOf(i, seed),
               mutant.map(Mutant::overlay),
               log,
               i == 1 ? mutant.map(Mutant::options).orElse(List.of()) : List.of()));
@@ -65,7 +67,10 @@ final class Torture implements AutoCloseable {
             TimeUnit.MILLISECONDS);
     var housekeeping =
         timer.scheduleWithFixedDelay(
-            () -> servers.forEach(server -> server.proxy().forgetRoundTrips()),
+            () -> {
+              servers.forEach(server -> server.proxy().forgetRoundTrips());
+              faults.noteSprungTraps();
+            },
             100,
             100,
             TimeUnit.MILLISECONDS);
@@ -80,7 +85,8 @@ final class Torture implements AutoCloseable {
         database.effects(),
         database.changes(),
         faults.happened(),
-        database.answers());
+        database.answers(),
+        servers.stream().flatMap(server -> server.lived().stream()).toList());
   }
 
   /** Returns how many faults were left out because their server was busy with another. */
@@ -102,7 +108,7 @@ final class Torture implements AutoCloseable {
     for (int i = 0; i < plan.clients(); i++) {
       Thread worker =
           new Thread(
-              new Workload(plan, client, servers, seeds.nextLong(), goesOn::get), "client-" + i);
+              new Workload(plan, client, servers, database, seeds.nextLong(), goesOn::get), "client-" + i);
       worker.start();
       workers.add(worker);
     }
@@ -118,7 +124,7 @@ final class Torture implements AutoCloseable {
   /** Goes on for longer on a machine so slow that not everything has been broken yet. */
   private void breakThings() throws InterruptedException {
     long end = System.nanoTime() + plan.length().toNanos();
-    long last = end + 3 * plan.length().toNanos();
+    long last = end + Math.min(3 * plan.length().toNanos(), MOST_EXTRA.toNanos());
     FaultSchedule schedule = new FaultSchedule(plan, seed);
     if (schedule.isEmpty()) {
       TimeUnit.NANOSECONDS.sleep(plan.length().toNanos());

@@ -18,10 +18,12 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
@@ -34,8 +36,11 @@ final class TortureClient {
 
   private final Duration lease;
   private final ScheduledExecutorService timer;
+  private final Map<UUID, Answer> answers = new ConcurrentHashMap<>();
   private final Queue<Call> made = new ConcurrentLinkedQueue<>();
+  private final AtomicLong count = new AtomicLong();
   private final AtomicLong answered = new AtomicLong();
+  private final AtomicLong replayed = new AtomicLong();
 
   TortureClient(Duration lease, ScheduledExecutorService timer) {
     this.lease = lease;
@@ -45,6 +50,16 @@ final class TortureClient {
   /** Returns the calls that have ended. */
   Queue<Call> made() {
     return made;
+  }
+
+  /** Returns how many calls have ended so far. */
+  long count() {
+    return count.get();
+  }
+
+  /** Returns how many calls were replayed so far. */
+  long replayed() {
+    return replayed.get();
   }
 
   /** Returns how many calls were answered so far. */
@@ -116,14 +131,15 @@ final class TortureClient {
 
     @Override
     public void onMessage(Effect effect) {
-      answer =
-          Optional.of(
-              new Answer(
-                  effect.toByteString(),
-                  new Scope(UUID.fromString(effect.getUser()), effect.getKey()),
-                  effect.getForm(),
-                  effect.getPayload(),
-                  UUID.fromString(effect.getValue())));
+      Scope scope = new Scope(UUID.fromString(effect.getUser()), effect.getKey());
+      Answer received =
+          new Answer(
+              effect.toByteString(),
+              scope.equals(operation.scope()) ? operation.scope() : scope,
+              effect.getForm(),
+              effect.getPayload(),
+              UUID.fromString(effect.getValue()));
+      answer = Optional.of(alike(received));
     }
 
     @Override
@@ -142,14 +158,28 @@ final class TortureClient {
               "true".equals(trailers.get(REPLAYED)),
               status.isOk() ? answer : Optional.empty());
       made.add(result);
+      count.incrementAndGet();
       if (result.isOk()) {
         answered.incrementAndGet();
+      }
+      if (result.replayed()) {
+        replayed.incrementAndGet();
       }
       ended.complete(result);
     }
   }
 
+  /** Returns an answer that is kept already, if there is one: a key's answers are all alike. */
+  private Answer alike(Answer answer) {
+    Answer kept = answers.putIfAbsent(answer.value(), answer);
+    return answer.equals(kept) ? kept : answer;
+  }
+
+  /** Returns what tells one error from another. */
   private static String reason(Status status, Metadata trailers) {
+    if (status.getCode() == Status.Code.FAILED_PRECONDITION) {
+      return String.valueOf(status.getDescription());
+    }
     com.google.rpc.Status rich = StatusProto.fromStatusAndTrailers(status, trailers);
     if (rich == null || status.isOk()) {
       return "";
@@ -157,7 +187,7 @@ final class TortureClient {
     try {
       for (Any detail : rich.getDetailsList()) {
         if (detail.is(ErrorInfo.class)) {
-          return detail.unpack(ErrorInfo.class).getReason();
+          return detail.unpack(ErrorInfo.class).getReason().intern();
         }
       }
       return "";

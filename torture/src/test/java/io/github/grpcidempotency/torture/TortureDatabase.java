@@ -35,6 +35,16 @@ final class TortureDatabase {
       $$
       """;
 
+  private static final String PLANT =
+      """
+      INSERT INTO idempotency.idempotency_keys
+        (id, idempotency_key, user_id, procedure, request_hash, hash_version, response_bytes,
+         completed, expires)
+      VALUES (gen_random_uuid(), :key, :user, 'of/Old', '\\x00', 1, '\\x00',
+              now() - interval '2 hours', now() - interval '1 hour')
+      ON CONFLICT DO NOTHING
+      """;
+
   private final TorturePostgres postgres;
   private final String name = "torture_" + databases.incrementAndGet();
   private final Jdbi superuser;
@@ -79,7 +89,8 @@ final class TortureDatabase {
         handle ->
             handle
                 .createQuery(
-                    "SELECT key, user_id, server, form, payload, value, at FROM torture.effects")
+                    "SELECT key, user_id, server, form, payload, value, guarded, began, at"
+                        + " FROM torture.effects")
                 .map(
                     (row, context) ->
                         new CommittedEffect(
@@ -88,6 +99,8 @@ final class TortureDatabase {
                             Form.valueOf(row.getString("form")),
                             row.getString("payload"),
                             row.getObject("value", UUID.class),
+                            row.getBoolean("guarded"),
+                            row.getTimestamp("began").getTime(),
                             row.getTimestamp("at").getTime()))
                 .list());
   }
@@ -119,6 +132,17 @@ final class TortureDatabase {
                             new Scope(row.getObject("user_id", UUID.class), row.getString("key")),
                             bytes(row.getBytes("response_bytes"))))
                 .list());
+  }
+
+  /** Leaves a record under a key that has expired and was not swept yet. */
+  void plantExpired(Scope scope) {
+    superuser.useHandle(
+        handle ->
+            handle
+                .createUpdate(PLANT)
+                .bind("key", scope.key())
+                .bind("user", scope.user())
+                .execute());
   }
 
   /** Returns how often a reservation was taken over so far. */

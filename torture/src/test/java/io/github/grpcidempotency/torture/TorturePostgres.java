@@ -16,6 +16,9 @@ import org.jdbi.v3.core.Jdbi;
 
 /** A durable PostgreSQL that can be stopped without warning, and started again as it was. */
 final class TorturePostgres implements AutoCloseable {
+  /** The name of connections that are left alone. */
+  static final String PAST = "past";
+
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final EmbeddedPostgres embedded;
@@ -86,6 +89,43 @@ final class TorturePostgres implements AutoCloseable {
                 launched.add(launch());
               }
               return answers();
+            });
+  }
+
+  /**
+   * Lets no transaction write from now on, unless its connection says otherwise.
+   *
+   * @param terminates whether connections that stand are ended, rather than told
+   */
+  void makeReadOnly(boolean terminates) {
+    run("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()");
+    if (terminates) {
+      run(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'torture_app'"
+              + " AND application_name <> '%s'".formatted(PAST));
+    }
+  }
+
+  /** Lets transactions write again. */
+  void makeWritable() {
+    run("ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()");
+  }
+
+  /** Returns the version. */
+  String version() {
+    return superuser("postgres")
+        .withHandle(
+            handle -> handle.createQuery("SHOW server_version").mapTo(String.class).one());
+  }
+
+  private void run(String... statements) {
+    superuser("postgres")
+        .useHandle(
+            handle -> {
+              handle.execute("SET default_transaction_read_only = off");
+              for (String statement : statements) {
+                handle.execute(statement);
+              }
             });
   }
 

@@ -20,11 +20,12 @@ record TortureReport(Exercise exercise, List<Violation> violations, Path file) {
     if (!ServerJvm.canSkewClocks()) {
       System.out.println("libfaketime is not installed: no server gets a clock that is wrong");
     }
-    String title = "seed %d for %s".formatted(seed, plan.length());
+    String title =
+        "seed %d for %s on PostgreSQL %s".formatted(seed, plan.length(), postgres.version());
     TortureReport report =
         run(plan, seed, new TortureDatabase(postgres), Optional.empty(), "seed-" + seed, title);
     System.out.printf(
-        "%s:%n%s  %-20s %,10d%n  history in %s%n",
+        "%s:%n%s  %-38s %,10d%n  history in %s%n",
         title,
         report.exercise(),
         "violations",

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.torture;
 
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.KEY;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.rpc.Code;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -16,6 +17,7 @@ import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
@@ -34,20 +36,30 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
 /**
- * A server JVM: the arguments are its name, the JDBC URL and the lease in milliseconds. Prints its
- * port once it serves, and ends with whoever started it.
+ * A server JVM. Its arguments are its name, the JDBC URL of its pool, the one that its handlers use
+ * beside it, the lease in milliseconds, and its {@link ServerLife}. Prints its port once it serves,
+ * or why it will not; closes and prints what that has left over when it is sent a line; and ends
+ * with whoever started it.
  */
 final class TortureServer {
   static final Metadata.Key<String> USER =
       Metadata.Key.of("user", Metadata.ASCII_STRING_MARSHALLER);
   static final Context.Key<Scope> SCOPE = Context.key("scope");
 
+  static final String SERVES = "port ";
+  static final String REFUSES = "refused ";
+  static final String CLOSED = "closed ";
   static final int POOL_SIZE = 10;
   static final Duration RETENTION = Duration.ofHours(6);
   private static final Duration ATTACH = Duration.ofSeconds(2);
@@ -55,54 +67,149 @@ final class TortureServer {
   /** Held, because loggers are collected with their level. */
   private static final Logger GRPC = Logger.getLogger("io.grpc");
 
-  private TortureServer() {}
+  private final ServerLife life;
+  private final Duration lease;
+  private final OpenCalls open = new OpenCalls();
+  private final TortureService service;
+  private final IdempotencyInterceptor interceptor;
+  private final Server server;
 
-  @SuppressWarnings("SystemOut") // whoever started this process reads it
-  public static void main(String[] arguments) throws IOException, InterruptedException {
-    endWithParent();
-    GRPC.setLevel(Level.OFF); // it logs every exception of a handler
-    HikariDataSource pool = pool(arguments[1]);
-    IdempotencyInterceptor interceptor =
-        interceptor(pool, Duration.ofMillis(Long.parseLong(arguments[2])));
+  private TortureServer(
+      String name, String jdbcUrl, String pastUrl, Duration lease, ServerLife life)
+      throws IOException {
+    this.life = life;
+    this.lease = lease;
+    HikariDataSource pool = pool(jdbcUrl);
+    this.interceptor = interceptor(pool);
     ExpirySweeper unused =
         ExpirySweeper.builder(pool).interval(Duration.ofSeconds(1)).build().start();
-    Server server =
+    this.service = new TortureService(name, pool, poolPast(pastUrl));
+    this.server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
-            .addService(new TortureService(arguments[0], pool))
+            .addService(service)
             .intercept(interceptor)
             .intercept(new Authentication())
+            .intercept(open)
             .build()
             .start();
-    System.out.println("port " + server.getPort());
-    server.awaitTermination();
   }
 
-  private static HikariDataSource pool(String jdbcUrl) {
+  @SuppressWarnings("SystemOut") // whoever started this process reads it
+  public static void main(String[] arguments) throws IOException {
+    GRPC.setLevel(Level.OFF); // it logs every exception of a handler
+    CountDownLatch told = new CountDownLatch(1);
+    listen(told);
+    try {
+      TortureServer started =
+          new TortureServer(
+              arguments[0],
+              arguments[1],
+              arguments[2],
+              Duration.ofMillis(Long.parseLong(arguments[3])),
+              ServerLife.parse(arguments[4]));
+      System.out.println(SERVES + started.server.getPort());
+      Uninterruptibles.awaitUninterruptibly(told);
+      System.out.println(CLOSED + started.close());
+    } catch (SetupException refused) {
+      System.err.println(refused.getMessage());
+      System.out.println(REFUSES + refused.getMessage().replace('\n', ' '));
+    }
+    Runtime.getRuntime().halt(1);
+  }
+
+  /** Hears when it is told to close, and ends with its parent. */
+  private static void listen(CountDownLatch told) {
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                while (System.in.read() >= 0) {
+                  told.countDown();
+                }
+              } catch (IOException gone) {
+                // with the parent
+              }
+              Runtime.getRuntime().halt(1);
+            },
+            "listen");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /**
+   * Closes the interceptor while calls are waiting, and returns how many then went on waiting, and
+   * how many had not ended when every handler had.
+   */
+  private String close() {
+    server.shutdown();
+    pause(100);
+    interceptor.close();
+    long end = System.nanoTime() + lease.toNanos();
+    while (open.count() > service.running() && System.nanoTime() < end) {
+      pause(10);
+    }
+    int waiting = open.count() - service.running();
+    end = System.nanoTime() + 2 * lease.toNanos();
+    while (open.count() > 0 && System.nanoTime() < end) {
+      pause(10);
+    }
+    return "waiting=%d left=%d".formatted(Math.max(0, waiting), open.count());
+  }
+
+  private HikariDataSource pool(String jdbcUrl) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(jdbcUrl);
-    config.addDataSourceProperty("socketTimeout", "4");
-    config.addDataSourceProperty("connectTimeout", "4");
+    config.setDataSourceProperties(life.driverProperties());
     config.setMaximumPoolSize(POOL_SIZE);
+    config.setConnectionTimeout(life.number(Dimension.CONNECTION_TIMEOUT));
+    config.setValidationTimeout(Math.min(1_000, life.number(Dimension.CONNECTION_TIMEOUT)));
+    config.setInitializationFailTimeout(-1);
+    return new HikariDataSource(config);
+  }
+
+  /** Another system as far as the library is concerned: nothing breaks on the way there. */
+  private static HikariDataSource poolPast(String jdbcUrl) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(jdbcUrl);
+    config.addDataSourceProperty("options", "-c default_transaction_read_only=off");
+    config.addDataSourceProperty("ApplicationName", TorturePostgres.PAST);
+    config.setMaximumPoolSize(POOL_SIZE);
+    config.setMinimumIdle(1);
     config.setConnectionTimeout(2_000);
-    config.setValidationTimeout(1_000);
     config.setInitializationFailTimeout(-1);
     return new HikariDataSource(config);
   }
 
   @SuppressWarnings("SystemOut") // goes to the log beside the history
-  private static IdempotencyInterceptor interceptor(HikariDataSource pool, Duration lease) {
+  private IdempotencyInterceptor interceptor(HikariDataSource pool) {
     while (true) {
       try {
         return IdempotencyInterceptor.builder(
                 procedures(),
                 () -> Optional.ofNullable(SCOPE.get()).map(scope -> Caller.of(scope.user())))
-            .store(PostgresIdempotencyStore.builder(pool).lease(lease).build())
+            .store(
+                PostgresIdempotencyStore.builder(
+                        DefectivePool.of(pool, life.number(Dimension.POOL_DEFECTS)))
+                    .lease(lease)
+                    .build())
+            .listener(FailingListener.of(life.number(Dimension.LISTENER_FAILURES)))
+            .executor(executor(life.number(Dimension.REJECTIONS)))
             .build();
-      } catch (StoreException databaseIsOut) {
+      } catch (StoreException | IllegalStateException databaseIsOut) {
         System.err.println("cannot start yet: " + databaseIsOut.getCause());
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+        pause(100);
       }
     }
+  }
+
+  private static Executor executor(int rejectedPercent) {
+    Executor threads = Executors.newCachedThreadPool();
+    return task -> {
+      if (ThreadLocalRandom.current().nextInt(100) < rejectedPercent) {
+        throw new RejectedExecutionException("the executor is full");
+      }
+      threads.execute(task);
+    };
   }
 
   private static Procedures procedures() {
@@ -111,11 +218,15 @@ final class TortureServer {
   }
 
   private static Procedure procedure(Form form) {
+    FailurePolicy failures = FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION);
     ProcedureBuilder<Effect> common =
-        Procedure.of(form.method()).outage(OutagePolicy.FAIL_CLOSED).retention(RETENTION);
+        Procedure.of(form.method())
+            .outage(OutagePolicy.FAIL_CLOSED)
+            .retention(RETENTION)
+            .failures(failures);
     return switch (form) {
-      case RESERVED ->
-          common.failures(FailurePolicy.releaseAll().withUnknown(Code.UNKNOWN)).build();
+      case RESERVED -> common.failures(failures.withUnknown(Code.UNKNOWN)).build();
+      case FAIL_OPEN -> common.outage(OutagePolicy.FAIL_OPEN).retainFromLastReplay().build();
       case JOINED -> common.execution(Execution.RESERVED_SAME_DATABASE).build();
       case JOINED_ATTACHED ->
           common
@@ -128,22 +239,8 @@ final class TortureServer {
     };
   }
 
-  private static void endWithParent() {
-    Thread watch =
-        new Thread(
-            () -> {
-              try {
-                while (System.in.read() >= 0) {
-                  // nobody says anything
-                }
-              } catch (IOException gone) {
-                // with the parent
-              }
-              Runtime.getRuntime().halt(1);
-            },
-            "end-with-parent");
-    watch.setDaemon(true);
-    watch.start();
+  private static void pause(long millis) {
+    LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
   }
 
   /** Believes what the client says of its user, and keeps the key for the handler to write. */

@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.torture;
 
+import com.google.common.base.Stopwatch;
+import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.postgres.ClaimLostException;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import io.github.grpcidempotency.torture.Operation.Scope;
@@ -9,7 +12,6 @@ import io.github.grpcidempotency.torture.v1.HogRequest;
 import io.github.grpcidempotency.torture.v1.Hogged;
 import io.github.grpcidempotency.torture.v1.TortureServiceGrpc;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
@@ -27,52 +30,78 @@ import org.jdbi.v3.core.Jdbi;
 final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   private static final String INSERT =
       """
-      INSERT INTO torture.effects (key, user_id, server, form, payload, value)
-      VALUES (:key, :user, :server, :form, :payload, :value)
+      INSERT INTO torture.effects (key, user_id, server, form, payload, value, guarded, began)
+      VALUES (:key, :user, :server, :form, :payload, :value, :guarded,
+              clock_timestamp() - :millis * interval '1 millisecond')
       """;
 
   private final String server;
   private final DataSource pool;
   private final Jdbi jdbi;
+  private final Jdbi past;
+  private final AtomicInteger running = new AtomicInteger();
 
-  TortureService(String server, DataSource pool) {
+  /** A failure that the request asked for. */
+  private static final class AskedFor extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final transient Status status;
+
+    AskedFor(Status status) {
+      super(status.toString());
+      this.status = status;
+    }
+  }
+
+  /** One run of a handler: what it is to write, whether it has a claim, and since when it runs. */
+  private record Run(Effect effect, boolean guarded, Stopwatch watch) {}
+
+  /**
+   * Makes the service of a server.
+   *
+   * @param pool is the store's as well
+   * @param past goes past everything that breaks
+   */
+  TortureService(String server, DataSource pool, DataSource past) {
     this.server = server;
     this.pool = pool;
     this.jdbi = Jdbi.create(pool);
+    this.past = Jdbi.create(past);
+  }
+
+  /** Returns how many handlers run now. */
+  int running() {
+    return running.get();
   }
 
   @Override
   public void reserved(EffectRequest request, StreamObserver<Effect> answer) {
-    Effect effect = effect(Form.RESERVED, request);
-    answer(
-        effect,
-        answer,
-        () -> {
-          pause(request.getDelayMillis() / 2);
-          failSometimes(request);
-          jdbi.useTransaction(handle -> insert(handle, effect));
-          pause(request.getDelayMillis() / 2);
-        });
+    reserve(jdbi, run(Form.RESERVED, request), request, answer);
+  }
+
+  @Override
+  public void failOpen(EffectRequest request, StreamObserver<Effect> answer) {
+    reserve(past, run(Form.FAIL_OPEN, request), request, answer);
   }
 
   @Override
   public void joined(EffectRequest request, StreamObserver<Effect> answer) {
-    join(effect(Form.JOINED, request), request, answer);
+    join(run(Form.JOINED, request), request, answer);
   }
 
   @Override
   public void joinedAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    join(effect(Form.JOINED_ATTACHED, request), request, answer);
+    join(run(Form.JOINED_ATTACHED, request), request, answer);
   }
 
   @Override
   public void transactional(EffectRequest request, StreamObserver<Effect> answer) {
-    write(effect(Form.TRANSACTIONAL, request), request, answer);
+    write(run(Form.TRANSACTIONAL, request), request, answer);
   }
 
   @Override
   public void transactionalAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    write(effect(Form.TRANSACTIONAL_ATTACHED, request), request, answer);
+    write(run(Form.TRANSACTIONAL_ATTACHED, request), request, answer);
   }
 
   @Override
@@ -97,57 +126,80 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     answer.onCompleted();
   }
 
-  private void join(Effect effect, EffectRequest request, StreamObserver<Effect> answer) {
+  private void reserve(
+      Jdbi target, Run run, EffectRequest request, StreamObserver<Effect> answer) {
     answer(
-        effect,
+        run,
+        answer,
+        () -> {
+          pause(request.getDelayMillis() / 2);
+          failSometimes(request);
+          target.useTransaction(handle -> insert(handle, run));
+          pause(request.getDelayMillis() / 2);
+        });
+  }
+
+  private void join(Run run, EffectRequest request, StreamObserver<Effect> answer) {
+    answer(
+        run,
         answer,
         () -> {
           pause(request.getDelayMillis() * 3L / 4);
           jdbi.useTransaction(
               handle -> {
-                insert(handle, effect);
+                insert(handle, run);
                 pause(request.getDelayMillis() / 4);
                 failSometimes(request);
-                TransactionalCompletion.complete(handle, effect);
+                TransactionalCompletion.complete(handle, run.effect());
               });
         });
   }
 
-  private void write(Effect effect, EffectRequest request, StreamObserver<Effect> answer) {
+  private void write(Run run, EffectRequest request, StreamObserver<Effect> answer) {
     answer(
-        effect,
+        run,
         answer,
         () -> {
-          insert(ClaimTransaction.handle(), effect);
+          insert(ClaimTransaction.handle(), run);
           pause(request.getDelayMillis());
           failSometimes(request);
         });
   }
 
-  /** Answers for a failure that was asked for; every other one is thrown. */
-  private static void answer(Effect effect, StreamObserver<Effect> answer, Runnable work) {
+  /**
+   * Answers for a failure that was asked for, and, with a code of its own, for a claim that was
+   * lost, of which no client may hear; every other failure is thrown.
+   */
+  private void answer(Run run, StreamObserver<Effect> answer, Runnable work) {
+    running.incrementAndGet();
     try {
       work.run();
-    } catch (StatusRuntimeException asked) {
-      answer.onError(asked);
-      return;
+      answer.onNext(run.effect());
+      answer.onCompleted();
+    } catch (AskedFor failure) {
+      answer.onError(failure.status.asRuntimeException());
+    } catch (ClaimLostException lost) {
+      answer.onError(Status.DATA_LOSS.withDescription(lost.getMessage()).asRuntimeException());
+    } finally {
+      running.decrementAndGet();
     }
-    answer.onNext(effect);
-    answer.onCompleted();
   }
 
-  private static Effect effect(Form form, EffectRequest request) {
+  private static Run run(Form form, EffectRequest request) {
     Scope scope = TortureServer.SCOPE.get();
-    return Effect.newBuilder()
-        .setUser(scope.user().toString())
-        .setKey(scope.key())
-        .setForm(form.name())
-        .setPayload(request.getPayload())
-        .setValue(UUID.randomUUID().toString())
-        .build();
+    Effect effect =
+        Effect.newBuilder()
+            .setUser(scope.user().toString())
+            .setKey(scope.key())
+            .setForm(form.name())
+            .setPayload(request.getPayload())
+            .setValue(UUID.randomUUID().toString())
+            .build();
+    return new Run(effect, CurrentCall.claim().isPresent(), Stopwatch.createStarted());
   }
 
-  private void insert(Handle handle, Effect effect) {
+  private void insert(Handle handle, Run run) {
+    Effect effect = run.effect();
     handle
         .createUpdate(INSERT)
         .bind("key", effect.getKey())
@@ -156,12 +208,18 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         .bind("form", effect.getForm())
         .bind("payload", effect.getPayload())
         .bind("value", UUID.fromString(effect.getValue()))
+        .bind("guarded", run.guarded())
+        .bind("millis", run.watch().elapsed().toMillis())
         .execute();
   }
 
   private static void failSometimes(EffectRequest request) {
     if (ThreadLocalRandom.current().nextInt(100) < request.getFailPercent()) {
-      throw Status.RESOURCE_EXHAUSTED.withDescription("as asked for").asRuntimeException();
+      throw new AskedFor(Status.RESOURCE_EXHAUSTED.withDescription("as asked for"));
+    }
+    if (ThreadLocalRandom.current().nextInt(100) < request.getTerminalPercent()) {
+      throw new AskedFor(
+          Status.FAILED_PRECONDITION.withDescription(UUID.randomUUID().toString()));
     }
   }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import org.jdbi.v3.core.JdbiException;
 
 /**
  * One client thread's work: an operation at a time, with retries until it is answered, and beside
@@ -29,6 +30,7 @@ final class Workload implements Runnable {
   private final Plan plan;
   private final TortureClient client;
   private final List<ServerNode> servers;
+  private final TortureDatabase database;
   private final Random random;
   private final BooleanSupplier goesOn;
   private final List<Operation> past = new ArrayList<>();
@@ -37,11 +39,13 @@ final class Workload implements Runnable {
       Plan plan,
       TortureClient client,
       List<ServerNode> servers,
+      TortureDatabase database,
       long seed,
       BooleanSupplier goesOn) {
     this.plan = plan;
     this.client = client;
     this.servers = servers;
+    this.database = database;
     this.random = new Random(seed);
     this.goesOn = goesOn;
   }
@@ -65,6 +69,9 @@ final class Workload implements Runnable {
 
   private void work(Operation operation) {
     List<CompletableFuture<Call>> beside = new ArrayList<>();
+    if (chance(4)) {
+      plantExpired(operation.scope());
+    }
     CompletableFuture<Call> first = firstCall(operation);
     while (chance(35)) {
       beside.add(client.call(Purpose.DUPLICATE, operation, anyServer()));
@@ -78,6 +85,14 @@ final class Workload implements Runnable {
     retry(operation, first.join());
     beside.forEach(CompletableFuture::join);
     remember(operation);
+  }
+
+  private void plantExpired(Scope scope) {
+    try {
+      database.plantExpired(scope);
+    } catch (JdbiException databaseIsOut) {
+      // then nothing stands under the key
+    }
   }
 
   /** Comes when the lease of a slow handler would have ended, were it not kept. */
@@ -109,7 +124,9 @@ final class Workload implements Runnable {
   }
 
   private static boolean isFinal(Call call) {
-    return call.isOk() || call.reason().equals("IDEMPOTENCY_KEY_REUSED");
+    return call.isOk()
+        || call.isTerminal()
+        || call.reason().equals("IDEMPOTENCY_KEY_REUSED");
   }
 
   private Operation newOperation() {
@@ -127,6 +144,7 @@ final class Workload implements Runnable {
             .setPayload(Long.toHexString(random.nextLong()))
             .setDelayMillis(delay())
             .setFailPercent(chance(20) ? 30 : 0)
+            .setTerminalPercent(chance(6) ? 50 : 0)
             .build();
     return new Operation(new Scope(user, key), any(plan.forms()), request);
   }

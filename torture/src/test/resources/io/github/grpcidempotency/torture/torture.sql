@@ -9,6 +9,8 @@ CREATE TABLE torture.effects (
   form    text        NOT NULL,
   payload text        NOT NULL,
   value   uuid        NOT NULL,
+  guarded boolean     NOT NULL,
+  began   timestamptz NOT NULL,
   at      timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
@@ -27,7 +29,10 @@ CREATE FUNCTION torture.note_change() RETURNS trigger
   LANGUAGE plpgsql SECURITY DEFINER
 AS $$
 BEGIN
-  IF OLD.completed IS NOT NULL AND OLD.expires > clock_timestamp() THEN
+  IF TG_OP = 'UPDATE' AND NEW.expires > OLD.expires
+     AND to_jsonb(NEW) - 'expires' = to_jsonb(OLD) - 'expires' THEN
+    RETURN NULL; -- retained from its last replay
+  ELSIF OLD.completed IS NOT NULL AND OLD.expires > clock_timestamp() THEN
     INSERT INTO torture.changes (kind, key, user_id)
     VALUES (TG_OP, OLD.idempotency_key, OLD.user_id);
   ELSIF TG_OP = 'UPDATE' AND NEW.attempt > OLD.attempt THEN
@@ -40,5 +45,21 @@ $$;
 
 CREATE TRIGGER note_change AFTER UPDATE OR DELETE ON idempotency.idempotency_keys
   FOR EACH ROW EXECUTE FUNCTION torture.note_change();
+
+-- Records of this procedure are an hour old when they are made, so that their first replay retains
+-- them for longer.
+CREATE FUNCTION torture.make_older() RETURNS trigger
+  LANGUAGE plpgsql
+AS $$
+BEGIN
+  NEW.expires := NEW.expires - interval '1 hour';
+  RETURN NEW;
+END;
+$$;
+
+CREATE TRIGGER make_older BEFORE UPDATE ON idempotency.idempotency_keys
+  FOR EACH ROW
+  WHEN (OLD.completed IS NULL AND NEW.completed IS NOT NULL AND NEW.procedure LIKE '%/FailOpen')
+  EXECUTE FUNCTION torture.make_older();
 
 SELECT idempotency.grant_to('torture_app');

@@ -1,0 +1,55 @@
+package io.github.grpcidempotency.torture;
+
+import java.util.List;
+
+/**
+ * What one server process can be unlike another in. The first value is the ordinary one; one said
+ * twice is chosen twice as often.
+ */
+enum Dimension {
+  /** The isolation of the pool's transactions. */
+  ISOLATION("read committed", "read committed", "repeatable read", "serializable"),
+  /** The driver's {@code prepareThreshold}. */
+  PREPARE_THRESHOLD("5", "1", "0", "-1"),
+  /** The driver's {@code preferQueryMode}; start-up may refuse the simple one. */
+  QUERY_MODE(
+      "extended",
+      "extended",
+      "extended",
+      "extendedForPrepared",
+      "extendedForPrepared",
+      "extendedCacheEverything",
+      "extendedCacheEverything",
+      "simple"),
+  /** The driver's {@code autosave}. */
+  AUTOSAVE("never", "never", "conservative", "always"),
+  /** The driver's {@code socketTimeout} in seconds: less than a lease, or more. */
+  SOCKET_TIMEOUT("4", "1", "8"),
+  /** How many milliseconds the pool is waited for. */
+  CONNECTION_TIMEOUT("2000", "1000", "300"),
+  /** PostgreSQL's {@code lock_timeout} in milliseconds. */
+  LOCK_TIMEOUT("0", "0", "0", "250", "20"),
+  /** PostgreSQL's {@code statement_timeout} in milliseconds. */
+  STATEMENT_TIMEOUT("0", "0", "0", "1000", "250"),
+  /** How many of a hundred events the listener answers with an exception or an error. */
+  LISTENER_FAILURES("0", "0", "5"),
+  /** How many of a hundred tasks the interceptor's executor rejects. */
+  REJECTIONS("0", "0", "5"),
+  /** How many of a thousand connections the pool answers with what no pool should throw. */
+  POOL_DEFECTS("0", "0", "5");
+
+  @SuppressWarnings("ImmutableEnumChecker") // an immutable list of strings
+  private final List<String> choices;
+
+  Dimension(String... choices) {
+    this.choices = List.of(choices);
+  }
+
+  List<String> choices() {
+    return choices;
+  }
+
+  String ordinary() {
+    return choices.get(0);
+  }
+}

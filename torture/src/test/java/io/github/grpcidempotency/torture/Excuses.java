@@ -1,0 +1,77 @@
+package io.github.grpcidempotency.torture;
+
+import io.github.grpcidempotency.torture.History.Call;
+import io.github.grpcidempotency.torture.History.CommittedEffect;
+import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.History.Life;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/** What was broken at a time, and what a server was like then: the excuses that a rule may take. */
+final class Excuses {
+  private static final long LONGEST_WAIT_FOR_A_CONNECTION_MILLIS = 3_000;
+
+  private final History history;
+
+  Excuses(History history) {
+    this.history = history;
+  }
+
+  /** Whether something of certain kinds was broken for a server. */
+  boolean broke(int server, long first, long last, Predicate<FaultKind> kinds) {
+    return history.faults().stream()
+        .filter(fault -> kinds.test(fault.kind()))
+        .filter(fault -> fault.concerns(server))
+        .anyMatch(fault -> fault.touches(first, last));
+  }
+
+  /**
+   * Whether no connection could be made when a handler began: a pool waits for one, and then tries
+   * again less and less often, the longer it has been in vain.
+   */
+  boolean couldNotConnect(CommittedEffect effect) {
+    return history.faults().stream()
+        .filter(fault -> fault.kind().preventsConnections())
+        .filter(fault -> fault.server() < 0 || effect.isOf(fault.server()))
+        .anyMatch(
+            fault ->
+                fault.touches(
+                    effect.began() - LONGEST_WAIT_FOR_A_CONNECTION_MILLIS - length(fault),
+                    effect.began()));
+  }
+
+  /** Whether the database was read-only when a handler began. */
+  boolean couldNotWrite(CommittedEffect effect) {
+    return history.faults().stream()
+        .filter(fault -> fault.kind() == FaultKind.READ_ONLY)
+        .anyMatch(
+            fault ->
+                fault.touches(
+                    effect.began() - LONGEST_WAIT_FOR_A_CONNECTION_MILLIS, effect.began() + 1));
+  }
+
+  /** Whether a process was set up so that its statements may fail when nothing is broken. */
+  boolean isFragile(Call call) {
+    return lifeOf(call.server(), call.start())
+        .map(
+            life ->
+                !life.isOrdinary(Dimension.LOCK_TIMEOUT)
+                    || !life.isOrdinary(Dimension.STATEMENT_TIMEOUT)
+                    || !life.isOrdinary(Dimension.POOL_DEFECTS)
+                    || !life.isOrdinary(Dimension.LISTENER_FAILURES)
+                    || !life.isOrdinary(Dimension.ISOLATION))
+        .orElse(true);
+  }
+
+  private Optional<ServerLife> lifeOf(int server, long at) {
+    return history.lives().stream()
+        .filter(life -> life.server() == server && !life.isRefused())
+        .filter(life -> life.start() <= at && at <= life.end())
+        .map(Life::life)
+        .findFirst();
+  }
+
+  private static long length(Fault fault) {
+    return fault.end() - fault.start();
+  }
+}
