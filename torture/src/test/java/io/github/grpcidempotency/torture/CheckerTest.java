@@ -164,6 +164,136 @@ class CheckerTest {
     assertThat(brokenRules()).containsExactly(Rule.CALL_ENDS);
   }
 
+  @Test
+  void anUnguardedEffectIsSeen() {
+    unguarded(Form.FAIL_OPEN, FIRST, 50_000);
+    fault(FaultKind.REFUSE, "", 10_000, 11_000);
+    fault(FaultKind.EXHAUST, "", 49_000, 51_000);
+    fault(FaultKind.SWALLOW_CLAIM, "", 49_000, 51_000);
+    fault(FaultKind.CUT_ALL, "", 49_000, 51_000);
+    assertThat(brokenRules()).containsExactly(Rule.NO_UNGUARDED_EFFECT);
+  }
+
+  @Test
+  void aServerWithoutConnectionsExplainsAnUnguardedEffect() {
+    unguarded(Form.FAIL_OPEN, FIRST, 50_000);
+    ok(wish(Form.FAIL_OPEN, "a"), answer(ALICE, Form.FAIL_OPEN, "a", FIRST));
+    stored.clear();
+    fault(FaultKind.REFUSE, "", 48_000, 49_000);
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
+  void anotherServersOutageExplainsNoUnguardedEffect() {
+    unguarded(Form.FAIL_OPEN, FIRST, 50_000);
+    faults.add(new Fault(FaultKind.REFUSE, 1, "", 48_000, 49_000));
+    assertThat(brokenRules()).containsExactly(Rule.NO_UNGUARDED_EFFECT);
+  }
+
+  @Test
+  void nothingExplainsAnUnguardedEffectOfAProcedureThatFailsClosed() {
+    unguarded(Form.RESERVED, FIRST, 50_000);
+    fault(FaultKind.DATABASE_KILL, "", 48_000, 51_000);
+    assertThat(brokenRules()).containsExactly(Rule.NO_UNGUARDED_EFFECT);
+  }
+
+  @Test
+  void aReadOnlyDatabaseExplainsAnUnguardedEffectOfAKeyWithoutRecord() {
+    unguarded(Form.FAIL_OPEN, FIRST, 50_000);
+    fault(FaultKind.READ_ONLY, "", 49_000, 51_000);
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
+  void aReadOnlyDatabaseExplainsNoUnguardedEffectOfAKeyWithRecord() {
+    committed(Form.FAIL_OPEN, FIRST, 5);
+    ok(wish(Form.FAIL_OPEN, "a"), answer(ALICE, Form.FAIL_OPEN, "a", FIRST));
+    unguarded(Form.FAIL_OPEN, SECOND, 50_000);
+    fault(FaultKind.READ_ONLY, "", 49_000, 51_000);
+    assertThat(brokenRules()).containsExactly(Rule.NO_UNGUARDED_EFFECT);
+  }
+
+  @Test
+  void anUnguardedEffectBesideAHolderOfItsProcessIsSeen() {
+    effects.add(
+        new CommittedEffect(ALICE, "server-0", Form.FAIL_OPEN, "a", FIRST, true, 49_000, 51_000));
+    unguarded(Form.FAIL_OPEN, SECOND, 50_000);
+    fault(FaultKind.REFUSE, "", 48_000, 51_000);
+    assertThat(brokenRules()).containsExactly(Rule.NO_UNGUARDED_EFFECT_BESIDE_A_HOLDER);
+  }
+
+  @Test
+  void anAnswerAfterAFailureForGoodIsSeen() {
+    failed(Purpose.WORK, Form.TRANSACTIONAL, "a", Code.FAILED_PRECONDITION, "first");
+    committed(Form.TRANSACTIONAL, FIRST, 30);
+    later(20, Code.OK, "", Optional.of(answer(ALICE, Form.TRANSACTIONAL, "a", FIRST)));
+    assertThat(brokenRules()).containsExactly(Rule.FAILURE_STANDS);
+  }
+
+  @Test
+  void anotherFailureAfterAFailureForGoodIsSeen() {
+    failed(Purpose.WORK, Form.TRANSACTIONAL, "a", Code.FAILED_PRECONDITION, "first");
+    later(20, Code.FAILED_PRECONDITION, "second", Optional.empty());
+    assertThat(brokenRules()).containsExactly(Rule.FAILURE_STANDS);
+  }
+
+  @Test
+  void aFailureThatIsReplayedBreaksNothing() {
+    failed(Purpose.WORK, Form.TRANSACTIONAL, "a", Code.FAILED_PRECONDITION, "first");
+    later(20, Code.FAILED_PRECONDITION, "first", Optional.empty());
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
+  void aRecordThatIsNotReplayedFromAReadOnlyDatabaseIsSeen() {
+    committed(Form.JOINED, FIRST, 5);
+    ok(wish(Form.JOINED, "a"), answer(ALICE, Form.JOINED, "a", FIRST));
+    later(50_000, Code.UNAVAILABLE, "", Optional.empty());
+    fault(FaultKind.READ_ONLY, "", 48_000, 52_000);
+    assertThat(brokenRules()).containsExactly(Rule.REPLAYED_WHILE_READ_ONLY);
+  }
+
+  @Test
+  void aLostClaimThatAClientHearsOfIsSeen() {
+    failed(Purpose.WORK, Form.JOINED, "a", Code.DATA_LOSS, "");
+    assertThat(brokenRules()).containsExactly(Rule.LOST_CLAIM_IS_REFUSED);
+  }
+
+  @Test
+  void aCallThatIsForgottenIsSeen() {
+    forgotten();
+    assertThat(brokenRules()).containsExactly(Rule.CALL_ENDS);
+  }
+
+  @Test
+  void aServerThatWasStoppedMayKeepACallWaiting() {
+    forgotten();
+    fault(FaultKind.STOP, "", 11_000, 12_500);
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
+  void aCallThatAClosingServerLeavesWaitingIsSeen() {
+    fault(FaultKind.CLOSE, "waiting=1 left=0", 10_000, 12_000);
+    assertThat(brokenRules()).containsExactly(Rule.CLOSING_ENDS_CALLS);
+  }
+
+  @Test
+  void aServerThatClosesWithoutLeavingACallBreaksNothing() {
+    fault(FaultKind.CLOSE, Checker.ALL_ENDED, 10_000, 12_000);
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  /** A call that ran into its deadline beside many that came later and were answered. */
+  private void forgotten() {
+    calls.add(call(10_000, 13_000, 13_000, Code.DEADLINE_EXCEEDED, "", Optional.empty()));
+    committed(Form.JOINED, FIRST, 11_500);
+    Answer answer = answer(ALICE, Form.JOINED, "a", FIRST);
+    for (int i = 0; i < 30; i++) {
+      calls.add(call(11_500, 11_510, 14_500, Code.OK, "", Optional.of(answer)));
+    }
+  }
+
   private List<Rule> brokenRules() {
     History history = new History(Duration.ofSeconds(1), calls, effects, changes, faults, stored, lives);
     return Checker.check(history).stream().map(Violation::rule).distinct().toList();
@@ -211,6 +341,31 @@ class CheckerTest {
             reason,
             false,
             Optional.empty()));
+  }
+
+  private void later(long start, Code code, String reason, Optional<Answer> answer) {
+    calls.add(call(start, start + 10, start + 3_000, code, reason, answer));
+  }
+
+  private static Call call(
+      long start, long end, long deadline, Code code, String reason, Optional<Answer> answer) {
+    Form form = answer.map(Answer::form).map(Form::valueOf).orElse(Form.JOINED);
+    return new Call(
+        Purpose.WORK,
+        wish(form, "a"),
+        0,
+        start,
+        end,
+        deadline,
+        false,
+        code,
+        reason,
+        false,
+        answer);
+  }
+
+  private void unguarded(Form form, UUID value, long at) {
+    effects.add(new CommittedEffect(ALICE, "server-0", form, "a", value, false, at - 1, at));
   }
 
   private void fault(FaultKind kind, String detail, long start, long end) {

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
  * @param faults how often each kind is chosen, relative to the others
  * @param cuts where connections are cut; one said twice is chosen twice as often
  * @param forms the methods called
- * @param slowPercent how many of a hundred handlers are slower than a lease
+ * @param mix what operations are like
  * @param lives what server processes are like
  */
 record Plan(
@@ -26,8 +26,18 @@ record Plan(
     Map<FaultKind, Integer> faults,
     List<String> cuts,
     List<Form> forms,
-    int slowPercent,
+    Mix mix,
     Lives lives) {
+
+  /**
+   * What operations are like, in percent.
+   *
+   * @param slow handlers that outlast a lease
+   * @param failing handlers that fail now and then
+   * @param terminal handlers that may fail for good
+   * @param expired keys under which a record stands that has expired
+   */
+  record Mix(int slow, int failing, int terminal, int expired) {}
 
   /** What server processes are like. */
   sealed interface Lives {
@@ -40,6 +50,7 @@ record Plan(
 
   static final String COMMIT = "COMMIT";
   static final String COMPLETION = "completed = now()";
+  static final String RETENTION = "interval '0.9 millisecond'";
 
   /** What the first flush of a claim contains: of a reservation, and of a transaction. */
   static final List<String> CLAIMS =
@@ -57,6 +68,7 @@ record Plan(
           "pg_try_advisory_xact_lock",
           "attempt = k.attempt + 1",
           "renew_leases",
+          RETENTION,
           "DELETE FROM idempotency.idempotency_keys",
           "torture.effects");
 
@@ -74,7 +86,7 @@ record Plan(
     faults.put(FaultKind.SWALLOW, 2);
     faults.put(FaultKind.SWALLOW_CLAIM, 8);
     faults.put(FaultKind.EXHAUST, 4);
-    faults.put(FaultKind.REFUSE, 4);
+    faults.put(FaultKind.REFUSE, 3);
     faults.put(FaultKind.READ_ONLY, 3);
     faults.put(FaultKind.CLOSE, 3);
     return new Plan(
@@ -86,7 +98,7 @@ record Plan(
         faults,
         ALL_CUTS,
         List.of(Form.values()),
-        3,
+        new Mix(3, 20, 6, 4),
         new Lives.Mixed());
   }
 
@@ -101,7 +113,7 @@ record Plan(
         faults,
         ALL_CUTS,
         List.of(forms),
-        40,
+        new Mix(40, 20, 0, 0),
         new Lives.Alike(ServerLife.ordinary()));
   }
 
@@ -115,15 +127,17 @@ record Plan(
         faults,
         List.of(statements),
         forms,
-        slowPercent,
+        mix,
         lives);
   }
 
-  /** Returns a plan whose servers are all unlike the ordinary in one dimension. */
-  Plan living(Dimension dimension, String value) {
-    ServerLife life =
-        (lives instanceof Lives.Alike alike ? alike.life() : ServerLife.ordinary())
-            .with(dimension, value);
+  Plan mixing(Mix other) {
+    return new Plan(
+        length, servers, clients, lease, pause, faults, cuts, forms, other, lives);
+  }
+
+  /** Returns a plan whose servers are all alike. */
+  Plan living(ServerLife life) {
     return new Plan(
         length,
         servers,
@@ -133,7 +147,7 @@ record Plan(
         faults,
         cuts,
         forms,
-        slowPercent,
+        mix,
         new Lives.Alike(life));
   }
 

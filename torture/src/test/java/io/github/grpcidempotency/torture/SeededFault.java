@@ -72,7 +72,8 @@ enum SeededFault {
           store(
               "StandingRow",
               "leaseLeft.isZero()",
-              "leaseLeft.compareTo(Duration.ofSeconds(Integer.getInteger(\"torture.skew\", 0))) <= 0"),
+              "(leaseLeft.compareTo(Duration.ofSeconds(Integer.getInteger(\"torture.skew\", 0)))"
+                  + " <= 0)"),
           sql("take_over", "k.lease_expires <= now()", "k.lease_expires <= :server_now")),
       Map.of(),
       List.of(Plan.COMMIT),
@@ -188,7 +189,187 @@ enum SeededFault {
           ALTER FUNCTION idempotency.sweep_expired(integer) OWNER TO postgres;
           """);
     }
-  };
+  },
+
+  /** A row with a claim's own id is its own, whoever has taken it over since. */
+  OWN_ROW_WHATEVER_ITS_ATTEMPT(
+      List.of(
+          store("Claiming", "row.id().equals(id) && row.isUntouched()", "row.id().equals(id)"),
+          store("Claiming", "phase != FailurePhase.ANSWER_LOST && !isLate()", "true")),
+      Map.of(FaultKind.SWALLOW_CLAIM, 1),
+      List.of(Plan.COMMIT),
+      Form.JOINED,
+      Rule.ONE_EFFECT),
+
+  /** A record that was read is run again, unguarded, if its retention cannot be extended. */
+  UNGUARDED_AFTER_FAILED_RETENTION(
+      List.of(
+          interceptor(
+              "runtime/Engine",
+              "      return store.claim(request);",
+              """
+                    ClaimResult result = store.claim(request);
+                    if (result instanceof ClaimResult.Recorded read
+                        && request.procedure().retainedFromLastReplay()) {
+                      try {
+                        store.retain(request, read);
+                      } catch (StoreException failed) {
+                        return new ClaimResult.Unanswered(
+                            new StoreException(
+                                "could not retain",
+                                failed,
+                                io.github.grpcidempotency.decision.FailurePhase.NOTHING_SENT,
+                                io.github.grpcidempotency.decision.FailureCause.NO_CONNECTION));
+                      }
+                    }
+                    return result;
+              """)),
+      Map.of(FaultKind.CUT_BEFORE, 1),
+      List.of(Plan.RETENTION),
+      Form.FAIL_OPEN,
+      Rule.NO_UNGUARDED_EFFECT),
+
+  /** Whatever is an {@code IllegalStateException} counts as the handler's misuse. */
+  ILLEGAL_STATE_IS_MISUSE(
+      List.of(
+          interceptor(
+              "runtime/Settler",
+              "catch (StoreException | TransactionMisuseException foreseen)",
+              "catch (StoreException | TransactionMisuseException | IllegalStateException"
+                  + " foreseen)"),
+          interceptor(
+              "runtime/Settler",
+              "    } catch (TransactionMisuseException misuse) {\n      leases.drop(claim);",
+              "    } catch (TransactionMisuseException | IllegalStateException misuse) {\n"
+                  + "      leases.drop(claim);")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.RESERVED,
+      Rule.NO_UNEXPLAINED_EFFECT) {
+    @Override
+    Plan plan() {
+      return super.plan().living(ServerLife.ordinary().with(Dimension.POOL_DEFECTS, "50"));
+    }
+  },
+
+  /** A transaction's failure is not recorded where an expired record stands. */
+  FAILURE_LOST_OVER_AN_EXPIRED_RECORD(
+      List.of(
+          sql("record_failure", "k.id = :cleared", "k.id = :cleared AND false"),
+          interceptor("runtime/Settler", "return settled != Settled.LOST;", "return true;")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.TRANSACTIONAL,
+      Rule.FAILURE_STANDS) {
+    @Override
+    Plan plan() {
+      return super.plan().mixing(new Plan.Mix(0, 0, 100, 100));
+    }
+  },
+
+  /** A handler that has lost its claim answers what it makes of that. */
+  LOST_CLAIM_IS_TOLD(
+      List.of(interceptor("runtime/Settler", "return settled != Settled.LOST;", "return true;")),
+      Map.of(FaultKind.STOP, 1),
+      List.of(Plan.COMMIT),
+      Form.JOINED,
+      Rule.LOST_CLAIM_IS_REFUSED),
+
+  /** A call can be collected while its handler runs, and is then taken for dropped. */
+  COLLECTED_WHILE_IT_RUNS(
+      List.of(
+          interceptor(
+              "runtime/LeaseKeeper",
+              "new WeakReference<>(call)",
+              "new WeakReference<>(new Object())"),
+          interceptor(
+              "runtime/LeaseKeeper",
+              "  private void dropForgotten() {",
+              "  private void dropForgotten() {\n    System.gc();")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.RESERVED,
+      Rule.NO_UNEXPLAINED_EFFECT),
+
+  /** A key that others fight for is run unguarded. */
+  OPEN_ON_CONTENTION(
+      List.of(
+          interceptor(
+              "decision/FailureDecider",
+              "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,"
+                  + " CONNECTION_LOST, SHUTTING_DOWN, CONTENTION,",
+              "case NO_CONNECTION, READ_ONLY, BROKEN, CONTENTION -> true;\n"
+                  + "      case POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN,"),
+          store("Contention", "MAX_TRIES = 20", "MAX_TRIES = 1")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.FAIL_OPEN,
+      Rule.NO_UNGUARDED_EFFECT) {
+    @Override
+    Plan plan() {
+      return super.plan().living(ServerLife.ordinary().with(Dimension.ISOLATION, "serializable"));
+    }
+  },
+
+  /** A pool without a free connection counts as an outage of the store. */
+  OPEN_ON_AN_EXHAUSTED_POOL(
+      List.of(
+          interceptor(
+              "decision/FailureDecider",
+              "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,",
+              "case NO_CONNECTION, READ_ONLY, BROKEN, POOL_EXHAUSTED -> true;\n      case")),
+      Map.of(FaultKind.EXHAUST, 1),
+      List.of(Plan.COMMIT),
+      Form.FAIL_OPEN,
+      Rule.NO_UNGUARDED_EFFECT) {
+    @Override
+    Plan plan() {
+      return super.plan().living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300"));
+    }
+  },
+
+  /** A claim whose answer was lost counts as one that was never sent. */
+  OPEN_ON_A_LOST_ANSWER(
+      List.of(
+          interceptor(
+              "decision/FailureDecider",
+              "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,"
+                  + " CONNECTION_LOST,",
+              "case NO_CONNECTION, READ_ONLY, BROKEN, CONNECTION_LOST -> true;\n"
+                  + "      case POOL_EXHAUSTED,"),
+          store("Claiming", "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
+              "phase"),
+          store("Claiming", "        if (again) {", "        if (again && id == null) {")),
+      Map.of(FaultKind.CUT_AFTER, 1),
+      Plan.CLAIMS.subList(0, 1),
+      Form.FAIL_OPEN,
+      Rule.NO_UNGUARDED_EFFECT),
+
+  /** A server without connections does not ask itself what it runs. */
+  OPEN_BESIDE_ITS_OWN_HOLDER(
+      List.of(interceptor("runtime/Engine", "if (own.isPresent()) {", "if (false) {")),
+      Map.of(FaultKind.REFUSE, 1),
+      List.of(Plan.COMMIT),
+      Form.FAIL_OPEN,
+      Rule.NO_UNGUARDED_EFFECT_BESIDE_A_HOLDER) {
+    @Override
+    Plan plan() {
+      return super.plan().living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300"));
+    }
+  },
+
+  /** A record is not looked for in a database that is read-only. */
+  NO_LOOK_WHILE_READ_ONLY(
+      List.of(
+          interceptor(
+              "decision/FailureDecider",
+              "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.LOOK",
+              "case READ_ONLY, BROKEN -> phase == null ? Remedy.LOOK")),
+      Map.of(FaultKind.READ_ONLY, 1),
+      List.of(Plan.COMMIT),
+      Form.FAIL_OPEN,
+      Rule.NO_UNGUARDED_EFFECT,
+      Rule.REPLAYED_WHILE_READ_ONLY);
 
   private static final Duration LENGTH = Duration.ofSeconds(10);
 

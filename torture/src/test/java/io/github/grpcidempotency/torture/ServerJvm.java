@@ -62,7 +62,7 @@ final class ServerJvm {
     command.addAll(List.of("-Xmx160m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of("-Xshare:auto", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));
     command.addAll(options);
-    String classPath = System.getProperty("java.class.path");
+    String classPath = ServerClasses.classPath();
     command.add("-cp");
     command.add(
         recipe.overlay().map(first -> first + File.pathSeparator + classPath).orElse(classPath));
@@ -132,6 +132,11 @@ final class ServerJvm {
 
   void kill() {
     process.destroyForcibly().onExit().join();
+  }
+
+  /** Waits for its end, once it was told to close. */
+  void awaitEnd() {
+    process.onExit().join();
   }
 
   void stop() {

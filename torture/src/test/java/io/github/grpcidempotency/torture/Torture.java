@@ -1,7 +1,11 @@
 package io.github.grpcidempotency.torture;
 
 import io.github.grpcidempotency.torture.FaultSchedule.Planned;
+import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.History.Purpose;
+import io.github.grpcidempotency.torture.Operation.Scope;
+import io.github.grpcidempotency.torture.v1.EffectRequest;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -9,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -42,6 +47,9 @@ final class Torture implements AutoCloseable {
     this.seed = seed;
     this.database = database;
     this.client = new TortureClient(plan.lease(), timer);
+    if (mutant.isEmpty()) {
+      ServerNode.archiveClasses(database.appUrl(), plan.lease(), log, this::callEverything);
+    }
     for (int i = 0; i < plan.servers(); i++) {
       servers.add(
           new ServerNode(
@@ -51,10 +59,27 @@ final class Torture implements AutoCloseable {
               plan.livesOf(i, seed),
               mutant.map(Mutant::overlay),
               log,
-              i == 1 ? mutant.map(Mutant::options).orElse(List.of()) : List.of()));
+              options(i, mutant)));
     }
     this.faults = new FaultInjector(servers, database.postgres());
     this.progress = new Progress(client, faults, database);
+  }
+
+  private static List<String> options(int server, Optional<Mutant> mutant) {
+    if (mutant.isEmpty()) {
+      return ServerClasses.options();
+    }
+    return server == 1 ? mutant.get().options() : List.of();
+  }
+
+  private void callEverything(ServerNode server) {
+    for (Form form : plan.forms()) {
+      Scope scope = new Scope(UUID.randomUUID(), UUID.randomUUID().toString());
+      Operation operation = new Operation(scope, form, EffectRequest.getDefaultInstance());
+      for (int i = 0; i < 3; i++) {
+        Call unused = client.call(Purpose.WORK, operation, server).join();
+      }
+    }
   }
 
   /** Runs, and returns what happened. */

@@ -69,7 +69,7 @@ final class Workload implements Runnable {
 
   private void work(Operation operation) {
     List<CompletableFuture<Call>> beside = new ArrayList<>();
-    if (chance(4)) {
+    if (chance(plan.mix().expired())) {
       plantExpired(operation.scope());
     }
     CompletableFuture<Call> first = firstCall(operation);
@@ -143,8 +143,8 @@ final class Workload implements Runnable {
         EffectRequest.newBuilder()
             .setPayload(Long.toHexString(random.nextLong()))
             .setDelayMillis(delay())
-            .setFailPercent(chance(20) ? 30 : 0)
-            .setTerminalPercent(chance(6) ? 50 : 0)
+            .setFailPercent(chance(plan.mix().failing()) ? 30 : 0)
+            .setTerminalPercent(chance(plan.mix().terminal()) ? 50 : 0)
             .build();
     return new Operation(new Scope(user, key), any(plan.forms()), request);
   }
@@ -159,7 +159,7 @@ final class Workload implements Runnable {
   /** Most handlers are quick; some outlast a lease. */
   private int delay() {
     int dice = random.nextInt(100);
-    if (dice < plan.slowPercent()) {
+    if (dice < plan.mix().slow()) {
       return (int) Duration.ofMillis(plan.lease().toMillis() * 6 / 5).toMillis();
     }
     return dice < 75 ? random.nextInt(10) : random.nextInt(150);
