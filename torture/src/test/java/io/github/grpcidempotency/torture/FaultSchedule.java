@@ -129,7 +129,7 @@ final class FaultSchedule {
           case KILL, SKEW, DATABASE_STOP, DATABASE_KILL, CLOSE -> random.nextLong(500);
           case SWALLOW, READ_ONLY -> 200 + random.nextLong(lease);
           case EXHAUST, REFUSE -> 500 + random.nextLong(2 * lease);
-          case SWALLOW_CLAIM -> lease + random.nextLong(lease);
+          case SWALLOW_CLAIM -> lease * 3 / 2 + random.nextLong(lease);
           case CUT_BEFORE, CUT_AFTER, CUT_ALL -> 0;
         });
   }

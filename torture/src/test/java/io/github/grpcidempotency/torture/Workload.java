@@ -34,6 +34,7 @@ final class Workload implements Runnable {
   private final Random random;
   private final BooleanSupplier goesOn;
   private final List<Operation> past = new ArrayList<>();
+  private final List<CompletableFuture<Call>> hedges = new ArrayList<>();
 
   Workload(
       Plan plan,
@@ -56,6 +57,7 @@ final class Workload implements Runnable {
       work(newOperation());
       askAgain();
     }
+    hedges.forEach(CompletableFuture::join);
   }
 
   /** Clients come back for answers that they had long ago. */
@@ -73,6 +75,7 @@ final class Workload implements Runnable {
       plantExpired(operation.scope());
     }
     CompletableFuture<Call> first = firstCall(operation);
+    hedge(operation, first);
     while (chance(35)) {
       beside.add(client.call(Purpose.DUPLICATE, operation, anyServer()));
     }
@@ -93,6 +96,22 @@ final class Workload implements Runnable {
     } catch (JdbiException databaseIsOut) {
       // then nothing stands under the key
     }
+  }
+
+  /** Asks another server if the first has not answered for longer than a lease. */
+  private void hedge(Operation operation, CompletableFuture<Call> first) {
+    ServerNode server = anyServer();
+    Executor later = CompletableFuture.delayedExecutor(afterLease(), TimeUnit.MILLISECONDS);
+    hedges.removeIf(CompletableFuture::isDone);
+    hedges.add(
+        CompletableFuture.supplyAsync(first::isDone, later)
+            .thenCompose(
+                done -> done ? first : client.call(Purpose.DUPLICATE, operation, server)));
+  }
+
+  private long afterLease() {
+    long lease = plan.lease().toMillis();
+    return lease + random.nextLong(lease / 4);
   }
 
   /** Comes when the lease of a slow handler would have ended, were it not kept. */
