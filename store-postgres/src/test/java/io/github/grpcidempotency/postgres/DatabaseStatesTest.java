@@ -3,7 +3,9 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.SQLExceptionOverride;
 import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingServer;
@@ -13,6 +15,7 @@ import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -123,6 +126,55 @@ class DatabaseStatesTest {
 
     assertThat(server.runs()).isEqualTo(1);
     assertThat(client.createOther(REQUEST).isReplay()).isTrue();
+  }
+
+  /** HikariCP then names a failure that would be an outage if the pool had no connection at all. */
+  @Test
+  void aPoolThatMayNotGrowIsExhaustedAndNotWithoutADatabase() throws SQLException {
+    HikariDataSource pool = pool("application_name=growing");
+    ThingServer server = open(ThingServer.on(pool).start());
+    ThingClient client = open(ThingClient.to(server.port()));
+    client.createOther(REQUEST);
+    asSuperuser("ALTER ROLE things_app CONNECTION LIMIT 0");
+
+    try (Connection taken = pool.getConnection()) {
+      assertThat(taken.isClosed()).isFalse();
+      assertUnavailable(client.withNewKey().createOther(REQUEST), "pool exhausted");
+    } finally {
+      asSuperuser("ALTER ROLE things_app CONNECTION LIMIT -1");
+    }
+    assertThat(server.runs()).isEqualTo(1);
+  }
+
+  /** A connection to a demoted primary is of no use, however alive it is. */
+  @Test
+  void aPoolThatIsToldSoEvictsAConnectionThatCannotWrite() throws SQLException {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(database.appUrl());
+    config.setMaximumPoolSize(1);
+    config.setExceptionOverrideClassName(EvictReadOnly.class.getName());
+    HikariDataSource pool = open(new HikariDataSource(config));
+    ThingServer server = open(ThingServer.on(pool).transactional().start());
+    ThingClient client = open(ThingClient.to(server.port()));
+    for (ThingClient call : List.of(client, client.withNewKey())) {
+      try (Connection connection = pool.getConnection();
+          Statement statement = connection.createStatement()) {
+        statement.execute("SET default_transaction_read_only = on");
+      }
+
+      Reply refused = call == client ? call.createThing(REQUEST) : call.createOther(REQUEST);
+
+      assertThat(refused.isOk()).isEqualTo(call != client);
+      assertThat(call.withNewKey().createThing(REQUEST).isOk()).as("a new connection").isTrue();
+    }
+  }
+
+  /** What {@code docs/databases.md} shows. */
+  public static final class EvictReadOnly implements SQLExceptionOverride {
+    @java.lang.Override
+    public Override adjudicate(SQLException failure) {
+      return "25006".equals(failure.getSQLState()) ? Override.MUST_EVICT : Override.CONTINUE_EVICT;
+    }
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingServer;
@@ -14,7 +15,12 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -71,6 +77,47 @@ class OutageTest {
       Reply first = await().until(() -> fresh.createOther(REQUEST), Reply::isOk);
       assertThat(fresh.createOther(REQUEST).bytes()).isEqualTo(first.bytes());
       assertThat(closed.runs()).isEqualTo(closedRuns + 1);
+    } finally {
+      postgres.close();
+    }
+  }
+
+  /** A fast shutdown ends every connection first: nobody is known to hold a brand-new key. */
+  @Test
+  void aBrandNewKeyIsNotSaidToBeInProgressWhileTheDatabaseStops(@TempDir Path data)
+      throws IOException {
+    EmbeddedPostgres postgres = start(freePort(), data);
+    try (TestDatabase database = TestDatabase.in(postgres);
+        HikariDataSource pool = ThingServer.pool(database.appUrl());
+        ThingServer server = ThingServer.on(pool).otherOutage(OutagePolicy.FAIL_CLOSED).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      List<Reply> replies = new CopyOnWriteArrayList<>();
+      AtomicBoolean stopped = new AtomicBoolean();
+      List<CompletableFuture<Void>> callers = new ArrayList<>();
+      for (int i = 0; i < 4; i++) {
+        callers.add(
+            CompletableFuture.runAsync(
+                () -> {
+                  while (!stopped.get()) {
+                    replies.add(client.withNewKey().createOther(REQUEST));
+                  }
+                }));
+      }
+      await().until(() -> replies.size() > 20);
+      postgres.close();
+      await().until(() -> replies.stream().anyMatch(reply -> !reply.isOk()));
+      stopped.set(true);
+      callers.forEach(CompletableFuture::join);
+
+      assertThat(replies)
+          .filteredOn(reply -> !reply.isOk())
+          .extracting(Reply::reason)
+          .contains(Things.STORE_UNAVAILABLE)
+          .isSubsetOf(Things.STORE_UNAVAILABLE, Things.IN_PROGRESS);
+      assertThat(replies)
+          .as("only what has run is in progress, for its answer is still to be recorded")
+          .filteredOn(reply -> reply.isOk() || reply.reason().equals(Things.IN_PROGRESS))
+          .hasSize(server.runs());
     } finally {
       postgres.close();
     }
