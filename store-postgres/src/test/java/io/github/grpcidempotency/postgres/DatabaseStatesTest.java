@@ -59,8 +59,8 @@ class DatabaseStatesTest {
   @ValueSource(strings = {"repeatable read", "serializable"})
   void underStrictIsolationAKeyIsStillRunOnce(String isolation) {
     HikariDataSource pool = pool("default_transaction_isolation=" + isolation.replace(" ", "\\ "));
-    ThingServer one = open(ThingServer.on(pool).start());
-    ThingServer two = open(ThingServer.on(pool).start());
+    ThingServer one = open(ThingServer.on(pool).withoutResource().start());
+    ThingServer two = open(ThingServer.on(pool).withoutResource().start());
     ThingClient toOne = open(ThingClient.to(one.port()));
     ThingClient toTwo = open(ThingClient.to(two.port())).like(toOne);
     int keys = 40;

@@ -122,6 +122,11 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
     return server.getDatabase(OWNER, name);
   }
 
+  /** Connects as a role that a test has made. */
+  DataSource as(String role) {
+    return server.getDatabase(role, name);
+  }
+
   /** Connects past row-level security, to look at what is really there. */
   Jdbi superuser() {
     return Jdbi.create(server.getDatabase(SUPERUSER, name));
