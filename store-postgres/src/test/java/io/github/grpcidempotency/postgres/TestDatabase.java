@@ -36,8 +36,11 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
   private static final String APP = "things_app";
   private static final String SUPERUSER = "postgres";
 
+  /** Has the template in it, of which every database there is a copy. */
   private static final Supplier<EmbeddedPostgres> SHARED_SERVER =
       Suppliers.memoize(TestDatabase::startServer);
+
+  private static final String TEMPLATE = "things_template";
   private static final AtomicInteger databases = new AtomicInteger();
 
   private static final String CREATE_ROLES =
@@ -57,18 +60,9 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
   private final List<HikariDataSource> pools = new ArrayList<>();
   private final HikariDataSource app;
 
-  private TestDatabase(EmbeddedPostgres server) {
+  private TestDatabase(EmbeddedPostgres server, String name) {
     this.server = server;
-    this.name = "test_" + databases.incrementAndGet();
-    Jdbi postgres = Jdbi.create(server.getPostgresDatabase());
-    postgres.useHandle(
-        handle -> {
-          handle.execute(CREATE_ROLES);
-          handle.execute("CREATE DATABASE %s OWNER %s".formatted(name, OWNER));
-        });
-    IdempotencySchema.migrate(owner());
-    Jdbi.create(owner())
-        .useHandle(handle -> handle.createScript(hostMigration()).executeAsSeparateStatements());
+    this.name = name;
     this.app = newAppPool();
   }
 
@@ -76,12 +70,34 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
    * Creates a database on the server that all tests of this JVM share; it starts with the first.
    */
   static TestDatabase create() {
-    return in(SHARED_SERVER.get());
+    EmbeddedPostgres server = SHARED_SERVER.get();
+    String name = "test_" + databases.incrementAndGet();
+    Jdbi.create(server.getPostgresDatabase())
+        .useHandle(
+            handle ->
+                handle.execute(
+                    "CREATE DATABASE %s OWNER %s TEMPLATE %s".formatted(name, OWNER, TEMPLATE)));
+    return new TestDatabase(server, name);
   }
 
   /** Creates a database on a server of the test's own, for those that stop it. */
   static TestDatabase in(EmbeddedPostgres server) {
-    return new TestDatabase(server);
+    String name = "test_" + databases.incrementAndGet();
+    createMigrated(server, name);
+    return new TestDatabase(server, name);
+  }
+
+  private static void createMigrated(EmbeddedPostgres server, String name) {
+    Jdbi.create(server.getPostgresDatabase())
+        .useHandle(
+            handle -> {
+              handle.execute(CREATE_ROLES);
+              handle.execute("CREATE DATABASE %s OWNER %s".formatted(name, OWNER));
+            });
+    DataSource owner = server.getDatabase(OWNER, name);
+    IdempotencySchema.migrate(owner);
+    Jdbi.create(owner)
+        .useHandle(handle -> handle.createScript(hostMigration()).executeAsSeparateStatements());
   }
 
   /** Returns the application's pool, as a service has one. */
@@ -158,7 +174,9 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
 
   private static EmbeddedPostgres startServer() {
     try {
-      return EmbeddedPostgres.builder().start();
+      EmbeddedPostgres server = EmbeddedPostgres.builder().start();
+      createMigrated(server, TEMPLATE);
+      return server;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
