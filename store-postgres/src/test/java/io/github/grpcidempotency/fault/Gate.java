@@ -12,6 +12,9 @@ import org.jdbi.v3.core.Jdbi;
  * with the test.
  */
 public final class Gate implements AutoCloseable {
+  /** A handler may have a JVM to start first, on a machine that does much else. */
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
+
   private static final AtomicInteger gates = new AtomicInteger();
 
   private final int number = gates.incrementAndGet();
@@ -35,6 +38,7 @@ public final class Gate implements AutoCloseable {
   /** Waits until so many handlers stand before it. */
   public void awaitWaiting(int handlers) {
     await("handlers before the gate")
+        .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(20))
         .until(() -> waiting() == handlers);
   }
