@@ -205,8 +205,7 @@ final class Checker {
 
   private void checkUnguarded(CommittedEffect effect, List<Call> calls) {
     Scope scope = effect.scope();
-    String what =
-        "%s on %s, begun at %d".formatted(effect.form(), effect.server(), effect.began());
+    String what = "%s on %s, begun at %d".formatted(effect.form(), effect.server(), effect.began());
     boolean readable =
         calls.stream()
             .filter(call -> call.end() < effect.began() - slack())
@@ -214,10 +213,11 @@ final class Checker {
             .anyMatch(answer -> !unguarded.contains(answer.value()));
     if (effect.form() != Form.FAIL_OPEN) {
       violate(Rule.NO_UNGUARDED_EFFECT, scope, what);
-    } else if (!excuses.couldNotConnect(effect)
-        && (readable || !excuses.couldNotWrite(effect))) {
+    } else if (!excuses.couldNotConnect(effect) && (readable || !excuses.couldNotWrite(effect))) {
       violate(
-          Rule.NO_UNGUARDED_EFFECT, scope, what + (readable ? ", and its record could be read" : ""));
+          Rule.NO_UNGUARDED_EFFECT,
+          scope,
+          what + (readable ? ", and its record could be read" : ""));
     }
     if (effects.getOrDefault(scope, List.of()).stream()
         .anyMatch(holder -> isHeldBy(holder, effect))) {
@@ -274,11 +274,7 @@ final class Checker {
             (server, calls) ->
                 answered.put(
                     server,
-                    calls.stream()
-                        .filter(Call::isOk)
-                        .mapToLong(Call::start)
-                        .sorted()
-                        .toArray()));
+                    calls.stream().filter(Call::isOk).mapToLong(Call::start).sorted().toArray()));
     long lease = history.lease().toMillis();
     history.calls().stream()
         .filter(call -> call.code() == Code.DEADLINE_EXCEEDED && !call.cancelled())
@@ -312,7 +308,8 @@ final class Checker {
             close.server(),
             close.start() - slack(),
             close.end(),
-            kind -> kind != FaultKind.CLOSE && (!kind.isLight() || kind == FaultKind.SWALLOW_CLAIM));
+            kind ->
+                kind != FaultKind.CLOSE && (!kind.isLight() || kind == FaultKind.SWALLOW_CLAIM));
     if (!close.detail().equals(ALL_ENDED) && !excused) {
       violate(
           Rule.CLOSING_ENDS_CALLS,

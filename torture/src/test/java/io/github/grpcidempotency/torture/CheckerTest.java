@@ -295,7 +295,8 @@ class CheckerTest {
   }
 
   private List<Rule> brokenRules() {
-    History history = new History(Duration.ofSeconds(1), calls, effects, changes, faults, stored, lives);
+    History history =
+        new History(Duration.ofSeconds(1), calls, effects, changes, faults, stored, lives);
     return Checker.check(history).stream().map(Violation::rule).distinct().toList();
   }
 
@@ -351,17 +352,7 @@ class CheckerTest {
       long start, long end, long deadline, Code code, String reason, Optional<Answer> answer) {
     Form form = answer.map(Answer::form).map(Form::valueOf).orElse(Form.JOINED);
     return new Call(
-        Purpose.WORK,
-        wish(form, "a"),
-        0,
-        start,
-        end,
-        deadline,
-        false,
-        code,
-        reason,
-        false,
-        answer);
+        Purpose.WORK, wish(form, "a"), 0, start, end, deadline, false, code, reason, false, answer);
   }
 
   private void unguarded(Form form, UUID value, long at) {

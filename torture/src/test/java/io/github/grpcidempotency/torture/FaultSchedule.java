@@ -86,7 +86,7 @@ final class FaultSchedule {
   }
 
   private String statement(FaultKind kind, String cut) {
-    return kind == FaultKind.SWALLOW_CLAIM ? any(Plan.CLAIMS) : cut;
+    return kind == FaultKind.SWALLOW_CLAIM ? any(plan.claims()) : cut;
   }
 
   private Planned planned(FaultKind kind, String statement) {

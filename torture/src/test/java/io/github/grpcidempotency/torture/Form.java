@@ -33,8 +33,11 @@ enum Form {
     return joins;
   }
 
-  /** Whether duplicates wait for a running call. */
-  boolean attaches() {
-    return this == JOINED_ATTACHED || this == TRANSACTIONAL_ATTACHED;
+  /** Returns what the first flush of a claim contains. */
+  String claim() {
+    return switch (this) {
+      case RESERVED, FAIL_OPEN, JOINED, JOINED_ATTACHED -> Plan.RESERVATION;
+      case TRANSACTIONAL, TRANSACTIONAL_ATTACHED -> Plan.TRANSACTION;
+    };
   }
 }

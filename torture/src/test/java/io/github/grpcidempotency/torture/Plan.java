@@ -52,9 +52,8 @@ record Plan(
   static final String COMPLETION = "completed = now()";
   static final String RETENTION = "interval '0.9 millisecond'";
 
-  /** What the first flush of a claim contains: of a reservation, and of a transaction. */
-  static final List<String> CLAIMS =
-      List.of("ON CONFLICT (idempotency_key, user_id)", "pg_try_advisory_xact_lock");
+  static final String RESERVATION = "ON CONFLICT (idempotency_key, user_id)";
+  static final String TRANSACTION = "pg_try_advisory_xact_lock";
 
   private static final List<String> ALL_CUTS =
       List.of(
@@ -64,8 +63,8 @@ record Plan(
           COMMIT,
           COMPLETION,
           COMPLETION,
-          "ON CONFLICT (idempotency_key, user_id)",
-          "pg_try_advisory_xact_lock",
+          RESERVATION,
+          TRANSACTION,
           "attempt = k.attempt + 1",
           "renew_leases",
           RETENTION,
@@ -75,7 +74,7 @@ record Plan(
   /** Everything breaks, all the time. */
   static Plan everything(Duration length) {
     Map<FaultKind, Integer> faults = new EnumMap<>(FaultKind.class);
-    faults.put(FaultKind.KILL, 18);
+    faults.put(FaultKind.KILL, 24);
     faults.put(FaultKind.STOP, 4);
     faults.put(FaultKind.SKEW, 4);
     faults.put(FaultKind.DATABASE_STOP, 2);
@@ -92,14 +91,19 @@ record Plan(
     return new Plan(
         length,
         2,
-        24,
+        32,
         Duration.ofMillis(2_000),
-        Duration.ofMillis(350),
+        Duration.ofMillis(300),
         faults,
         ALL_CUTS,
         List.of(Form.values()),
         new Mix(3, 20, 6, 4),
         new Lives.Mixed());
+  }
+
+  /** Returns what the first flush of a claim contains. */
+  List<String> claims() {
+    return forms.stream().map(Form::claim).distinct().toList();
   }
 
   /** A short run in which only some things break. */
@@ -119,36 +123,21 @@ record Plan(
 
   Plan cutting(String... statements) {
     return new Plan(
-        length,
-        servers,
-        clients,
-        lease,
-        pause,
-        faults,
-        List.of(statements),
-        forms,
-        mix,
-        lives);
+        length, servers, clients, lease, pause, faults, List.of(statements), forms, mix, lives);
+  }
+
+  Plan pausing(Duration other) {
+    return new Plan(length, servers, clients, lease, other, faults, cuts, forms, mix, lives);
   }
 
   Plan mixing(Mix other) {
-    return new Plan(
-        length, servers, clients, lease, pause, faults, cuts, forms, other, lives);
+    return new Plan(length, servers, clients, lease, pause, faults, cuts, forms, other, lives);
   }
 
   /** Returns a plan whose servers are all alike. */
   Plan living(ServerLife life) {
     return new Plan(
-        length,
-        servers,
-        clients,
-        lease,
-        pause,
-        faults,
-        cuts,
-        forms,
-        mix,
-        new Lives.Alike(life));
+        length, servers, clients, lease, pause, faults, cuts, forms, mix, new Lives.Alike(life));
   }
 
   /** Returns how the processes of a server are set up, one after the other. */

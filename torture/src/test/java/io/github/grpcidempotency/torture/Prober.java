@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 
 /** Tries every key once more when nothing breaks any longer. */
 final class Prober {
-  private static final int AT_ONCE = 16;
+  private static final int AT_ONCE = 32;
   private static final int MOST_HANDLER_FAILURES = 50;
   private static final int MOST_TIMEOUTS = 3;
   private static final int MOST_REFUSALS = 10;

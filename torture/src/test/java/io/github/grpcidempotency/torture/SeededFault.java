@@ -199,7 +199,12 @@ enum SeededFault {
       Map.of(FaultKind.SWALLOW_CLAIM, 1),
       List.of(Plan.COMMIT),
       Form.JOINED,
-      Rule.ONE_EFFECT),
+      Rule.ONE_EFFECT) {
+    @Override
+    Plan plan() {
+      return super.plan().pausing(Duration.ofMillis(150)).mixing(new Plan.Mix(40, 0, 0, 0));
+    }
+  },
 
   /** A record that was read is run again, unguarded, if its retention cannot be extended. */
   UNGUARDED_AFTER_FAILED_RETENTION(
@@ -337,11 +342,13 @@ enum SeededFault {
                   + " CONNECTION_LOST,",
               "case NO_CONNECTION, READ_ONLY, BROKEN, CONNECTION_LOST -> true;\n"
                   + "      case POOL_EXHAUSTED,"),
-          store("Claiming", "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
+          store(
+              "Claiming",
+              "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
               "phase"),
           store("Claiming", "        if (again) {", "        if (again && id == null) {")),
       Map.of(FaultKind.CUT_AFTER, 1),
-      Plan.CLAIMS.subList(0, 1),
+      List.of(Plan.RESERVATION),
       Form.FAIL_OPEN,
       Rule.NO_UNGUARDED_EFFECT),
 
@@ -354,7 +361,9 @@ enum SeededFault {
       Rule.NO_UNGUARDED_EFFECT_BESIDE_A_HOLDER) {
     @Override
     Plan plan() {
-      return super.plan().living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300"));
+      return super.plan()
+          .mixing(new Plan.Mix(100, 0, 0, 0))
+          .living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300"));
     }
   },
 

@@ -39,8 +39,7 @@ final class ServerJvm {
    * @param overlay goes ahead of the class path
    * @param log takes what they have to say
    */
-  record Recipe(
-      String jdbcUrl, String pastUrl, Duration lease, Optional<Path> overlay, Path log) {}
+  record Recipe(String jdbcUrl, String pastUrl, Duration lease, Optional<Path> overlay, Path log) {}
 
   /**
    * What a process said when it had started.

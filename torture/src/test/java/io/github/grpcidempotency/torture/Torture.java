@@ -133,7 +133,8 @@ final class Torture implements AutoCloseable {
     for (int i = 0; i < plan.clients(); i++) {
       Thread worker =
           new Thread(
-              new Workload(plan, client, servers, database, seeds.nextLong(), goesOn::get), "client-" + i);
+              new Workload(plan, client, servers, database, seeds.nextLong(), goesOn::get),
+              "client-" + i);
       worker.start();
       workers.add(worker);
     }

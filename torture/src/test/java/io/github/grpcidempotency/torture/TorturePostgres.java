@@ -114,8 +114,7 @@ final class TorturePostgres implements AutoCloseable {
   /** Returns the version. */
   String version() {
     return superuser("postgres")
-        .withHandle(
-            handle -> handle.createQuery("SHOW server_version").mapTo(String.class).one());
+        .withHandle(handle -> handle.createQuery("SHOW server_version").mapTo(String.class).one());
   }
 
   private void run(String... statements) {

@@ -111,8 +111,7 @@ final class TortureServer {
       Uninterruptibles.awaitUninterruptibly(told);
       System.out.println(CLOSED + started.close());
     } catch (SetupException refused) {
-      System.err.println(refused.getMessage());
-      System.out.println(REFUSES + refused.getMessage().replace('\n', ' '));
+      System.out.println(REFUSES + String.join("; ", refused.problems()));
     }
     Runtime.getRuntime().halt(1);
   }

@@ -76,12 +76,12 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
 
   @Override
   public void reserved(EffectRequest request, StreamObserver<Effect> answer) {
-    reserve(jdbi, run(Form.RESERVED, request), request, answer);
+    reserve(jdbi, run(Form.RESERVED, request), request, request.getDelayMillis() / 2, answer);
   }
 
   @Override
   public void failOpen(EffectRequest request, StreamObserver<Effect> answer) {
-    reserve(past, run(Form.FAIL_OPEN, request), request, answer);
+    reserve(past, run(Form.FAIL_OPEN, request), request, request.getDelayMillis() / 10, answer);
   }
 
   @Override
@@ -127,15 +127,19 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   private void reserve(
-      Jdbi target, Run run, EffectRequest request, StreamObserver<Effect> answer) {
+      Jdbi target,
+      Run run,
+      EffectRequest request,
+      int millisAfterwards,
+      StreamObserver<Effect> answer) {
     answer(
         run,
         answer,
         () -> {
-          pause(request.getDelayMillis() / 2);
+          pause(request.getDelayMillis() - millisAfterwards);
           failSometimes(request);
           target.useTransaction(handle -> insert(handle, run));
-          pause(request.getDelayMillis() / 2);
+          pause(millisAfterwards);
         });
   }
 
@@ -218,8 +222,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
       throw new AskedFor(Status.RESOURCE_EXHAUSTED.withDescription("as asked for"));
     }
     if (ThreadLocalRandom.current().nextInt(100) < request.getTerminalPercent()) {
-      throw new AskedFor(
-          Status.FAILED_PRECONDITION.withDescription(UUID.randomUUID().toString()));
+      throw new AskedFor(Status.FAILED_PRECONDITION.withDescription(UUID.randomUUID().toString()));
     }
   }
 

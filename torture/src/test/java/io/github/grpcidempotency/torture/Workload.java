@@ -105,8 +105,7 @@ final class Workload implements Runnable {
     hedges.removeIf(CompletableFuture::isDone);
     hedges.add(
         CompletableFuture.supplyAsync(first::isDone, later)
-            .thenCompose(
-                done -> done ? first : client.call(Purpose.DUPLICATE, operation, server)));
+            .thenCompose(done -> done ? first : client.call(Purpose.DUPLICATE, operation, server)));
   }
 
   private long afterLease() {
@@ -143,9 +142,7 @@ final class Workload implements Runnable {
   }
 
   private static boolean isFinal(Call call) {
-    return call.isOk()
-        || call.isTerminal()
-        || call.reason().equals("IDEMPOTENCY_KEY_REUSED");
+    return call.isOk() || call.isTerminal() || call.reason().equals("IDEMPOTENCY_KEY_REUSED");
   }
 
   private Operation newOperation() {
