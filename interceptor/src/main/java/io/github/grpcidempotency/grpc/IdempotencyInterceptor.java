@@ -19,6 +19,8 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes create RPCs safe to retry: the handler runs once for an {@code idempotency-key}, and every
@@ -34,6 +36,8 @@ import java.util.concurrent.Executor;
  * block, as for any handler that talks to a database. Thread-safe.
  */
 public final class IdempotencyInterceptor implements ServerInterceptor, AutoCloseable {
+  private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
+
   private final Procedures procedures;
   private final CallerResolver callers;
   private final Metadata.Key<String> keyHeader;
@@ -193,6 +197,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
      */
     public IdempotencyInterceptor build() {
       Setup.check(procedures, store);
+      if (store.isEmpty()) {
+        logger.warn("no store is configured: calls with a key pass through unprotected");
+      }
       return new IdempotencyInterceptor(this);
     }
   }

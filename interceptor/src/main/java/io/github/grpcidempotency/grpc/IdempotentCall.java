@@ -139,7 +139,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       return;
     }
     TransactionCall<RequestT, ResponseT> transactional =
-        new TransactionCall<>(procedure, transaction, call());
+        new TransactionCall<>(procedure, transaction, call(), engine.log());
     try {
       run(CurrentCall.of(context(), transaction), transactional.recording(), message);
     } catch (Throwable thrown) {

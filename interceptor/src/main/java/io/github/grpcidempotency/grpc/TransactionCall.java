@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.grpc;
 
 import io.github.grpcidempotency.decision.FailureDecider;
+import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.StoreException;
@@ -29,9 +30,14 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
   private final StoreTransaction transaction;
   private final ServerCall<RequestT, ResponseT> call;
   private final RecordingCall<RequestT, ResponseT> recording;
+  private final RateLimitedLog log;
 
   TransactionCall(
-      Procedure procedure, StoreTransaction transaction, ServerCall<RequestT, ResponseT> call) {
+      Procedure procedure,
+      StoreTransaction transaction,
+      ServerCall<RequestT, ResponseT> call,
+      RateLimitedLog log) {
+    this.log = log;
     this.procedure = procedure;
     this.transaction = transaction;
     this.call = call;
@@ -82,7 +88,10 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
       logger.error("{}: {}", procedure.name(), misuse.getMessage(), misuse);
       call.close(Status.INTERNAL.withDescription(misuse.getMessage()), new Metadata());
     } catch (StoreException failure) {
-      logger.warn("{}: its transaction could not be committed", procedure.name(), failure);
+      log.warn(
+          procedure.name() + " commit",
+          failure,
+          procedure.name() + ": the transaction of a call without a key could not be committed");
       if (FailureDecider.mayBeDone(failure.failureCause())) {
         call.close(Status.UNKNOWN.withDescription("the outcome is not known"), new Metadata());
       } else {
