@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PGobject;
 
 /** Values by name; a statement uses those it needs. Not thread-safe. */
 final class Parameters {
@@ -31,7 +32,24 @@ final class Parameters {
         throw new IllegalStateException("nothing is bound as " + name);
       }
       Object value = values.get(name);
-      statement.setObject(i + 1, value instanceof Supplier<?> supplier ? supplier.get() : value);
+      set(statement, i + 1, value instanceof Supplier<?> supplier ? supplier.get() : value);
     }
+  }
+
+  /**
+   * Text is bound as text even where the driver is told to leave its type open ({@code
+   * stringtype=unspecified}): the driver would ask the database what type it is, and to do so send
+   * a flush in pieces, each a transaction of its own.
+   */
+  private static void set(PreparedStatement statement, int index, @Nullable Object value)
+      throws SQLException {
+    statement.setObject(index, value instanceof String text ? asText(text) : value);
+  }
+
+  private static PGobject asText(String value) throws SQLException {
+    PGobject text = new PGobject();
+    text.setType("text");
+    text.setValue(value);
+    return text;
   }
 }

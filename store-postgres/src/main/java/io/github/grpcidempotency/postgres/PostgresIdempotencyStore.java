@@ -78,10 +78,11 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
 
   @Override
   public void verify(Collection<Procedure> procedures) {
-    on(
-        Jdbi.create(dataSource),
-        "check the schema",
-        handle -> new StartupCheck(handle, schema).run(procedures));
+    try {
+      new StartupCheck(this, dataSource, maintenance, schema).run(procedures);
+    } catch (JdbiException failure) {
+      throw Failures.of("could not check the store", failure);
+    }
   }
 
   @Override

@@ -59,8 +59,8 @@ final class ProcedureSql {
     this.claim = load("claim");
     this.find = load("find");
     this.rollbackWithStatus =
-        status(procedure, "CAST(:resource_id AS uuid)")
-            .map(status -> SqlFile.load("rollback_with_status", Map.of("status", status)));
+        outbox(procedure)
+            .map(outbox -> SqlFile.load("rollback_with_status", Map.of("outbox", outbox)));
     this.release = load("release");
     this.recordFailure = load("record_failure");
     names.put("resource", "");
@@ -147,6 +147,12 @@ final class ProcedureSql {
             .resourceType()
             .flatMap(type -> status(procedure, RESOURCE_OF_RECORD))
             .orElse(NO_STATUS));
+  }
+
+  /** Returns a SELECT of what the outbox says of a resource; empty if there is no outbox. */
+  static Optional<String> outbox(Procedure procedure) {
+    return status(procedure, "CAST(:resource_id AS uuid)")
+        .map(status -> "SELECT " + status + " AS outbox_status");
   }
 
   /** Returns the outbox query for a resource; empty if there is none. */

@@ -127,6 +127,21 @@ class StartupCheckTest {
   }
 
   @Test
+  void anOutboxQueryThatFindsSeveralRowsForANonexistentResourceIsRefused() {
+    Procedure broken =
+        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+            .status(
+                OutboxStatusResolver.query(
+                        "SELECT word FROM (VALUES ('a'), ('b')) AS words (word)"
+                            + " WHERE :resource_id IS NOT NULL")
+                    .build())
+            .build();
+
+    assertThatVerifying(database.appUrl(), broken)
+        .hasMessageContaining("CreateThing: its outbox query finds more than one row");
+  }
+
+  @Test
   void aPoolWithoutAutocommitIsRefused() {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(database.appUrl());

@@ -48,7 +48,8 @@ BEGIN
     'GRANT SELECT, INSERT, UPDATE, DELETE ON ${schema}.idempotency_keys TO %I', application_role);
   EXECUTE format(
     'GRANT EXECUTE ON FUNCTION ${schema}.renew_leases(uuid[], integer[], interval),'
-    ' ${schema}.in_flight(text[], uuid[], bigint[]), ${schema}.sweep_expired(integer) TO %I',
+    ' ${schema}.in_flight(text[], uuid[], bigint[]), ${schema}.sweep_expired(integer),'
+    ' ${schema}.current_user_id() TO %I',
     application_role);
   EXECUTE format(
     'GRANT SELECT, INSERT, DELETE ON ${schema}.idempotency_waits TO %I', application_role);

@@ -5,6 +5,12 @@ WITH keys AS (
     JOIN pg_namespace AS n ON n.oid = c.relnamespace
    WHERE n.nspname = :schema
      AND c.relname = 'idempotency_keys'
+), functions AS (
+  SELECT p.oid, p.proname, p.proowner, p.prosecdef
+    FROM pg_proc AS p
+    JOIN pg_namespace AS n ON n.oid = p.pronamespace
+   WHERE n.nspname = :schema
+     AND p.proname IN ('current_user_id', 'renew_leases', 'in_flight', 'sweep_expired')
 ), me AS (
   SELECT r.rolname, r.rolsuper, r.rolbypassrls FROM pg_roles AS r WHERE r.rolname = current_user
 )
@@ -39,8 +45,23 @@ SELECT 'the role ' || rolname || ' may not use ' || :schema || '.idempotency_key
                    JOIN pg_namespace AS n ON n.oid = c.relnamespace
                   WHERE n.nspname = :schema
                     AND c.relname = 'idempotency_waits')
-            AND (SELECT bool_and(has_function_privilege(p.oid, 'EXECUTE'))
-                   FROM pg_proc AS p
-                   JOIN pg_namespace AS n ON n.oid = p.pronamespace
-                  WHERE n.nspname = :schema
-                    AND p.proname IN ('renew_leases', 'in_flight', 'sweep_expired')))
+            AND (SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM functions))
+UNION ALL
+-- Renewal and sweep run as their owner, whom the policies must let see every user's rows.
+SELECT :schema || '.' || proname || ' belongs to ' || pg_get_userbyid(proowner)
+       || ', but the table idempotency_keys to ' || pg_get_userbyid(relowner)
+       || '; give both to one role'
+  FROM functions, keys
+ WHERE prosecdef AND proowner <> relowner
+UNION ALL
+SELECT 'the policy maintenance of ' || :schema || '.idempotency_keys is not for the table''s owner '
+       || pg_get_userbyid(relowner) || ' alone, so leases are not renewed and expired rows not swept,'
+       || ' or others may see them; call ALTER POLICY maintenance ON ' || :schema
+       || '.idempotency_keys TO ' || quote_ident(pg_get_userbyid(relowner))
+  FROM keys
+ WHERE NOT EXISTS (
+   SELECT
+     FROM pg_policy AS p
+    WHERE p.polrelid = keys.oid
+      AND p.polname = 'maintenance'
+      AND p.polroles = ARRAY[relowner])

@@ -1,2 +1,3 @@
 SELECT renewed
-  FROM ${schema}.renew_leases(:ids, :attempts, :lease_millis * interval '1 millisecond') AS renewed
+  FROM ${schema}.renew_leases(
+         :ids, :attempts, CAST(:lease_millis AS bigint) * interval '1 millisecond') AS renewed

@@ -1,3 +1,3 @@
-SELECT ${status} AS outbox_status;
+${outbox};
 
 ROLLBACK

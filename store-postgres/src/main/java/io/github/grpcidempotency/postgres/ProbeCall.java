@@ -1,0 +1,352 @@
+package io.github.grpcidempotency.postgres;
+
+import com.google.common.base.Throwables;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Empty;
+import io.github.grpcidempotency.decision.FailureCause;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A call of the library's own, of a user that does not exist. It runs the statements of a real one
+ * on every way that they take:
+ *
+ * <ol>
+ *   <li>Reserve a key. Another user does not see it, and a duplicate is told that it runs.
+ *   <li>Renew its lease, leave word that its end is awaited, and ask whether it runs: through the
+ *       maintenance pool, and see with the store's pool what has come of it.
+ *   <li>Complete it, which takes the word away, and replay it.
+ *   <li>Reserve another key, and release it.
+ *   <li>If a procedure is transactional: claim a key by a transaction. A duplicate on another
+ *       connection is kept out. Complete it, and replay it.
+ * </ol>
+ *
+ * <p>It leaves no row; one that a crash leaves expires after a minute.
+ */
+final class ProbeCall {
+  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
+  private static final Duration RETENTION = Duration.ofMinutes(1);
+
+  /** How long a second connection may take; a pool of one has none to give. */
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+  private static final RecordedOutcome ANSWER =
+      new RecordedOutcome.Response(ByteString.copyFromUtf8("a trial"), Optional.empty());
+
+  private final PostgresIdempotencyStore store;
+  private final Jdbi maintenance;
+  private final String schema;
+  private final Caller caller = Caller.of(UUID.randomUUID());
+
+  /** What is being tried, for whoever reads that it failed. */
+  private String step = "";
+
+  /** A statement did not fail, but did not come to what it should either. */
+  private static final class Unproved extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    Unproved(String problem) {
+      super(problem);
+    }
+  }
+
+  /** What the store's pool sees of what the maintenance pool has done. */
+  private record State(boolean renewed, boolean awaited) {}
+
+  ProbeCall(PostgresIdempotencyStore store, DataSource maintenance, String schema) {
+    this.store = store;
+    this.maintenance = Jdbi.create(maintenance);
+    this.schema = schema;
+  }
+
+  /**
+   * Makes the call, and says what went wrong.
+   *
+   * @throws RuntimeException what the store threw, if the database cannot be reached
+   */
+  List<String> problems(Collection<Procedure> procedures) {
+    List<String> problems = new ArrayList<>();
+    problemOf(Execution.RESERVED, this::completeReserved).ifPresent(problems::add);
+    problemOf(Execution.RESERVED, this::releaseReserved).ifPresent(problems::add);
+    if (procedures.stream().anyMatch(one -> one.execution() == Execution.TRANSACTIONAL)) {
+      problemOf(Execution.TRANSACTIONAL, this::completeTransaction).ifPresent(problems::add);
+    }
+    return problems;
+  }
+
+  private Optional<String> problemOf(Execution execution, Consumer<ClaimRequest> trial) {
+    ClaimRequest request = request(execution);
+    try {
+      trial.accept(request);
+      return Optional.empty();
+    } catch (Unproved unproved) {
+      return Optional.ofNullable(unproved.getMessage());
+    } catch (RuntimeException failure) {
+      if (isOutOfReach(failure)) {
+        throw failure;
+      }
+      logger.debug("a trial call failed", failure);
+      return Optional.of("a trial call fails to %s: %s".formatted(step, reasonOf(failure)));
+    } finally {
+      forget(request);
+    }
+  }
+
+  private void completeReserved(ClaimRequest request) {
+    Claim claim = win(request);
+    checkHidden(claim);
+    step = "meet a call in flight";
+    check(
+        store.claim(request) instanceof ClaimResult.InFlight,
+        "a trial call that runs is not in the way of its duplicate");
+    checkMaintenance(claim);
+    complete(claim);
+    check(!state(claim).awaited(), "a trial call's end wakes nobody who waits for it");
+  }
+
+  private void releaseReserved(ClaimRequest request) {
+    Claim claim = win(request);
+    step = "release its key";
+    check(claim.release() == Settled.DONE, "a trial call's key is not released");
+  }
+
+  private void completeTransaction(ClaimRequest request) {
+    Claim claim = win(request);
+    try {
+      step = "keep its duplicate out by an advisory lock";
+      keepOut(request);
+      complete(claim);
+    } catch (RuntimeException failure) {
+      letGo(claim);
+      throw failure;
+    }
+  }
+
+  private Claim win(ClaimRequest request) {
+    step = "claim a key";
+    if (store.claim(request) instanceof ClaimResult.Won won) {
+      return won.claim();
+    }
+    throw new Unproved("a trial call does not win a key that nobody has");
+  }
+
+  private void complete(Claim claim) {
+    step = "record its answer";
+    check(claim.complete(ANSWER) == Settled.DONE, "a trial call's answer is not recorded");
+    step = "replay its answer";
+    check(
+        store.claim(claim.request()) instanceof ClaimResult.Recorded recorded
+            && recorded.outcome().equals(ANSWER),
+        "a trial call's recorded answer is not replayed");
+  }
+
+  private void checkHidden(Claim claim) {
+    step = "look for its key as another user";
+    Optional<UUID> seen =
+        run(
+            "probe_foreign",
+            claim.request(),
+            values ->
+                values
+                    .bind("id", claim.operationId())
+                    .bind("stranger", UUID.randomUUID().toString()),
+            row -> row.getObject("id", UUID.class));
+    check(
+        seen.isEmpty(),
+        "row-level security shows a user's record to another user; is there a policy on"
+            + " %s.idempotency_keys beside the library's own?".formatted(schema));
+  }
+
+  /** What is done for all users at once, and whether the store's pool sees what comes of it. */
+  private void checkMaintenance(Claim claim) {
+    step = "renew its lease through the maintenance pool";
+    boolean owned = store.renew(List.of(claim)).contains(claim.operationId());
+    step = "leave word through the maintenance pool that its end is awaited";
+    maintenance.useHandle(handle -> announce(handle, claim.request().key()));
+    step = "ask through the maintenance pool whether it runs";
+    boolean running = maintenance.withHandle(handle -> isRunning(handle, claim.request().key()));
+    step = "look what the maintenance pool has done";
+    State state = state(claim);
+    check(
+        owned && state.renewed() && state.awaited() && running,
+        "what the maintenance pool does is not what the store's pool sees; both must lead to one"
+            + " database, and %s.renew_leases and in_flight must be the library's own"
+                .formatted(schema));
+  }
+
+  private void announce(Handle handle, IdempotencyKey key) {
+    handle
+        .createUpdate(load("announce_waits"))
+        .bindArray("locks", Long.class, List.of(LockId.of(key)))
+        .execute();
+  }
+
+  private boolean isRunning(Handle handle, IdempotencyKey key) {
+    return handle
+        .createQuery(load("in_flight"))
+        .bindArray("keys", String.class, List.of(key.stored()))
+        .bindArray("users", UUID.class, List.of(key.caller().userId()))
+        .bindArray("locks", Long.class, List.of(LockId.of(key)))
+        .mapTo(Long.class)
+        .findOne()
+        .isPresent();
+  }
+
+  /** Claims the same key on another connection, if one is to be had. */
+  private void keepOut(ClaimRequest request) {
+    CompletableFuture<ClaimResult> duplicate = new CompletableFuture<>();
+    Thread second = new Thread(() -> claim(request, duplicate), "idempotency-probe");
+    second.setDaemon(true);
+    second.start();
+    try {
+      check(
+          duplicate.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS) instanceof ClaimResult.InFlight,
+          "two connections of the store's pool hold one advisory lock at the same time, so nothing"
+              + " keeps a transactional call's duplicate out; PostgreSQL itself, and a pooler that"
+              + " pools transactions or sessions, do not let them");
+    } catch (TimeoutException exhausted) {
+      warnOfOneConnection();
+    } catch (ExecutionException failed) {
+      if (!(failed.getCause() instanceof StoreException failure)) {
+        throw new IllegalStateException(failed.getCause());
+      }
+      if (!isOutOfReach(failure)) {
+        throw failure;
+      }
+      warnOfOneConnection();
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void claim(ClaimRequest request, CompletableFuture<ClaimResult> duplicate) {
+    try {
+      ClaimResult result = store.claim(request);
+      duplicate.complete(result);
+      if (result instanceof ClaimResult.Won won) {
+        letGo(won.claim());
+      }
+    } catch (RuntimeException failure) {
+      duplicate.completeExceptionally(failure);
+    }
+  }
+
+  private static void warnOfOneConnection() {
+    logger.warn(
+        "the store's pool gave no second connection in time: nothing has proved that an advisory"
+            + " lock keeps a transactional call's duplicate out");
+  }
+
+  private static void letGo(Claim claim) {
+    try {
+      Settled unused = claim.release();
+    } catch (RuntimeException failure) {
+      logger.debug("a trial call's transaction could not be ended", failure);
+    }
+  }
+
+  private State state(Claim claim) {
+    return run(
+            "probe_state",
+            claim.request(),
+            values ->
+                values
+                    .bind("id", claim.operationId())
+                    .bind("lease_millis", store.lease().toMillis()),
+            row -> new State(row.getBoolean("renewed"), row.getBoolean("awaited")))
+        .orElseThrow(() -> new Unproved("a trial call's record is not seen by its own user"));
+  }
+
+  private void forget(ClaimRequest request) {
+    try {
+      Optional<String> unused =
+          run("probe_forget", request, values -> values, row -> row.getString(1));
+    } catch (JdbiException failure) {
+      logger.debug("a trial call's record is left to expire", failure);
+    }
+  }
+
+  private <T> Optional<T> run(
+      String statement,
+      ClaimRequest request,
+      UnaryOperator<Parameters> bindings,
+      Flush.RowReader<T> reader) {
+    return store.onConnection(
+        connection ->
+            Flush.run(
+                connection,
+                load(statement),
+                values -> bindings.apply(Binding.of(values, request, UUID.randomUUID())),
+                reader));
+  }
+
+  private String load(String statement) {
+    return SqlFile.load(statement, Map.of("schema", schema));
+  }
+
+  /** Asks for a new key, whose end is awaited. */
+  private ClaimRequest request(Execution execution) {
+    Procedure procedure =
+        Procedure.named("idempotency/probe-" + execution)
+            .execution(execution)
+            .inFlight(InFlightPolicy.attach(PATIENCE))
+            .retention(RETENTION)
+            .build();
+    IdempotencyKey key = new IdempotencyKey(caller, UUID.randomUUID().toString());
+    return ClaimRequest.of(key, procedure, Empty.getDefaultInstance());
+  }
+
+  private static void check(boolean proved, String problem) {
+    if (!proved) {
+      throw new Unproved(problem);
+    }
+  }
+
+  private static boolean isOutOfReach(RuntimeException failure) {
+    return switch (causeOf(failure)) {
+      case NO_CONNECTION, POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN -> true;
+      case READ_ONLY, CONTENTION, TIMEOUT, BROKEN, OTHER -> false;
+    };
+  }
+
+  private static FailureCause causeOf(RuntimeException failure) {
+    if (failure instanceof StoreException given) {
+      return given.failureCause();
+    }
+    return failure instanceof JdbiException thrown ? Failures.causeOf(thrown) : FailureCause.OTHER;
+  }
+
+  /** Returns the first line of what the database said, or whoever else began it. */
+  private static String reasonOf(RuntimeException failure) {
+    Throwable origin = Throwables.getRootCause(failure);
+    return String.valueOf(origin.getMessage()).lines().findFirst().orElse(origin.toString());
+  }
+}

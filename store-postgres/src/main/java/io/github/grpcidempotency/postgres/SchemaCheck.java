@@ -1,0 +1,104 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.decision.FailureCause;
+import io.github.grpcidempotency.procedure.Procedure;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.JdbiException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Looks for what is wrong with the table, its rights, its columns, and the outbox queries. */
+final class SchemaCheck {
+  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
+  private static final int OUTBOX_PATIENCE_SECONDS = 2;
+
+  private final Handle handle;
+  private final String schema;
+
+  SchemaCheck(Handle handle, String schema) {
+    this.handle = handle;
+    this.schema = schema;
+  }
+
+  boolean tableExists() {
+    return exists("check_table", Map.of());
+  }
+
+  /** Returns what is wrong with the schema itself, and with the rights in it. */
+  List<String> problems() {
+    return handle
+        .createQuery(load("check_schema"))
+        .bind("schema", schema)
+        .mapTo(String.class)
+        .list();
+  }
+
+  /** Returns what is wrong with the column of what a procedure creates. */
+  Optional<String> missingColumn(Procedure procedure) {
+    return procedure
+        .resourceType()
+        .filter(type -> !exists("check_column", Map.of("column", type.column())))
+        .map(
+            type ->
+                "the table has no column %s with a foreign key; call %s.add_resource_type('%s', …)"
+                    .formatted(type.column(), schema, type.name()));
+  }
+
+  /**
+   * Returns what is wrong with a procedure's outbox query, which is part of its look, and is asked
+   * about a resource that does not exist: a wrong one shows here rather than in a replay.
+   */
+  Optional<String> brokenOutbox(Procedure procedure) {
+    try {
+      handle
+          .createQuery(ProcedureSql.look(procedure, schema))
+          .bind("key", "")
+          .bind("user", new UUID(0, 0).toString())
+          .mapToMap()
+          .list();
+      return ProcedureSql.outbox(procedure).flatMap(this::severalRows);
+    } catch (JdbiException failure) {
+      if (Failures.isCutOff(failure)) {
+        throw failure; // which says nothing of the query
+      }
+      if (Failures.causeOf(failure) == FailureCause.TIMEOUT) {
+        logger.warn("{}: its outbox query is slow; has the outbox an index?", procedure.name());
+        return Optional.empty();
+      }
+      Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+      return Optional.of("its outbox query fails: " + cause.getMessage());
+    }
+  }
+
+  private Optional<String> severalRows(String outbox) {
+    List<String> found =
+        handle
+            .createQuery(outbox)
+            .setQueryTimeout(OUTBOX_PATIENCE_SECONDS)
+            .bind("resource_id", UUID.randomUUID())
+            .map((row, context) -> OutboxStatusResolver.found(row))
+            .one();
+    return found.size() < 2
+        ? Optional.empty()
+        : Optional.of(
+            "its outbox query finds more than one row for a resource that does not exist; let it"
+                + " end with LIMIT 1");
+  }
+
+  private boolean exists(String check, Map<String, String> values) {
+    return handle
+        .createQuery(load(check))
+        .bind("schema", schema)
+        .bindMap(values)
+        .mapTo(Boolean.class)
+        .one();
+  }
+
+  private String load(String check) {
+    return SqlFile.load(check, Map.of("schema", schema));
+  }
+}

@@ -1,0 +1,5 @@
+SELECT set_config('app.current_user_id', :user, true);
+
+DELETE FROM ${schema}.idempotency_waits AS w WHERE w.lock_id = :lock;
+
+DELETE FROM ${schema}.idempotency_keys AS k WHERE k.user_id = CAST(:user AS uuid)

@@ -1,0 +1,93 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingHandler;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What a host may set on its JDBC URL without losing anything; the start-up check says what not.
+ */
+class DriverSettingsTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+
+  private final KeyTable table = new KeyTable(database);
+
+  @AfterEach
+  void nothingIsLeftBehind() {
+    table.clear();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "preferQueryMode=extendedForPrepared",
+        "preferQueryMode=extendedCacheEverything",
+        "prepareThreshold=0",
+        "prepareThreshold=1",
+        "preparedStatementCacheQueries=0",
+        "autosave=always",
+        "autosave=always&cleanupSavepoints=true",
+        "autosave=conservative",
+        "autosave=conservative&cleanupSavepoints=true&prepareThreshold=1",
+        "binaryTransfer=false",
+        "binaryTransfer=true&prepareThreshold=1",
+        "defaultRowFetchSize=1",
+        "defaultRowFetchSize=1&adaptiveFetch=true&maxResultBuffer=10M",
+        "reWriteBatchedInserts=true",
+        "stringtype=unspecified",
+        "readOnlyMode=always",
+        "assumeMinServerVersion=9.4",
+        "disableColumnSanitiser=true",
+        "quoteReturningIdentifiers=false",
+        "options=-c%20standard_conforming_strings=off%20-c%20backslash_quote=on",
+        "options=-c%20bytea_output=escape%20-c%20timezone=Asia/Kolkata",
+        "options=-c%20default_transaction_isolation=repeatable%5C%20read",
+        "options=-c%20default_transaction_isolation=serializable",
+        "options=-c%20default_transaction_deferrable=on",
+        "options=-c%20search_path=pg_catalog",
+        "options=-c%20plan_cache_mode=force_generic_plan",
+        "options=-c%20synchronous_commit=off",
+      })
+  void everyCallIsAsSafeAsEver(String settings) {
+    try (HikariDataSource pool = ThingServer.pool(database.appUrl() + "&" + settings)) {
+      for (Execution execution : Execution.values()) {
+        check(ThingServer.on(pool).execution(execution));
+      }
+      check(ThingServer.on(pool).handler(ThingHandler.completing(pool)));
+    }
+  }
+
+  /** More often than the driver needs to prepare a statement on the server. */
+  private void check(ThingServer.Builder kind) {
+    try (ThingServer server = kind.start();
+        ThingClient client = ThingClient.to(server.port())) {
+      for (int call = 1; call <= 7; call++) {
+        ThingClient fresh = client.withNewKey();
+        Reply created = fresh.createThing(REQUEST);
+        assertThat(created.isOk()).as(created.toString()).isTrue();
+
+        Reply replayed = fresh.createThing(REQUEST);
+        assertThat(replayed.isReplay()).as(replayed.toString()).isTrue();
+        assertThat(replayed.bytes()).isEqualTo(created.bytes());
+        assertThat(replayed.operationStatus()).isEqualTo(Optional.of("processing"));
+        assertThat(server.runs()).isEqualTo(call);
+      }
+      assertThat(table.thingsOf(client.user())).hasSize(7);
+      assertThat(server.events()).doesNotContainAnyElementsOf(List.of("ranUnguarded"));
+    }
+  }
+}

@@ -1,0 +1,331 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.LogLines;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.assertj.core.api.AbstractThrowableAssert;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The store makes a call of its own before the first one, through every pool that it was given. */
+class StartupProbeTest {
+  private static final Procedure TRANSACTIONAL =
+      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+          .execution(Execution.TRANSACTIONAL)
+          .build();
+
+  private final TestDatabase database = TestDatabase.create();
+  private final KeyTable table = new KeyTable(database);
+
+  @AfterEach
+  void nothingIsLeftBehind() {
+    database.awaitAllConnectionsBack();
+    assertThat(table.size()).isZero();
+    assertThat(table.count("SELECT count(*) FROM idempotency.idempotency_waits")).isZero();
+    database.close();
+  }
+
+  @Test
+  void itTakesAFewDozenRoundTripsOnOnePool() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource pool = ThingServer.pool(proxy.jdbcUrl())) {
+      verify(pool, Things.CREATE_THING, TRANSACTIONAL);
+
+      assertThat(proxy.roundTrips()).hasSizeBetween(15, 40);
+    }
+  }
+
+  @Test
+  void aMaintenancePoolWithoutAutocommitIsRefused() {
+    try (HikariDataSource maintenance = pool(config -> config.setAutoCommit(false))) {
+      assertThatVerifying(database.app(), maintenance)
+          .hasMessageContaining("the maintenance pool must give connections in autocommit mode");
+    }
+  }
+
+  @Test
+  void aMaintenancePoolOfAnotherDatabaseIsRefused() {
+    try (TestDatabase other = TestDatabase.create()) {
+      assertThatVerifying(database.app(), other.app())
+          .hasMessageContaining("the maintenance pool")
+          .hasMessageContaining("one database");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"the store's pool", "the maintenance pool"})
+  void aPoolThatIsReadOnlyIsRefused(String name) {
+    try (HikariDataSource driver = pool(config -> config.setReadOnly(true));
+        HikariDataSource server = withSettings("options=-c%20default_transaction_read_only=on")) {
+      for (HikariDataSource readOnly : List.of(driver, server)) {
+        boolean isMaintenance = name.contains("maintenance");
+        assertThatVerifying(
+                isMaintenance ? database.app() : readOnly,
+                isMaintenance ? readOnly : database.app())
+            .hasMessageContaining(name + " gives connections that are read-only");
+      }
+    }
+  }
+
+  @Test
+  void aStandbyIsRefused(@TempDir Path directory) throws IOException {
+    Path data = directory.resolve("data");
+    try (EmbeddedPostgres primary = serverOn(data);
+        TestDatabase onPrimary = TestDatabase.in(primary)) {
+      verify(onPrimary.app());
+    }
+    Files.createFile(data.resolve("standby.signal"));
+    try (EmbeddedPostgres standby = serverOn(data)) {
+      DataSource pool = standby.getDatabase("things_app", databaseOf(standby));
+      assertThatVerifying(pool, pool)
+          .hasMessageContaining("the store's pool leads to a standby")
+          .hasMessageContaining("targetServerType=primary");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"preferQueryMode=simple", "prepareThreshold=-1"})
+  void aDriverThatSendsAFlushInPiecesIsRefusedByName(String setting) {
+    try (HikariDataSource pool = withSettings(setting)) {
+      assertThatVerifying(pool, database.app())
+          .hasMessageContaining("the store's pool sends the statements of a flush one by one")
+          .hasMessageContaining(setting);
+    }
+  }
+
+  /** Whose statements each stand alone. */
+  @ParameterizedTest
+  @ValueSource(strings = {"preferQueryMode=simple", "prepareThreshold=-1", "prepareThreshold=1"})
+  void aMaintenancePoolMaySendItsStatementsAsItLikes(String setting) {
+    try (HikariDataSource maintenance = withSettings(setting)) {
+      for (int start = 0; start < 3; start++) {
+        verify(database.app(), maintenance);
+      }
+    }
+  }
+
+  /** As on engines that accept the function and lock nothing. */
+  @Test
+  void anAdvisoryLockThatExcludesNobodyIsRefusedForTransactionalProcedures() {
+    execute("CREATE SCHEMA imitation");
+    execute("GRANT USAGE ON SCHEMA imitation TO things_app");
+    execute(
+        "CREATE FUNCTION imitation.pg_try_advisory_xact_lock(bigint) RETURNS boolean"
+            + " RETURN true");
+    try (HikariDataSource pool =
+        withSettings("options=-c%20search_path=imitation,pg_catalog,public")) {
+      verify(pool, Things.CREATE_THING);
+      assertThatVerifying(pool, database.app(), TRANSACTIONAL)
+          .hasMessageContaining("two connections of the store's pool hold one advisory lock");
+    }
+  }
+
+  @Test
+  void aPoolOfOneConnectionIsAcceptedWithAWordOnWhatItCannotProve() {
+    try (LogLines log = LogLines.listen();
+        HikariDataSource pool = pool(config -> config.setMaximumPoolSize(1))) {
+      verify(pool, TRANSACTIONAL);
+
+      assertThat(log.warnings())
+          .anyMatch(line -> line.contains("the store's pool gave no second connection"));
+    }
+  }
+
+  /** A policy of the host's own beside the library's widens what a user sees. */
+  @Test
+  void aTableThatShowsARecordToAnotherUserIsRefused() {
+    execute("CREATE POLICY report ON idempotency.idempotency_keys FOR SELECT USING (true)");
+
+    assertThatVerifying(database.app(), database.app())
+        .hasMessageContaining("row-level security shows a user's record to another user");
+  }
+
+  @Test
+  void whatFailsIsNamedBesideAllElse() {
+    execute(
+        "ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT own CHECK (procedure LIKE 'a.%')");
+
+    assertThatVerifying(
+            database.app(),
+            database.app(),
+            Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+                .status(
+                    OutboxStatusResolver.query("SELECT state FROM app.outbox, :resource_id")
+                        .build())
+                .build())
+        .hasMessageContaining("its outbox query fails")
+        .hasMessageContaining("a trial call fails to claim a key")
+        .hasMessageContaining("violates check constraint \"own\"");
+  }
+
+  @Test
+  void aRecordThatCannotBeCompletedLeavesNothingBehind() {
+    execute(
+        "ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT own CHECK (completed IS NULL)");
+
+    assertThatVerifying(database.app(), database.app(), TRANSACTIONAL)
+        .hasMessageContaining("a trial call fails to record its answer")
+        .hasMessageContaining("violates check constraint \"own\"");
+  }
+
+  @Test
+  void rowLevelSecurityThatIsAnErrorInsteadIsRefused() {
+    try (HikariDataSource pool = withSettings("options=-c%20row_security=off")) {
+      assertThatVerifying(pool, database.app())
+          .hasMessageContaining("would be affected by row-level security");
+    }
+  }
+
+  /** Renewal and sweep would touch no row, and say nothing. */
+  @Test
+  void aTableThatWasGivenToAnotherRoleIsRefusedUntilItsPolicyIs() {
+    execute("DROP ROLE IF EXISTS heir");
+    execute("CREATE ROLE heir");
+    execute("REASSIGN OWNED BY things_owner TO heir");
+    try {
+      assertThatVerifying(database.app(), database.app())
+          .hasMessageContaining("the policy maintenance of idempotency.idempotency_keys is not for")
+          .hasMessageContaining("ALTER POLICY maintenance ON idempotency.idempotency_keys TO heir");
+
+      execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO heir");
+      verify(database.app());
+    } finally {
+      execute("REASSIGN OWNED BY heir TO things_owner");
+      execute("DROP OWNED BY heir");
+    }
+  }
+
+  @Test
+  void functionsOfAnotherOwnerThanTheTablesAreRefused() {
+    execute("ALTER FUNCTION idempotency.renew_leases OWNER TO things_app");
+
+    assertThatVerifying(database.app(), database.app())
+        .hasMessageContaining("idempotency.renew_leases belongs to things_app")
+        .hasMessageContaining("to things_owner; give both to one role");
+  }
+
+  @Test
+  void aPolicyThatLetsEverybodyMaintainIsRefused() {
+    execute("ALTER POLICY maintenance ON idempotency.idempotency_keys TO PUBLIC");
+
+    assertThatVerifying(database.app(), database.app())
+        .hasMessageContaining("the policy maintenance of idempotency.idempotency_keys is not for");
+  }
+
+  /** As where a database takes from PUBLIC what it may execute. */
+  @Test
+  void theUsersFunctionMayBeExecutedOnceItIsGranted() {
+    execute("REVOKE ALL ON FUNCTION idempotency.current_user_id FROM PUBLIC, things_app");
+    assertThatVerifying(database.app(), database.app())
+        .hasMessageContaining("call idempotency.grant_to('things_app')");
+
+    execute("SELECT idempotency.grant_to('things_app')");
+    verify(database.app());
+  }
+
+  @Test
+  void aMaintenancePoolOutOfReachIsNotMistakenForAWrongOne() {
+    try (HikariDataSource nowhere = ThingServer.pool("jdbc:postgresql://127.0.0.1:1/none")) {
+      assertThatThrownBy(() -> verify(database.app(), nowhere)).isInstanceOf(StoreException.class);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "pg_is_in_recovery",
+        "INSERT INTO idempotency.idempotency_keys",
+        "pg_try_advisory_xact_lock",
+        "UPDATE idempotency.idempotency_keys",
+        "COMMIT",
+        "DELETE FROM idempotency.idempotency_keys"
+      })
+  void aConnectionThatIsCutWhileItChecksIsNotMistakenForAWrongOne(String statement) {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource pool = ThingServer.pool(proxy.jdbcUrl())) {
+      FaultProxy.Trap trap = proxy.cutBefore(statement);
+      assertThatCode(
+              () -> {
+                try {
+                  verify(pool, TRANSACTIONAL);
+                } catch (StoreException outOfReach) {
+                  assertThat(outOfReach).hasMessageStartingWith("could not");
+                }
+              })
+          .doesNotThrowAnyException();
+      assertThat(trap.hasSprung()).isTrue();
+      verify(pool, TRANSACTIONAL);
+    }
+  }
+
+  private static AbstractThrowableAssert<?, ? extends Throwable> assertThatVerifying(
+      DataSource pool, DataSource maintenance, Procedure... procedures) {
+    return assertThatThrownBy(
+            () ->
+                PostgresIdempotencyStore.builder(pool)
+                    .maintenance(maintenance)
+                    .build()
+                    .verify(List.of(procedures)))
+        .isInstanceOf(SetupException.class);
+  }
+
+  private static void verify(DataSource pool, Procedure... procedures) {
+    PostgresIdempotencyStore.builder(pool).build().verify(List.of(procedures));
+  }
+
+  private static void verify(DataSource pool, DataSource maintenance) {
+    PostgresIdempotencyStore.builder(pool).maintenance(maintenance).build().verify(List.of());
+  }
+
+  private HikariDataSource withSettings(String settings) {
+    return ThingServer.pool(database.appUrl() + "&" + settings);
+  }
+
+  private HikariDataSource pool(Consumer<HikariConfig> settings) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(database.appUrl());
+    config.setMaximumPoolSize(3);
+    settings.accept(config);
+    return new HikariDataSource(config);
+  }
+
+  private static EmbeddedPostgres serverOn(Path data) throws IOException {
+    return EmbeddedPostgres.builder().setDataDirectory(data).setCleanDataDirectory(false).start();
+  }
+
+  private static String databaseOf(EmbeddedPostgres server) {
+    return Jdbi.create(server.getPostgresDatabase())
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery("SELECT datname FROM pg_database WHERE datname LIKE 'test_%'")
+                    .mapTo(String.class)
+                    .one());
+  }
+
+  private void execute(String statement) {
+    database.superuser().useHandle(handle -> handle.execute(statement));
+  }
+}
