@@ -3,13 +3,20 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.log.RateLimitedLog;
+import io.github.grpcidempotency.procedure.SetupException;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,14 +31,25 @@ public final class ExpirySweeper implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(ExpirySweeper.class);
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
+  private final DataSource pool;
   private final Jdbi jdbi;
   private final String sweepSql;
   private final Duration interval;
   private final int batchSize;
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-sweeper");
 
+  /** What one batch came to, and whether the one before it was committed. */
+  private record Batch(int swept, @Nullable String transaction, boolean beforeKept) {
+    static final Batch NONE = new Batch(0, null, true);
+
+    static Batch read(ResultSet row) throws SQLException {
+      return new Batch(row.getInt("swept"), row.getString("transaction"), row.getBoolean("kept"));
+    }
+  }
+
   private ExpirySweeper(Builder builder) {
-    this.jdbi = Jdbi.create(builder.dataSource);
+    this.pool = builder.dataSource;
+    this.jdbi = Jdbi.create(pool);
     this.sweepSql = SqlFile.load("sweep", Map.of("schema", builder.schema));
     this.interval = builder.interval;
     this.batchSize = builder.batchSize;
@@ -42,8 +60,18 @@ public final class ExpirySweeper implements AutoCloseable {
     return new Builder(dataSource);
   }
 
-  /** Starts to sweep, a full interval from now and then every interval. */
+  /**
+   * Starts to sweep, a full interval from now and then every interval. A database that cannot be
+   * reached is no reason not to.
+   *
+   * @throws SetupException if the pool is not one to sweep with; it says why
+   */
   public ExpirySweeper start() {
+    try {
+      checkPool();
+    } catch (JdbiException unreachable) {
+      logger.warn("the sweeper's pool is checked with the first sweep: {}", unreachable.toString());
+    }
     ScheduledFuture<?> unused =
         timer.scheduleWithFixedDelay(
             RepeatedTask.of("sweep expired idempotency records", log, this::sweepAndTell),
@@ -57,15 +85,17 @@ public final class ExpirySweeper implements AutoCloseable {
    * Sweeps now, batch by batch, until nothing expired is left that no other sweep works on. Blocks.
    *
    * @return how many records were deleted
-   * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
+   * @throws SetupException if the pool is not one to sweep with; it says why
+   * @throws JdbiException if the database cannot be reached
    */
   public long sweep() {
+    checkPool();
     long swept = 0;
-    int batch;
+    Batch batch = Batch.NONE;
     do {
-      batch = sweepBatch();
-      swept += batch;
-    } while (batch == batchSize && !Thread.currentThread().isInterrupted());
+      batch = sweepBatch(batch);
+      swept += batch.swept();
+    } while (batch.swept() == batchSize && !Thread.currentThread().isInterrupted());
     return swept;
   }
 
@@ -75,9 +105,31 @@ public final class ExpirySweeper implements AutoCloseable {
     timer.shutdownNow();
   }
 
-  private int sweepBatch() {
-    return jdbi.withHandle(
-        handle -> handle.createQuery(sweepSql).bind("batch", batchSize).mapTo(Integer.class).one());
+  private void checkPool() {
+    refuseIfAny(PoolCheck.ofSingleStatements("the sweeper's pool", pool));
+  }
+
+  /** What is not kept would be swept for ever. */
+  private Batch sweepBatch(Batch before) {
+    Batch batch =
+        jdbi.withHandle(
+            handle ->
+                handle
+                    .createQuery(sweepSql)
+                    .bind("batch", batchSize)
+                    .bind("before", before.transaction())
+                    .map((row, context) -> Batch.read(row))
+                    .one());
+    if (before.transaction() != null && !batch.beforeKept()) {
+      refuseIfAny(Optional.of("the sweeper's pool rolls back what it has swept"));
+    }
+    return batch;
+  }
+
+  private static void refuseIfAny(Optional<String> problem) {
+    if (problem.isPresent()) {
+      throw new SetupException(List.of(problem.get()));
+    }
   }
 
   private void sweepAndTell() {

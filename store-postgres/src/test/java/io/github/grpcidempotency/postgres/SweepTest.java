@@ -1,10 +1,14 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.procedure.SetupException;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -14,11 +18,14 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.postgresql.ds.PGSimpleDataSource;
 
 class SweepTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
@@ -163,8 +170,9 @@ class SweepTest {
     }
   }
 
-  /** A pool that throws at first what nobody expects of a pool. */
+  /** A pool that once it is checked throws what nobody expects of a pool. */
   private static final class FatalOncePool extends HikariDataSource {
+    private final AtomicBoolean checked = new AtomicBoolean();
     private final AtomicBoolean failed = new AtomicBoolean();
 
     FatalOncePool() {
@@ -174,11 +182,70 @@ class SweepTest {
 
     @Override
     public Connection getConnection() throws SQLException {
-      if (!failed.getAndSet(true)) {
+      if (checked.getAndSet(true) && !failed.getAndSet(true)) {
         throw new NoClassDefFoundError("the driver is half there");
       }
       return super.getConnection();
     }
+  }
+
+  @Test
+  @Timeout(20)
+  void aPoolWithoutAutocommitIsRefusedWhereItWouldBeSweptForEver() {
+    table.add(10, EXPIRED);
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(database.appUrl());
+    config.setAutoCommit(false);
+    try (HikariDataSource pool = new HikariDataSource(config);
+        ExpirySweeper sweeper = ExpirySweeper.builder(pool).batchSize(10).build()) {
+      for (ThrowingCallable use : List.<ThrowingCallable>of(sweeper::start, sweeper::sweep)) {
+        assertThatThrownBy(use)
+            .isInstanceOf(SetupException.class)
+            .hasMessageContaining("the sweeper's pool must give connections in autocommit mode");
+      }
+    }
+  }
+
+  /** As a container does with its own transaction around. */
+  @Test
+  @Timeout(20)
+  void aBatchThatIsRolledBackBehindItsBackIsNotSweptForEver() {
+    table.add(10, EXPIRED);
+    PGSimpleDataSource rollingBack =
+        new PGSimpleDataSource() {
+          @Override
+          public Connection getConnection() throws SQLException {
+            return rollingBack(super.getConnection());
+          }
+        };
+    rollingBack.setUrl(database.appUrl());
+    try (ExpirySweeper sweeper = ExpirySweeper.builder(rollingBack).batchSize(10).build()) {
+      assertThatThrownBy(sweeper::sweep)
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining("the sweeper's pool rolls back what it has swept");
+    }
+    assertThat(table.size()).isEqualTo(10);
+  }
+
+  @Test
+  void aSweeperStartsWhileTheDatabaseIsOutOfReach() {
+    try (HikariDataSource nowhere = ThingServer.pool("jdbc:postgresql://127.0.0.1:1/none");
+        ExpirySweeper sweeper = ExpirySweeper.builder(nowhere).build()) {
+      assertThat(sweeper.start()).isSameAs(sweeper);
+    }
+  }
+
+  /** Returns the connection with a transaction around it that nobody commits. */
+  private static Connection rollingBack(Connection connection) throws SQLException {
+    connection.setAutoCommit(false);
+    return (Connection)
+        Proxy.newProxyInstance(
+            SweepTest.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, arguments) ->
+                method.getName().equals("getAutoCommit")
+                    ? true
+                    : method.invoke(connection, arguments));
   }
 
   private static boolean sweeperIsAlive() {
