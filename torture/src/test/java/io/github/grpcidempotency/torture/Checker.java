@@ -65,6 +65,7 @@ final class Checker {
     Map<Scope, List<Call>> calls =
         history.calls().stream().collect(Collectors.groupingBy(Call::scope));
     calls.forEach(this::checkKey);
+    checkRecords();
     effects.forEach(this::checkEffects);
     history.changes().stream().filter(change -> !change.isTakeover()).forEach(this::changed);
     history.effects().stream()
@@ -123,16 +124,35 @@ final class Checker {
   }
 
   private void checkKept(Scope scope, Answer answer) {
-    long written =
-        effects.getOrDefault(scope, List.of()).stream()
-            .filter(effect -> effect.value().equals(answer.value()))
-            .count();
+    long written = written(scope, answer.value());
     if (written != 1) {
       violate(Rule.ANSWER_HAS_EFFECT, scope, written + " effects with the value answered");
     }
     if (!stored.getOrDefault(scope, Set.of()).contains(answer.bytes())) {
       violate(Rule.ANSWER_IS_RECORDED, scope, "the answer is not on record");
     }
+  }
+
+  /** What clients were told is checked with their calls. */
+  private void checkRecords() {
+    Set<ByteString> told =
+        history.calls().stream()
+            .flatMap(call -> call.answer().stream())
+            .map(Answer::bytes)
+            .collect(Collectors.toSet());
+    for (StoredAnswer record : history.stored()) {
+      long written = written(record.scope(), record.value());
+      if (!told.contains(record.bytes()) && written != 1) {
+        violate(
+            Rule.RECORD_HAS_EFFECT, record.scope(), written + " effects with the value on record");
+      }
+    }
+  }
+
+  private long written(Scope scope, UUID value) {
+    return effects.getOrDefault(scope, List.of()).stream()
+        .filter(effect -> effect.value().equals(value))
+        .count();
   }
 
   private void checkRefusals(Scope scope, List<Call> calls) {

@@ -128,6 +128,14 @@ class CheckerTest {
   }
 
   @Test
+  void aRecordOfWhatWasNeverDoneIsSeenEvenWhereNobodyWasAnswered() {
+    committed(Form.JOINED, FIRST, 1_000);
+    answer(ALICE, Form.JOINED, "a", SECOND);
+    failed(Purpose.WORK, Form.JOINED, "a", Code.UNAVAILABLE, "");
+    assertThat(brokenRules()).containsExactly(Rule.RECORD_HAS_EFFECT);
+  }
+
+  @Test
   void aRefusalForNothingIsSeen() {
     failed(Purpose.WORK, Form.JOINED, "a", Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED");
     assertThat(brokenRules()).containsExactly(Rule.NO_FALSE_REFUSAL);

@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.torture;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.github.grpcidempotency.torture.Operation.Scope;
+import io.github.grpcidempotency.torture.v1.Effect;
 import io.grpc.Status.Code;
 import java.time.Duration;
 import java.util.List;
@@ -101,7 +103,15 @@ record History(
   }
 
   /** A completed record as it stands at the end. */
-  record StoredAnswer(Scope scope, ByteString bytes) {}
+  record StoredAnswer(Scope scope, ByteString bytes) {
+    UUID value() {
+      try {
+        return UUID.fromString(Effect.parseFrom(bytes).getValue());
+      } catch (InvalidProtocolBufferException unreadable) {
+        throw new IllegalStateException("the record of " + scope + " is no answer", unreadable);
+      }
+    }
+  }
 
   /**
    * Something that was broken.

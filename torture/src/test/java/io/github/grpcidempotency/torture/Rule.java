@@ -1,12 +1,23 @@
 package io.github.grpcidempotency.torture;
 
-/** What must hold of every history. */
+/**
+ * What must hold of every history. Where the model of the protocol has the same rule, it is named.
+ */
 enum Rule {
-  /** At most one committed effect for each key whose effect and record are one commit. */
+  /**
+   * At most one committed effect for each key whose effect and record are one commit: {@code
+   * JoinedEffectAtMostOnce}.
+   */
   ONE_EFFECT,
-  /** Without such a commit, a second effect needs a crash or an outage that explains it. */
+  /**
+   * Without such a commit, a second effect needs a crash or an outage that explains it: {@code
+   * NoUnexplainedEffect}, {@code OneLiveOwner}.
+   */
   NO_UNEXPLAINED_EFFECT,
-  /** What a client was told is there: exactly one committed effect with the answer's value. */
+  /**
+   * What a client was told is there: exactly one committed effect with the answer's value. With the
+   * next two, {@code OkIsWhatRetriesGet}.
+   */
   ANSWER_HAS_EFFECT,
   /** What a client was told is recorded, byte for byte, as long as the record has not expired. */
   ANSWER_IS_RECORDED,
@@ -16,8 +27,13 @@ enum Rule {
   NO_MISMATCH_ANSWERED,
   /** A call is answered for its own user and its own key. */
   NO_STRANGER_ANSWERED,
-  /** A completed record does not change before it expires. */
+  /** A completed record does not change before it expires: {@code RecordStands}. */
   RECORD_STANDS,
+  /**
+   * What is on record was done, once, whether a client was told or not: with {@link #ONE_ANSWER},
+   * {@code OneSettlement}.
+   */
+  RECORD_HAS_EFFECT,
   /** Nobody is told that a key was reused who is the only one to use it. */
   NO_FALSE_REFUSAL,
   /**
@@ -38,6 +54,9 @@ enum Rule {
   CALL_ENDS,
   /** Every call that waits or runs is answered when its server closes. */
   CLOSING_ENDS_CALLS,
-  /** Every key is usable a lease after the last fault. */
+  /**
+   * Every key is usable a lease after the last fault: {@code AbandonedKeyIsFree}, {@code
+   * KeyBecomesFree}.
+   */
   KEY_USABLE
 }
