@@ -17,18 +17,23 @@ public record IdempotencyKey(Caller caller, String value) {
   public IdempotencyKey {
     if (!isKey(value)) {
       throw new IllegalArgumentException(
-          "a key is 1 to 512 characters, none of them a control character");
+          "a key is 1 to 512 whole characters, none of them a control character");
     }
   }
 
   /**
    * Returns whether a store can keep a key, whatever its format allows: it is 1 to 512 characters,
-   * none of them a control character.
+   * none of them a control character, nor half of one. Half a character (an unpaired surrogate) has
+   * no UTF-8: two keys with different halves would be stored as one.
    */
   public static boolean isKey(String value) {
     return !value.isEmpty()
         && value.length() <= MOST_CHARACTERS
-        && value.chars().noneMatch(Character::isISOControl);
+        && value.codePoints().noneMatch(IdempotencyKey::isUnfit);
+  }
+
+  private static boolean isUnfit(int character) {
+    return Character.isISOControl(character) || Character.getType(character) == Character.SURROGATE;
   }
 
   /**

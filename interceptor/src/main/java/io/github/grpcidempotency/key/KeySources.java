@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.key;
 
+import com.google.common.base.CharMatcher;
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
 import com.google.protobuf.Descriptors.Descriptor;
@@ -55,6 +56,12 @@ final class KeySources {
     private static final Pattern NAME =
         Pattern.compile("(?!.*-bin$)[0-9a-z_.-]+", Pattern.CASE_INSENSITIVE);
 
+    /**
+     * What gRPC allows in a header. Other bytes may arrive all the same, and are all read as one
+     * and the same character: two keys would become one.
+     */
+    private static final CharMatcher ASCII = CharMatcher.inRange(' ', '~');
+
     @Override
     public Optional<FoundKey> find(KeyCall call) {
       List<String> values = call.metadata(name);
@@ -64,6 +71,9 @@ final class KeySources {
       if (values.size() > 1 || values.get(0).isEmpty()) {
         throw new MalformedKeyException(
             name + " must have exactly one value, and not an empty one");
+      }
+      if (!ASCII.matchesAllOf(values.get(0))) {
+        throw new MalformedKeyException(name + " must be printable ASCII");
       }
       return Optional.of(FoundKey.of(values.get(0)));
     }

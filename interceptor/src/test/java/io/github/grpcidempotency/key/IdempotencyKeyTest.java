@@ -49,6 +49,15 @@ class IdempotencyKeyTest {
     }
   }
 
+  /** UTF-8 has one and the same question mark for every half of a character. */
+  @Test
+  void halfACharacterIsNoKey() {
+    for (String value : List.of("key\ud800", "key\udbff", "\udc00key", "\ude00\ud83d")) {
+      assertThat(IdempotencyKey.isKey(value)).isFalse();
+    }
+    assertThat(IdempotencyKey.isKey("key\ud83d\ude00")).isTrue();
+  }
+
   /** What a column or an index could not hold would look like an outage of the store. */
   @Test
   void aKeyThatNoStoreCouldKeepIsNone() {

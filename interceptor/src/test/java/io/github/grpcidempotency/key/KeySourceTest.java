@@ -31,6 +31,14 @@ class KeySourceTest {
     assertMalformed(KeySource.metadata("x-key"), call(NAMED, "x-key", ""));
   }
 
+  /** All of its bytes that are no ASCII are read as the same character. */
+  @Test
+  void aHeaderThatIsNotAsciiIsMalformed() {
+    assertMalformed(KeySource.metadata("x-key"), call(NAMED, "x-key", "caf\ufffd"));
+    assertMalformed(KeySource.metadata("x-key"), call(NAMED, "x-key", "a\tb"));
+    assertThat(value(KeySource.metadata("x-key"), call(NAMED, "x-key", " ~"))).contains(" ~");
+  }
+
   @Test
   void aFieldIsAKeyUnlessItIsEmpty() {
     assertThat(value(KeySource.requestField("name"), call(NAMED))).contains("a-name");
