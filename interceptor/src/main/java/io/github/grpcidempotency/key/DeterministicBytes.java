@@ -2,6 +2,7 @@ package io.github.grpcidempotency.key;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.InvalidProtocolBufferException;
@@ -9,6 +10,7 @@ import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
@@ -51,16 +53,40 @@ final class DeterministicBytes {
     for (Map.Entry<FieldDescriptor, Object> field : message.getAllFields().entrySet()) {
       if (isMessage(field.getKey())) {
         flat.clearField(field.getKey());
-        UnknownFieldSet.Field.Builder values = UnknownFieldSet.Field.newBuilder();
-        values(field).forEach(value -> values.addLengthDelimited(bytes(value)));
-        nested.mergeField(field.getKey().getNumber(), values.build());
+        nested.mergeField(field.getKey().getNumber(), nested(field));
       }
     }
+    return parsed(flat.buildPartial()).mergeFrom(nested.build()).build();
+  }
+
+  private static UnknownFieldSet.Field nested(Map.Entry<FieldDescriptor, Object> field) {
+    UnknownFieldSet.Field.Builder nested = UnknownFieldSet.Field.newBuilder();
+    if (field.getKey().isMapField()) {
+      values(field).stream()
+          .sorted(Comparator.comparing(DeterministicBytes::keyOf))
+          .forEach(entry -> nested.addLengthDelimited(entry(entry)));
+    } else {
+      values(field).forEach(value -> nested.addLengthDelimited(bytes(value)));
+    }
+    return nested.build();
+  }
+
+  /** An entry of a map is serialized with both its fields, whatever they are. */
+  private static ByteString entry(Message entry) {
+    FieldDescriptor value = valueField(entry.getDescriptorForType());
+    return parsed(entry)
+        .addField(
+            value.getNumber(),
+            UnknownFieldSet.Field.newBuilder()
+                .addLengthDelimited(bytes((Message) entry.getField(value)))
+                .build())
+        .build()
+        .toByteString();
+  }
+
+  private static UnknownFieldSet.Builder parsed(Message message) {
     try {
-      return UnknownFieldSet.newBuilder()
-          .mergeFrom(serialized(flat.build()))
-          .mergeFrom(nested.build())
-          .build();
+      return UnknownFieldSet.newBuilder().mergeFrom(serialized(message));
     } catch (InvalidProtocolBufferException impossible) {
       throw new UncheckedIOException(impossible);
     }
@@ -70,11 +96,22 @@ final class DeterministicBytes {
     return ByteString.copyFrom(of(value));
   }
 
-  /** The entries of a map have no order but that of its deterministic serialization. */
+  /** Returns whether a field holds messages, itself or as the values of a map. */
   private static boolean isMessage(FieldDescriptor field) {
-    return field.getJavaType() == JavaType.MESSAGE
-        && field.getType() != FieldDescriptor.Type.GROUP
-        && !field.isMapField();
+    return field.isMapField()
+        ? isMessage(valueField(field.getMessageType()))
+        : field.getJavaType() == JavaType.MESSAGE && field.getType() != FieldDescriptor.Type.GROUP;
+  }
+
+  private static FieldDescriptor valueField(Descriptor mapEntry) {
+    return mapEntry.findFieldByNumber(2);
+  }
+
+  /** Map entries are serialized in the order of their keys. */
+  @SuppressWarnings("unchecked") // a map's keys are numbers, truth values or text
+  private static Comparable<Object> keyOf(Message mapEntry) {
+    return (Comparable<Object>)
+        mapEntry.getField(mapEntry.getDescriptorForType().findFieldByNumber(1));
   }
 
   @SuppressWarnings("unchecked") // a message field holds messages

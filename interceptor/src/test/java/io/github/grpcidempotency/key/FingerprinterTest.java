@@ -13,6 +13,8 @@ import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.EveryKind;
+import io.github.grpcidempotency.testing.v1.EveryKindBefore;
 import io.github.grpcidempotency.testing.v1.Thing;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -102,6 +104,17 @@ class FingerprinterTest {
 
     assertThat(Fingerprinter.wholeRequest().fingerprint(with(seenByOlder)))
         .isEqualTo(Fingerprinter.wholeRequest().fingerprint(with(thing)));
+  }
+
+  @Test
+  void whatAnOlderServerDoesNotKnowInTheValuesOfAMapCountsInItsPlace() throws Exception {
+    EveryKind value = EveryKind.newBuilder().setADouble(1).setAFloat(2).build();
+    EveryKind request = EveryKind.newBuilder().putMessages(-1, value).putMessages(1, value).build();
+    Message seenByOlder = EveryKindBefore.parseFrom(request.toByteString());
+    assertThat(seenByOlder.toByteString()).isNotEqualTo(request.toByteString());
+
+    assertThat(Fingerprinter.wholeRequest().fingerprint(seenByOlder))
+        .isEqualTo(Fingerprinter.wholeRequest().fingerprint(request));
   }
 
   @Test
