@@ -25,7 +25,11 @@ public final class FieldPath {
     List<FieldDescriptor> fields = new ArrayList<>();
     Optional<Descriptor> message = Optional.of(type);
     for (String name : path.split("\\.", -1)) {
-      Optional<FieldDescriptor> field = message.map(present -> present.findFieldByName(name));
+      // A type's name space also holds extensions that are declared in it, often of other types.
+      Optional<FieldDescriptor> field =
+          message
+              .map(present -> present.findFieldByName(name))
+              .filter(found -> !found.isExtension());
       if (field.isEmpty()) {
         return Optional.empty();
       }
@@ -38,6 +42,11 @@ public final class FieldPath {
   /** Returns whether there is at most one such field, and it holds a value of that type. */
   public boolean isSingular(JavaType type) {
     return fields.stream().noneMatch(FieldDescriptor::isRepeated) && last().getJavaType() == type;
+  }
+
+  /** Returns whether a message must not be without the field (in proto2). */
+  public boolean isRequired() {
+    return last().isRequired();
   }
 
   /**
@@ -68,7 +77,7 @@ public final class FieldPath {
   private Message without(Message message, int depth) {
     FieldDescriptor field = fields.get(depth);
     return depth == fields.size() - 1
-        ? message.toBuilder().clearField(field).build()
+        ? message.toBuilder().clearField(field).buildPartial()
         : withEach(message.toBuilder(), message, field, below -> without(below, depth + 1));
   }
 
@@ -76,10 +85,10 @@ public final class FieldPath {
     FieldDescriptor field = fields.get(depth);
     Message.Builder nothing = message.newBuilderForType();
     if (!isSet(message, field)) {
-      return nothing.build();
+      return nothing.buildPartial();
     }
     return depth == fields.size() - 1
-        ? nothing.setField(field, message.getField(field)).build()
+        ? nothing.setField(field, message.getField(field)).buildPartial()
         : withEach(nothing, message, field, below -> only(below, depth + 1));
   }
 
@@ -90,16 +99,16 @@ public final class FieldPath {
       FieldDescriptor field,
       UnaryOperator<Message> change) {
     if (!isSet(message, field)) {
-      return built.build();
+      return built.buildPartial();
     }
     if (!field.isRepeated()) {
-      return built.setField(field, change.apply((Message) message.getField(field))).build();
+      return built.setField(field, change.apply((Message) message.getField(field))).buildPartial();
     }
     built.clearField(field);
     for (Object element : (List<?>) message.getField(field)) {
       built.addRepeatedField(field, change.apply((Message) element));
     }
-    return built.build();
+    return built.buildPartial();
   }
 
   private static boolean isSet(Message message, FieldDescriptor field) {

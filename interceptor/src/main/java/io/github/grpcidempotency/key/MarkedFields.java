@@ -85,7 +85,7 @@ final class MarkedFields {
         kept.setField(field, without((Message) entry.getValue(), rules));
       }
     }
-    return kept.build();
+    return kept.buildPartial();
   }
 
   private boolean isHolder(FieldDescriptor field) {

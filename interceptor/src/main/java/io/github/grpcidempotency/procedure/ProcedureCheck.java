@@ -60,10 +60,15 @@ final class ProcedureCheck {
                     .forEach(problem -> problems.add("its key: " + problem)));
     problems.addAll(procedure.fingerprinter().problems(request.get()));
     for (String path : procedure.omittedFields()) {
-      if (FieldPath.of(response.get(), path).isEmpty()) {
+      Optional<FieldPath> field = FieldPath.of(response.get(), path);
+      if (field.isEmpty()) {
         problems.add(
             "it omits \"%s\", which is not a field of %s"
                 .formatted(path, response.get().getFullName()));
+      } else if (field.get().isRequired()) {
+        problems.add(
+            "it omits \"%s\", a required field: without it the record could not be read"
+                .formatted(path));
       }
     }
   }

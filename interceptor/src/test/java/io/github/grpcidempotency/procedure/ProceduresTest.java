@@ -8,10 +8,12 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.testing.v1.MisdescribedServiceGrpc;
+import io.github.grpcidempotency.testing.v1.OlderSyntax;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.testing.v1.UnfitServiceGrpc;
 import io.grpc.MethodDescriptor;
+import io.grpc.protobuf.ProtoUtils;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -250,6 +252,23 @@ class ProceduresTest {
         };
 
     assertThat(Procedures.of(own).problems()).containsExactly("jobs/own: it is not finished");
+  }
+
+  /** The record of a response without it could be written, and not be read. */
+  @Test
+  void aFieldThatAResponseMustHaveCannotBeOmitted() {
+    MethodDescriptor<OlderSyntax, OlderSyntax> method =
+        MethodDescriptor.<OlderSyntax, OlderSyntax>newBuilder()
+            .setType(MethodDescriptor.MethodType.UNARY)
+            .setFullMethodName("older.Service/Method")
+            .setRequestMarshaller(ProtoUtils.marshaller(OlderSyntax.getDefaultInstance()))
+            .setResponseMarshaller(ProtoUtils.marshaller(OlderSyntax.getDefaultInstance()))
+            .build();
+
+    assertThat(Procedures.of(Procedure.of(method).omit("name", "word").build()).problems())
+        .containsExactly(
+            "older.Service/Method: it omits \"name\", a required field: without it the record"
+                + " could not be read");
   }
 
   @Test
