@@ -9,15 +9,16 @@ import java.time.Duration;
  *     permitting; zero to be refused at once
  */
 public record InFlightPolicy(Duration limit) {
+  private static final Duration MOST = Duration.ofDays(36_500);
   private static final InFlightPolicy REFUSE = new InFlightPolicy(Duration.ZERO);
 
   /**
    * Checks the duration.
    *
-   * @throws IllegalArgumentException if it is negative
+   * @throws IllegalArgumentException if it is negative, or longer than 36,500 days
    */
   public InFlightPolicy {
-    if (limit.isNegative()) {
+    if (limit.isNegative() || limit.compareTo(MOST) > 0) {
       throw new IllegalArgumentException("a duplicate cannot wait for " + limit);
     }
   }
@@ -32,7 +33,7 @@ public record InFlightPolicy(Duration limit) {
    * answered with the first call's answer; or runs itself if the first call left nothing.
    *
    * @param limit how long at most
-   * @throws IllegalArgumentException if it is negative
+   * @throws IllegalArgumentException if it is negative, or longer than 36,500 days
    */
   public static InFlightPolicy attach(Duration limit) {
     return new InFlightPolicy(limit);

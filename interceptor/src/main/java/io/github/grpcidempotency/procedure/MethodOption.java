@@ -5,6 +5,7 @@ import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Duration;
 import com.google.protobuf.Message;
+import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.FieldPath;
 import io.github.grpcidempotency.key.KeySource;
@@ -133,7 +134,7 @@ record MethodOption(
         && declared.getRetentionClass() != RetentionClass.RETENTION_CLASS_UNSPECIFIED) {
       builder.problem("it has both a retention and a retention_class");
     } else if (declared.hasRetention()) {
-      builder.retention(duration(declared.getRetention()));
+      duration(builder, "retention", declared.getRetention()).ifPresent(builder::retention);
     }
     switch (declared.getRetentionClass()) {
       case INTERACTIVE -> retain(builder, "INTERACTIVE");
@@ -181,9 +182,11 @@ record MethodOption(
   private void describeDuplicates(ProcedureBuilder<?> builder) {
     if (declared.hasAttach()) {
       try {
-        builder.inFlight(InFlightPolicy.attach(duration(declared.getAttach())));
-      } catch (IllegalArgumentException negative) {
-        builder.problem(String.valueOf(negative.getMessage()));
+        duration(builder, "attach", declared.getAttach())
+            .map(InFlightPolicy::attach)
+            .ifPresent(builder::inFlight);
+      } catch (IllegalArgumentException outOfRange) {
+        builder.problem(String.valueOf(outOfRange.getMessage()));
       }
     }
   }
@@ -204,8 +207,13 @@ record MethodOption(
     builder.retention(io.github.grpcidempotency.procedure.RetentionClass.valueOf(retentionClass));
   }
 
-  private static java.time.Duration duration(Duration duration) {
-    return java.time.Duration.ofSeconds(duration.getSeconds(), duration.getNanos());
+  private static Optional<java.time.Duration> duration(
+      ProcedureBuilder<?> builder, String field, Duration duration) {
+    if (!Durations.isValid(duration)) {
+      builder.problem("its %s is not a valid duration".formatted(field));
+      return Optional.empty();
+    }
+    return Optional.of(java.time.Duration.ofSeconds(duration.getSeconds(), duration.getNanos()));
   }
 
   private static UUID resourceId(FieldPath path, Message response) {

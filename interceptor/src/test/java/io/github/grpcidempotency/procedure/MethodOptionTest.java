@@ -7,6 +7,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
+import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
@@ -312,9 +313,30 @@ class MethodOptionTest {
   }
 
   @Test
+  void aDurationThatIsNoneIsAProblem() {
+    com.google.protobuf.Duration.Builder tooLong =
+        com.google.protobuf.Duration.newBuilder().setSeconds(Long.MAX_VALUE);
+    com.google.protobuf.Duration mixedSigns =
+        com.google.protobuf.Duration.newBuilder().setSeconds(1).setNanos(-1).build();
+    for (com.google.protobuf.Duration none :
+        List.of(tooLong.build(), tooLong.setNanos(2_000_000_000).build(), mixedSigns)) {
+      assertThat(problems(option().setRetention(none).build()))
+          .containsExactly("its retention is not a valid duration");
+      assertThat(problems(option().setAttach(none).build()))
+          .containsExactly("its attach is not a valid duration");
+    }
+    assertThat(problems(option().setAttach(Durations.MAX_VALUE).build()))
+        .containsExactly("a duplicate cannot wait for PT87660000H0.999999999S");
+  }
+
+  @Test
   void theOptionHasTheNumberThatSchemasAreCompiledWith() {
     assertThat(ProcedureProto.procedure.getNumber()).isEqualTo(51970);
     assertThat(ProcedureProto.fingerprintIgnoredSince.getNumber()).isEqualTo(51970);
+  }
+
+  private static io.github.grpcidempotency.proto.v1.Procedure.Builder option() {
+    return io.github.grpcidempotency.proto.v1.Procedure.newBuilder();
   }
 
   private static List<String> problems(io.github.grpcidempotency.proto.v1.Procedure declared) {
