@@ -28,6 +28,9 @@ record TerminalError(Status status, Metadata trailers) {
   static TerminalError of(ByteString recorded) {
     RecordedError error = parse(recorded);
     Status status = Status.fromCodeValue(error.getCode());
+    if (status.isOk() || status.getCode().value() != error.getCode()) {
+      throw new IllegalStateException("a recorded error has code " + error.getCode());
+    }
     Metadata trailers = new Metadata();
     for (RecordedError.Trailer trailer : error.getTrailersList()) {
       if (isBinary(trailer.getName())) {

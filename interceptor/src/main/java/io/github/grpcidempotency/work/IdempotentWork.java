@@ -180,8 +180,12 @@ public final class IdempotentWork implements AutoCloseable {
     try {
       if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
         RecordedError error = RecordedError.parseFrom(wish.open(failure.bytes()));
+        Code code = Code.forNumber(error.getCode());
+        if (code == null || code == Code.OK) {
+          throw new IllegalStateException("a recorded error has code " + error.getCode());
+        }
         Instant unused = engine.retain(wish, recorded);
-        throw new WorkFailedException(Code.forNumber(error.getCode()), error.getMessage());
+        throw new WorkFailedException(code, error.getMessage());
       }
       RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
       T value = results.parseFrom(wish.open(response.bytes()));
