@@ -56,6 +56,11 @@ final class TestCall {
     return this;
   }
 
+  TestCall headers(Metadata more) {
+    headers.merge(more);
+    return this;
+  }
+
   TestCall deadlineAfter(Duration time) {
     options = options.withDeadlineAfter(time.toMillis(), TimeUnit.MILLISECONDS);
     return this;
