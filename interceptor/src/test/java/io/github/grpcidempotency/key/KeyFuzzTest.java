@@ -76,7 +76,8 @@ class KeyFuzzTest {
   private static Optional<IdempotencyKey> found(KeySource source, KeyCall call) {
     try {
       KeyDecision decision =
-          KeyDecider.decide(KeyPolicy.REQUIRED, source.find(call), call.caller());
+          KeyDecider.decide(
+              KeyPolicy.REQUIRED, source.find(call), call.caller(), source.name());
       return decision instanceof KeyDecision.Keyed keyed
           ? Optional.of(keyed.key())
           : Optional.empty();

@@ -67,6 +67,8 @@ class IsolationTest {
           entry("clear", Row.EXPIRED),
           entry("complete", Row.IN_FLIGHT),
           entry("completed", Row.COMPLETED),
+          entry("extend", Row.IN_FLIGHT),
+          entry("find", Row.COMPLETED),
           entry("hold", Row.IN_FLIGHT),
           entry("look", Row.COMPLETED),
           entry("reclaim", Row.EXPIRED),
@@ -310,6 +312,7 @@ class IsolationTest {
         .bind("retention_millis", retention(statement).toMillis())
         .bind("response", new byte[] {1})
         .bind("resource_id", null)
+        .bind("cleared", null)
         .bind("status", statement.equals("record_failure") ? new byte[] {1} : null);
   }
 

@@ -103,7 +103,7 @@ class UnansweredClaimTest {
     Things.win(others, Things.claimOf(client, REQUEST));
     database.superuser().useHandle(handle -> handle.execute("ALTER TABLE app.outbox RENAME TO x"));
     try {
-      Trap cut = proxy.cutBefore("THEN (NULL) END AS outbox_status").andStayDown();
+      Trap cut = proxy.cutBefore("THEN CAST(NULL AS text[]) END AS outbox_status").andStayDown();
 
       assertIsRefusedWithoutRunning(cut, Things.STORE_UNAVAILABLE);
     } finally {
