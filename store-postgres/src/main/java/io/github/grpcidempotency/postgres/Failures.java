@@ -18,6 +18,10 @@ final class Failures {
   private static final String READ_ONLY_SQL_TRANSACTION = "25006";
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
   private static final String TOO_MANY_CONNECTIONS = "53300";
+
+  /** What the database answers on a connection that stands. */
+  private static final String PROTOCOL_VIOLATION = "08P01";
+
   private static final String STATEMENT_COMPLETION_UNKNOWN = "40003";
 
   /** {@code admin_shutdown}, {@code crash_shutdown}, {@code cannot_connect_now}. */
@@ -61,7 +65,7 @@ final class Failures {
   }
 
   private static FailureCause causeOf(String state) {
-    if (state.startsWith("08")
+    if ((state.startsWith("08") && !state.equals(PROTOCOL_VIOLATION))
         || state.startsWith("57P")
         || state.equals(STATEMENT_COMPLETION_UNKNOWN)) {
       return FailureCause.CONNECTION_LOST;

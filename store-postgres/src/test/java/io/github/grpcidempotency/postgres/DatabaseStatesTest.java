@@ -206,6 +206,7 @@ class DatabaseStatesTest {
           55P03,   false, timeout
           57014,   false, timeout
           26000,   false, other
+          08P01,   false, other
           22P05,   false, other
           53200,   false, other
           """)
