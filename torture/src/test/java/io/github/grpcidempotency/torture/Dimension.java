@@ -9,8 +9,8 @@ import java.util.List;
 enum Dimension {
   /** The isolation of the pool's transactions. */
   ISOLATION("read committed", "read committed", "repeatable read", "serializable"),
-  /** The driver's {@code prepareThreshold}. */
-  PREPARE_THRESHOLD("5", "1", "0", "-1"),
+  /** The driver's {@code prepareThreshold}; start-up may refuse the forced binary transfer. */
+  PREPARE_THRESHOLD("5", "5", "5", "1", "1", "0", "0", "-1"),
   /** The driver's {@code preferQueryMode}; start-up may refuse the simple one. */
   QUERY_MODE(
       "extended",

@@ -11,6 +11,9 @@ import java.util.function.Predicate;
 final class Excuses {
   private static final long LONGEST_WAIT_FOR_A_CONNECTION_MILLIS = 3_000;
 
+  /** How long it takes at most to set a database read-only. */
+  private static final long SETTING_MILLIS = 2_000;
+
   private final History history;
 
   Excuses(History history) {
@@ -47,7 +50,8 @@ final class Excuses {
         .anyMatch(
             fault ->
                 fault.touches(
-                    effect.began() - LONGEST_WAIT_FOR_A_CONNECTION_MILLIS, effect.began() + 1));
+                    effect.began() - LONGEST_WAIT_FOR_A_CONNECTION_MILLIS,
+                    effect.began() + SETTING_MILLIS));
   }
 
   /** Whether a process was set up so that its statements may fail when nothing is broken. */

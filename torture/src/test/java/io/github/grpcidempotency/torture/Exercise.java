@@ -7,6 +7,7 @@ import io.github.grpcidempotency.torture.History.Life;
 import io.github.grpcidempotency.torture.History.Purpose;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -39,7 +40,7 @@ record Exercise(Map<String, Long> counts) {
     counts.put("CUT_AFTER COMMIT", cuts(history, FaultKind.CUT_AFTER));
     counts.put("server processes", (long) history.lives().size());
     for (Dimension dimension : Dimension.values()) {
-      for (String value : dimension.choices()) {
+      for (String value : new LinkedHashSet<>(dimension.choices())) {
         counts.put("%s %s".formatted(dimension, value), lives(history, dimension, value));
       }
     }

@@ -378,7 +378,58 @@ enum SeededFault {
       List.of(Plan.COMMIT),
       Form.FAIL_OPEN,
       Rule.NO_UNGUARDED_EFFECT,
-      Rule.REPLAYED_WHILE_READ_ONLY);
+      Rule.REPLAYED_WHILE_READ_ONLY),
+
+  /** What a listener throws reaches the lease keeper, which renews nothing from then on. */
+  LEASE_KEEPER_DIES_OF_AN_ERROR(
+      List.of(
+          interceptor(
+              "runtime/SafeListener",
+              "catch (Throwable thrown)",
+              "catch (RuntimeException thrown)"),
+          interceptor(
+              "runtime/LeaseKeeper",
+              "RepeatedTask.of(\"renew idempotency leases\", log, this::renew)",
+              "() -> {\n"
+                  + "listener.tell(events -> events.leaseLost(new UUID(0, 0)));\n"
+                  + "renew();\n"
+                  + "}")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.RESERVED,
+      Rule.NO_UNEXPLAINED_EFFECT) {
+    @Override
+    Plan plan() {
+      return super.plan().living(ServerLife.ordinary().with(Dimension.LISTENER_FAILURES, "20"));
+    }
+  },
+
+  /** A waiting call that an executor rejects is never heard of again. */
+  WAITERS_LOST_ON_REJECTION(
+      List.of(interceptor("runtime/Engine", "new CallerRunsExecutor(executor)", "executor")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.JOINED_ATTACHED,
+      Rule.CALL_ENDS) {
+    @Override
+    Plan plan() {
+      return super.plan()
+          .mixing(new Plan.Mix(10, 0, 0, 0))
+          .living(ServerLife.ordinary().with(Dimension.REJECTIONS, "30"));
+    }
+  },
+
+  /** Calls that wait are left to their deadlines by a server that closes. */
+  CLOSING_FORGETS_WHO_WAITS(
+      List.of(
+          interceptor(
+              "runtime/InFlightWaiter",
+              "queues.close().forEach(this::resumeWithWhatItMet);",
+              "var unused = queues.close();")),
+      Map.of(FaultKind.CLOSE, 1),
+      List.of(Plan.COMMIT),
+      Form.JOINED_ATTACHED,
+      Rule.CLOSING_ENDS_CALLS);
 
   private static final Duration LENGTH = Duration.ofSeconds(10);
 

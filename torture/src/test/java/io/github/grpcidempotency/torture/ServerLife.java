@@ -61,7 +61,8 @@ record ServerLife(Map<Dimension, String> values) {
 
   /** Whether a server that is set up so may refuse to start. */
   boolean mayBeRefused() {
-    return get(Dimension.QUERY_MODE).equals("simple");
+    return get(Dimension.QUERY_MODE).equals("simple")
+        || get(Dimension.PREPARE_THRESHOLD).equals("-1");
   }
 
   /** Returns what the driver has to know. */
