@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.example.MigratedDatabase;
+import io.github.grpcidempotency.example.background.Repeating;
 import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import java.time.Duration;
 import java.util.List;
@@ -139,14 +140,14 @@ class OutboxWorkerTest {
 
   private static void drainWith(int workers, Callable<Boolean> done) {
     Jdbi worker = Jdbi.create(database.worker());
-    List<OutboxWorker> running =
+    List<Repeating> running =
         Stream.generate(() -> OutboxWorker.start(worker, THREE_QUICK_ATTEMPTS))
             .limit(workers)
             .toList();
     try {
       await().until(done);
     } finally {
-      running.forEach(OutboxWorker::close);
+      running.forEach(Repeating::close);
     }
   }
 

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.example.MigratedDatabase;
+import io.github.grpcidempotency.example.background.Repeating;
 import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import io.github.grpcidempotency.example.organization.v1.UsageStatement;
 import io.github.grpcidempotency.work.WorkRefusedException;
@@ -139,9 +140,9 @@ class UsageTest {
     try (UsageJob one = job(every);
         UsageJob other = job(every);
         UsageJob third = job(every);
-        UsageScheduler first = UsageScheduler.start(one);
-        UsageScheduler second = UsageScheduler.start(other);
-        UsageScheduler last = UsageScheduler.start(third)) {
+        Repeating first = UsageScheduler.start(one);
+        Repeating second = UsageScheduler.start(other);
+        Repeating last = UsageScheduler.start(third)) {
       await().atMost(Duration.ofMinutes(2)).until(() -> statements() >= 30);
       assertThat(List.of(first, second, last)).hasSize(3);
     }
