@@ -2,15 +2,13 @@ package io.github.grpcidempotency.example;
 
 import static io.github.grpcidempotency.example.TestClient.nobody;
 import static io.github.grpcidempotency.example.TestClient.user;
+import static io.github.grpcidempotency.example.TestClient.violations;
 import static io.github.grpcidempotency.example.TestClient.with;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
-import com.google.rpc.BadRequest;
-import com.google.rpc.BadRequest.FieldViolation;
 import io.github.grpcidempotency.example.TestClient.Reply;
 import io.github.grpcidempotency.example.organization.v1.AddProjectMemberRequest;
 import io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc;
@@ -28,13 +26,12 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.health.v1.HealthGrpc;
-import io.grpc.protobuf.StatusProto;
 import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.reflection.v1.ServiceResponse;
 import io.grpc.stub.StreamObserver;
-import java.util.Objects;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -100,7 +97,7 @@ class CallerAndTenantTest {
   }
 
   @Test
-  void aBadRequestIsToldAllThatIsWrongWithIt() throws InvalidProtocolBufferException {
+  void aBadRequestIsToldAllThatIsWrongWithIt() {
     StatusRuntimeException refused =
         assertRefused(
             Status.Code.INVALID_ARGUMENT,
@@ -108,19 +105,27 @@ class CallerAndTenantTest {
             new Call<>(
                 ClusterServiceGrpc.getCreateClusterMethod(),
                 CreateClusterRequest.newBuilder().setProjectId("none").setName(" ").build()));
-    BadRequest details =
-        Objects.requireNonNull(StatusProto.fromThrowable(refused))
-            .getDetails(0)
-            .unpack(BadRequest.class);
-    assertThat(details.getFieldViolationsList())
-        .extracting(FieldViolation::getField)
-        .containsExactly("project_id", "name", "region");
+    assertThat(violations(refused)).containsExactly("project_id", "name", "region");
   }
 
   @Test
   void anOrganizationThatNobodyCanHaveIsABadRequest() {
     assertRefused(
         Status.Code.INVALID_ARGUMENT, with("organization", "a:b", ada), createProject("apollo"));
+  }
+
+  @Test
+  void ofTwoUsersOrPlacesNobodyKnowsWhichIsMeant() {
+    assertRefused(
+        Status.Code.UNAUTHENTICATED,
+        with("authorization", "Bearer " + UUID.randomUUID(), ada),
+        listProjects());
+    for (String place : List.of("organization", "project")) {
+      assertRefused(
+          Status.Code.INVALID_ARGUMENT,
+          with(place, "nasa", with(place, "esa", ada)),
+          listProjects());
+    }
   }
 
   @Test

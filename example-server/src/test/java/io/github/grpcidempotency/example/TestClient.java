@@ -3,6 +3,8 @@ package io.github.grpcidempotency.example;
 import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
+import com.google.rpc.BadRequest;
+import com.google.rpc.BadRequest.FieldViolation;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.grpc.CallOptions;
@@ -19,7 +21,9 @@ import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
 import java.time.Instant;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -95,17 +99,31 @@ public final class TestClient implements AutoCloseable {
   }
 
   private static String reason(StatusRuntimeException refusal) {
-    return Objects.requireNonNull(StatusProto.fromThrowable(refusal)).getDetailsList().stream()
-        .filter(detail -> detail.is(ErrorInfo.class))
-        .map(TestClient::unpack)
-        .map(ErrorInfo::getReason)
-        .findFirst()
-        .orElse("");
+    return detail(refusal, ErrorInfo.class).map(ErrorInfo::getReason).orElse("");
   }
 
-  private static ErrorInfo unpack(Any detail) {
+  /** Returns the detail of a type that a refusal has, if it has one. */
+  public static <DetailT extends Message> Optional<DetailT> detail(
+      StatusRuntimeException refusal, Class<DetailT> type) {
+    return Objects.requireNonNull(StatusProto.fromThrowable(refusal)).getDetailsList().stream()
+        .filter(detail -> detail.is(type))
+        .map(detail -> unpack(detail, type))
+        .findFirst();
+  }
+
+  /** Returns the fields that a refusal finds fault with. */
+  public static List<String> violations(StatusRuntimeException refusal) {
+    return detail(refusal, BadRequest.class)
+        .map(BadRequest::getFieldViolationsList)
+        .orElse(List.of())
+        .stream()
+        .map(FieldViolation::getField)
+        .toList();
+  }
+
+  private static <DetailT extends Message> DetailT unpack(Any detail, Class<DetailT> type) {
     try {
-      return detail.unpack(ErrorInfo.class);
+      return detail.unpack(type);
     } catch (InvalidProtocolBufferException e) {
       throw new IllegalArgumentException(e);
     }

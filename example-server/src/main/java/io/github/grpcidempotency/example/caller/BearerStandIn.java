@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.example.caller;
 
+import com.google.common.collect.ImmutableList;
 import io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc;
 import io.github.grpcidempotency.key.Caller;
 import io.grpc.Context;
@@ -10,6 +11,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -50,7 +52,8 @@ public final class BearerStandIn implements ServerInterceptor {
     Optional<UUID> user = user(headers);
     if (user.isEmpty()) {
       return refuse(
-          call, Status.UNAUTHENTICATED.withDescription("say authorization: Bearer <user uuid>"));
+          call,
+          Status.UNAUTHENTICATED.withDescription("say authorization: Bearer <user uuid>, once"));
     }
     Caller caller;
     try {
@@ -68,25 +71,36 @@ public final class BearerStandIn implements ServerInterceptor {
   }
 
   private static Caller inOrganization(Caller caller, Metadata headers) {
-    return Optional.ofNullable(headers.get(ORGANIZATION)).map(caller::inTenant).orElse(caller);
+    return only(ORGANIZATION, headers).map(caller::inTenant).orElse(caller);
   }
 
   private static Caller inProject(Caller caller, Metadata headers) {
-    return Optional.ofNullable(headers.get(PROJECT)).map(caller::inProject).orElse(caller);
+    return only(PROJECT, headers).map(caller::inProject).orElse(caller);
   }
 
   private static Optional<UUID> user(Metadata headers) {
-    return Optional.ofNullable(headers.get(AUTHORIZATION))
-        .filter(value -> value.startsWith(SCHEME))
-        .flatMap(value -> parse(value.substring(SCHEME.length()).strip()));
-  }
-
-  private static Optional<UUID> parse(String user) {
     try {
-      return Optional.of(UUID.fromString(user));
+      return only(AUTHORIZATION, headers)
+          .filter(value -> value.startsWith(SCHEME))
+          .map(value -> UUID.fromString(value.substring(SCHEME.length()).strip()));
     } catch (IllegalArgumentException e) {
       return Optional.empty();
     }
+  }
+
+  /**
+   * Returns the value of a header. Of two, nobody knows which is meant: whatever stands in front of
+   * this server may have checked the other one.
+   *
+   * @throws IllegalArgumentException if there are two
+   */
+  private static Optional<String> only(Metadata.Key<String> header, Metadata headers) {
+    Iterable<String> values = headers.getAll(header);
+    List<String> said = values == null ? List.of() : ImmutableList.copyOf(values);
+    if (said.size() > 1) {
+      throw new IllegalArgumentException("say " + header.name() + " once");
+    }
+    return said.stream().findFirst();
   }
 
   private static <ReqT, RespT> ServerCall.Listener<ReqT> refuse(
