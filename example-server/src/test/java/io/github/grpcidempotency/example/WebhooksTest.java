@@ -8,9 +8,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import com.google.protobuf.Any;
-import com.google.rpc.BadRequest;
-import com.google.rpc.BadRequest.FieldViolation;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.example.TestClient.Reply;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
@@ -237,6 +234,22 @@ class WebhooksTest {
   }
 
   @Test
+  void aSignedDeliveryWhoseHeadersNoHttpCanHaveIsABadRequest() {
+    WebhookSender github = register(project(), WebhookProvider.GITHUB);
+    Map<String, String> headers =
+        Map.of(
+            "X-Hub-Signature-256", ProviderSignature.github(SECRET, "{}"),
+            "X-GitHub-Delivery", "name-1",
+            "User-Agent", "GitHub\0");
+    StatusRuntimeException refused = refused(() -> github.send("{}", headers));
+    assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+    assertThat(TestClient.violations(refused))
+        .singleElement()
+        .asString()
+        .matches("headers\\[[1-3]\\]\\.value");
+  }
+
+  @Test
   void onlyWhoRegisteredAWebhookSeesWhatItTookIn() {
     WebhookSender stripe = stripe();
     stripe.stripe(EVENT);
@@ -288,7 +301,7 @@ class WebhooksTest {
   }
 
   @Test
-  void aBadRegistrationIsToldAllThatIsWrongWithIt() throws Exception {
+  void aBadRegistrationIsToldAllThatIsWrongWithIt() {
     assertThat(violations(RegisterWebhookRequest.getDefaultInstance()))
         .containsExactly("project_id", "signing_secret", "provider");
     assertThat(
@@ -378,15 +391,9 @@ class WebhooksTest {
         .getDeliveriesList();
   }
 
-  private List<String> violations(RegisterWebhookRequest request) throws Exception {
+  private List<String> violations(RegisterWebhookRequest request) {
     Metadata keyed = with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), ada);
-    return details(refused(() -> register(keyed, request)))
-        .get(0)
-        .unpack(BadRequest.class)
-        .getFieldViolationsList()
-        .stream()
-        .map(FieldViolation::getField)
-        .toList();
+    return TestClient.violations(refused(() -> register(keyed, request)));
   }
 
   private static StatusRuntimeException refused(Callable<?> call) {
@@ -395,16 +402,8 @@ class WebhooksTest {
     return refused;
   }
 
-  private static List<Any> details(StatusRuntimeException refused) {
-    return Objects.requireNonNull(StatusProto.fromThrowable(refused)).getDetailsList();
-  }
-
   private static String reason(StatusRuntimeException refused) {
-    try {
-      return details(refused).get(0).unpack(ErrorInfo.class).getReason();
-    } catch (Exception e) {
-      throw new AssertionError("no ErrorInfo", e);
-    }
+    return TestClient.detail(refused, ErrorInfo.class).orElseThrow().getReason();
   }
 
   /** All that a client sees of a refusal. */

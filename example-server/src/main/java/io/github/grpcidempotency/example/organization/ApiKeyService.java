@@ -34,7 +34,7 @@ public final class ApiKeyService extends APIKeyServiceImplBase {
   }
 
   private CreateAPIKeyResponse create(CreateAPIKeyRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID projectId = check.id("project_id", request.getProjectId());
     String name = check.text("name", request.getName());
     check.orThrow();
@@ -59,7 +59,7 @@ public final class ApiKeyService extends APIKeyServiceImplBase {
   }
 
   private APIKey revoke(RevokeAPIKeyRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID id = check.id("id", request.getId());
     check.orThrow();
     return tenant
@@ -74,7 +74,7 @@ public final class ApiKeyService extends APIKeyServiceImplBase {
   }
 
   private ListAPIKeysResponse list(ListAPIKeysRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID projectId = check.id("project_id", request.getProjectId());
     check.orThrow();
     return ListAPIKeysResponse.newBuilder()

@@ -54,7 +54,7 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private CreateClusterResponse create(CreateClusterRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID projectId = check.id("project_id", request.getProjectId());
     String name = check.text("name", request.getName());
     String region = check.text("region", request.getRegion());
@@ -82,7 +82,7 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private NodePool create(CreateNodePoolRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID clusterId = check.id("cluster_id", request.getClusterId());
     String name = check.text("name", request.getName());
     int nodeCount = check.between(1, MAX_NODES, "node_count", request.getNodeCount());
@@ -101,7 +101,7 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private Install add(AddInstallRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID clusterId = check.id("cluster_id", request.getClusterId());
     String name = check.text("name", request.getName());
     String version = check.text("version", request.getVersion());
@@ -121,7 +121,7 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private Cluster find(GetClusterRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID id = check.id("id", request.getId());
     check.orThrow();
     return tenant
@@ -136,7 +136,7 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private ListClustersResponse list(ListClustersRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID projectId = check.id("project_id", request.getProjectId());
     check.orThrow();
     return ListClustersResponse.newBuilder()
@@ -151,7 +151,7 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private ListNodePoolsResponse list(ListNodePoolsRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID clusterId = check.id("cluster_id", request.getClusterId());
     check.orThrow();
     return ListNodePoolsResponse.newBuilder()
@@ -166,7 +166,7 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private ListInstallsResponse list(ListInstallsRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID clusterId = check.id("cluster_id", request.getClusterId());
     check.orThrow();
     return ListInstallsResponse.newBuilder()

@@ -31,7 +31,7 @@ public final class InviteService extends InviteServiceImplBase {
   }
 
   private InviteMemberResponse create(InviteMemberRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     String email = check.email("email", request.getEmail());
     String role = check.text("role", request.getRole());
     check.orThrow();

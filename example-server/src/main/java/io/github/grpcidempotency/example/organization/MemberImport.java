@@ -21,13 +21,15 @@ import io.github.grpcidempotency.work.WorkFailedException;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import io.github.grpcidempotency.work.WorkResult;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.UUID;
 
 /**
  * Adds many users to a project, each line at most once under its own token: what no interceptor can
  * do, which sees one call and one key. Every line is a transaction of its own, in which it is
- * recorded, so an import that broke off anywhere is simply sent again.
+ * recorded, so an import that broke off anywhere is simply sent again: while the database is away,
+ * the whole call ends with {@code UNAVAILABLE}.
  */
 public final class MemberImport {
   /** One line. A second import of it waits for the first. */
@@ -55,13 +57,14 @@ public final class MemberImport {
   }
 
   ImportMembersResponse run(ImportMembersRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     check.id("project_id", request.getProjectId());
     check.between(1, MAX_LINES, "lines", request.getLinesCount());
-    for (MemberLine line : request.getLinesList()) {
-      check.token("lines.token", line.getToken());
-      check.id("lines.user_id", line.getUserId());
-      check.text("lines.role", line.getRole());
+    for (int i = 0; i < request.getLinesCount(); i++) {
+      String at = RequestCheck.element("lines", i);
+      check.token(at + ".token", request.getLines(i).getToken());
+      check.id(at + ".user_id", request.getLines(i).getUserId());
+      check.text(at + ".role", request.getLines(i).getRole());
     }
     check.orThrow();
     ImportMembersResponse.Builder answer = ImportMembersResponse.newBuilder();
@@ -94,7 +97,11 @@ public final class MemberImport {
     } catch (WorkFailedException e) {
       return result.setError(e.code() + ": " + e.getMessage()).build();
     } catch (RuntimeException e) {
-      return result.setError(why(FailureStatus.of(e).getStatus())).build();
+      StatusRuntimeException failure = FailureStatus.of(e);
+      if (failure.getStatus().getCode() == Status.Code.UNAVAILABLE) {
+        throw failure;
+      }
+      return result.setError(why(failure.getStatus())).build();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return result.setError("ABORTED: the server stops").build();
@@ -120,7 +127,7 @@ public final class MemberImport {
       case IDEMPOTENCY_KEY_REUSED -> "INVALID_ARGUMENT: the token was used for another line";
       case IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_OUTCOME_UNKNOWN ->
           "ABORTED: the line is being imported";
-      case IDEMPOTENCY_STORE_UNAVAILABLE -> "UNAVAILABLE: the database cannot be reached";
+      case IDEMPOTENCY_STORE_UNAVAILABLE -> throw FailureStatus.unavailable();
       case IDEMPOTENCY_KEY_INVALID,
           IDEMPOTENCY_KEY_REQUIRED,
           IDEMPOTENCY_KEY_PROHIBITED,

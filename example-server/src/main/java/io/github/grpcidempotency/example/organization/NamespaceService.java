@@ -29,7 +29,7 @@ public final class NamespaceService extends NamespaceServiceImplBase {
   }
 
   private Namespace create(CreateNamespaceRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID projectId = check.id("project_id", request.getProjectId());
     String name = check.text("name", request.getName());
     check.orThrow();
@@ -48,7 +48,7 @@ public final class NamespaceService extends NamespaceServiceImplBase {
   }
 
   private ListNamespacesResponse list(ListNamespacesRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID projectId = check.id("project_id", request.getProjectId());
     check.orThrow();
     return ListNamespacesResponse.newBuilder()

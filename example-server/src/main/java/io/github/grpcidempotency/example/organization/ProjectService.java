@@ -44,7 +44,7 @@ public final class ProjectService extends ProjectServiceImplBase {
   }
 
   private Project create(CreateProjectRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     String name = check.text("name", request.getName());
     check.orThrow();
     NewResource project = NewResource.of(PROJECT, name);
@@ -62,7 +62,7 @@ public final class ProjectService extends ProjectServiceImplBase {
   }
 
   private ProjectMember add(AddProjectMemberRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID projectId = check.id("project_id", request.getProjectId());
     UUID userId = check.id("user_id", request.getUserId());
     String role = check.text("role", request.getRole());
@@ -87,7 +87,7 @@ public final class ProjectService extends ProjectServiceImplBase {
   }
 
   private Project find(GetProjectRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID id = check.id("id", request.getId());
     check.orThrow();
     return tenant
@@ -111,7 +111,7 @@ public final class ProjectService extends ProjectServiceImplBase {
   }
 
   private ListProjectMembersResponse list(ListProjectMembersRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID projectId = check.id("project_id", request.getProjectId());
     check.orThrow();
     return ListProjectMembersResponse.newBuilder()

@@ -1,28 +1,60 @@
 package io.github.grpcidempotency.example.organization;
 
 import com.google.protobuf.Any;
+import com.google.protobuf.Message;
 import com.google.rpc.BadRequest;
 import com.google.rpc.BadRequest.FieldViolation;
 import com.google.rpc.Code;
 import com.google.rpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import java.util.List;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * Checks the fields of one request, and refuses it with all that is wrong with it: {@code
- * INVALID_ARGUMENT} and a {@link BadRequest}. What a check returns may be used once {@link
- * #orThrow} has returned.
+ * Checks the fields of one request, and refuses it with what is wrong with it: {@code
+ * INVALID_ARGUMENT} and a {@link BadRequest}, which counts elements of a repeated field from one.
+ * What a check returns may be used once {@link #orThrow} has returned.
+ *
+ * <p>No string of a request may hold U+0000, which PostgreSQL cannot store. Half a surrogate pair,
+ * which it cannot store either, does not come this far: protobuf's strings are UTF-8.
  */
 final class RequestCheck {
   private static final int MAX_LENGTH = 100;
+
+  /** As many as fit into the metadata that a client takes by default, 8 KiB. */
+  private static final int MAX_VIOLATIONS = 20;
+
   private static final Pattern TOKEN =
       Pattern.compile("[A-Za-z0-9._~-]{1,%d}".formatted(MAX_LENGTH));
   private static final Pattern HTTP_URL = Pattern.compile("https?://[!-~&&[^#]]{1,2000}");
   private static final UUID NO_ID = new UUID(0, 0);
 
   private final BadRequest.Builder violations = BadRequest.newBuilder();
+
+  RequestCheck(Message request) {
+    request.getAllFields().forEach((field, value) -> storable(field.getName(), value));
+  }
+
+  private void storable(String path, Object value) {
+    if (value instanceof Message message) {
+      message
+          .getAllFields()
+          .forEach((field, within) -> storable(path + "." + field.getName(), within));
+    } else if (value instanceof List<?> elements) {
+      for (int i = 0; i < elements.size(); i++) {
+        storable(element(path, i), elements.get(i));
+      }
+    } else if (value instanceof String text && text.indexOf('\0') >= 0) {
+      violated(path, "must not contain U+0000");
+    }
+  }
+
+  /** Returns the path to an element of a repeated field. */
+  static String element(String field, int index) {
+    return "%s[%d]".formatted(field, index + 1);
+  }
 
   UUID id(String field, String value) {
     try {
@@ -34,7 +66,7 @@ final class RequestCheck {
   }
 
   String text(String field, String value) {
-    if (value.isBlank() || value.length() > MAX_LENGTH) {
+    if (value.isBlank() || value.codePointCount(0, value.length()) > MAX_LENGTH) {
       violated(field, "must have 1 to %d characters and not be blank".formatted(MAX_LENGTH));
     }
     return value;
@@ -92,7 +124,9 @@ final class RequestCheck {
   }
 
   private void violated(String field, String description) {
-    violations.addFieldViolations(
-        FieldViolation.newBuilder().setField(field).setDescription(description));
+    if (violations.getFieldViolationsCount() < MAX_VIOLATIONS) {
+      violations.addFieldViolations(
+          FieldViolation.newBuilder().setField(field).setDescription(description));
+    }
   }
 }

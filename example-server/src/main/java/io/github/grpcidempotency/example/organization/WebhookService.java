@@ -44,7 +44,7 @@ public final class WebhookService extends WebhookServiceImplBase {
   }
 
   private Webhook register(RegisterWebhookRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID projectId = check.id("project_id", request.getProjectId());
     check.text("signing_secret", request.getSigningSecret());
     Optional<Provider> provider = Provider.of(request.getProvider());
@@ -68,6 +68,7 @@ public final class WebhookService extends WebhookServiceImplBase {
   }
 
   private WebhookDelivery takeIn(IngestRequest request) {
+    new RequestCheck(request).orThrow();
     String event = CurrentCall.claim().map(Claim::request).orElseThrow().key().value();
     UUID webhook = CurrentCaller.get().userId();
     NewResource delivery = NewResource.of(WEBHOOK_DELIVERY, event);
@@ -88,7 +89,7 @@ public final class WebhookService extends WebhookServiceImplBase {
   }
 
   private ListWebhookDeliveriesResponse list(ListWebhookDeliveriesRequest request) {
-    RequestCheck check = new RequestCheck();
+    RequestCheck check = new RequestCheck(request);
     UUID webhook = check.id("webhook", request.getWebhook());
     check.orThrow();
     return ListWebhookDeliveriesResponse.newBuilder()
