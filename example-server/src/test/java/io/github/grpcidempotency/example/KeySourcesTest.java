@@ -6,6 +6,7 @@ import static io.github.grpcidempotency.example.TestClient.with;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getAddInstallMethod;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateClusterMethod;
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateNodePoolMethod;
+import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getListInstallsMethod;
 import static io.github.grpcidempotency.example.organization.v1.InviteServiceGrpc.getInviteMemberMethod;
 import static io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc.getCreateNamespaceMethod;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -21,12 +22,15 @@ import io.github.grpcidempotency.example.organization.v1.CreateClusterResponse;
 import io.github.grpcidempotency.example.organization.v1.CreateNamespaceRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateNodePoolRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateNodePoolResponse;
+import io.github.grpcidempotency.example.organization.v1.Install;
 import io.github.grpcidempotency.example.organization.v1.InviteMemberRequest;
 import io.github.grpcidempotency.example.organization.v1.InviteMemberResponse;
+import io.github.grpcidempotency.example.organization.v1.ListInstallsRequest;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.AfterAll;
@@ -58,7 +62,7 @@ class KeySourcesTest {
 
   @Test
   void aClusterNeedsAKeyAndIsAnsweredForAMonth() {
-    CreateClusterRequest request = clusterRequest();
+    CreateClusterRequest request = clusterRequest(ada);
     assertThat(example.client().refused(ada, getCreateClusterMethod(), request))
         .isEqualTo(REQUIRED);
     Reply<CreateClusterResponse> created =
@@ -73,7 +77,7 @@ class KeySourcesTest {
   void aNodePoolTakesARequestIdInsteadOfAHeader() {
     CreateNodePoolRequest unnamed =
         CreateNodePoolRequest.newBuilder()
-            .setClusterId(cluster())
+            .setClusterId(cluster(ada))
             .setName("boosters")
             .setNodeCount(3)
             .build();
@@ -110,7 +114,7 @@ class KeySourcesTest {
     UUID id = UUID.randomUUID();
     AddInstallRequest request =
         AddInstallRequest.newBuilder()
-            .setClusterId(cluster())
+            .setClusterId(cluster(ada))
             .setName("guidance")
             .setVersion("1.0")
             .setInstallId(id.toString())
@@ -142,10 +146,50 @@ class KeySourcesTest {
   }
 
   @Test
+  void anIdThatSomebodyElseHasMintedIsAsFreeAsAnyOther() {
+    AddInstallRequest adas =
+        AddInstallRequest.newBuilder()
+            .setClusterId(cluster(ada))
+            .setName("guidance")
+            .setVersion("1.0")
+            .setInstallId(UUID.randomUUID().toString())
+            .build();
+    addInstall(adas);
+
+    for (Metadata other : List.of(user(UUID.randomUUID()), with("organization", "nasa", ada))) {
+      AddInstallRequest others = adas.toBuilder().setClusterId(cluster(other)).build();
+      Reply<AddInstallResponse> created =
+          example.client().call(other, getAddInstallMethod(), others);
+      assertThat(created.isReplayed()).isFalse();
+      assertThat(created.response().getInstall().getId()).isEqualTo(adas.getInstallId());
+      assertThat(installs(other, others)).containsExactly(created.response().getInstall());
+    }
+    assertThat(installs(ada, adas)).hasSize(1);
+  }
+
+  @Test
+  void anInstallIsThereOnceEvenWhenItsRecordIsNot() {
+    AddInstallRequest request =
+        AddInstallRequest.newBuilder()
+            .setClusterId(cluster(ada))
+            .setName("guidance")
+            .setVersion("1.0")
+            .setInstallId(UUID.randomUUID().toString())
+            .build();
+    String operation = addInstall(request).operation();
+    try (Handle superuser = example.superuser()) {
+      superuser.execute(
+          "DELETE FROM idempotency.idempotency_keys WHERE id = CAST(? AS uuid)", operation);
+    }
+    assertThat(example.client().refused(ada, getAddInstallMethod(), request).code())
+        .isEqualTo(Status.Code.ALREADY_EXISTS);
+  }
+
+  @Test
   void anInstallThatIsAskedForAgainIsAnsweredForAnotherDay() {
     AddInstallRequest request =
         AddInstallRequest.newBuilder()
-            .setClusterId(cluster())
+            .setClusterId(cluster(ada))
             .setName("guidance")
             .setVersion("1.0")
             .setInstallId(UUID.randomUUID().toString())
@@ -240,21 +284,32 @@ class KeySourcesTest {
     return example.client().call(caller, getCreateNodePoolMethod(), request);
   }
 
-  private CreateClusterRequest clusterRequest() {
+  private static List<Install> installs(Metadata caller, AddInstallRequest request) {
+    return example
+        .client()
+        .call(
+            caller,
+            getListInstallsMethod(),
+            ListInstallsRequest.newBuilder().setClusterId(request.getClusterId()).build())
+        .response()
+        .getInstallsList();
+  }
+
+  private static CreateClusterRequest clusterRequest(Metadata caller) {
     return CreateClusterRequest.newBuilder()
-        .setProjectId(ApiKeys.newProject(example.client(), ada))
+        .setProjectId(ApiKeys.newProject(example.client(), caller))
         .setName("eagle")
         .setRegion("moon-1")
         .build();
   }
 
-  private String cluster() {
+  private static String cluster(Metadata caller) {
     return example
         .client()
         .call(
-            keyed(UuidCreator.getTimeOrderedEpoch(), ada),
+            keyed(UuidCreator.getTimeOrderedEpoch(), caller),
             getCreateClusterMethod(),
-            clusterRequest())
+            clusterRequest(caller))
         .response()
         .getCluster()
         .getId();

@@ -107,11 +107,11 @@ public final class ClusterService extends ClusterServiceImplBase {
     String version = check.text("version", request.getVersion());
     UUID installId = check.id("install_id", request.getInstallId());
     check.orThrow();
-    NewResource install = NewResource.withId(INSTALL, installId, name);
+    NewResource install = NewResource.of(INSTALL, name);
     return tenant
         .create(
             install.ownedByCaller(),
-            handle -> Installs.insert(handle, install.id(), clusterId, name, version))
+            handle -> Installs.insert(handle, install.id(), clusterId, installId, name, version))
         .orElseThrow(() -> Reply.notFound("cluster", clusterId));
   }
 

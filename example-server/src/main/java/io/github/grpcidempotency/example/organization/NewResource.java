@@ -10,18 +10,12 @@ import java.util.UUID;
 /**
  * A resource that is about to be created.
  *
- * @param id a UUIDv7 where the server mints it: ids in the order of creation keep indexes small and
- *     lists sorted
+ * @param id a UUIDv7: ids in the order of creation keep indexes small and lists sorted
  */
 record NewResource(ResourceType type, UUID id, String name) {
 
   static NewResource of(ResourceType type, String name) {
     return new NewResource(type, UuidCreator.getTimeOrderedEpoch(), name);
-  }
-
-  /** One whose id the caller has minted. */
-  static NewResource withId(ResourceType type, UUID id, String name) {
-    return new NewResource(type, id, name);
   }
 
   /** What is left to do: make the caller its owner. */

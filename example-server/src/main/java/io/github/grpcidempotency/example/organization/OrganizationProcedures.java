@@ -115,7 +115,7 @@ public final class OrganizationProcedures {
    */
   private static ProcedureBuilder<?> addInstall() {
     return Procedure.of(getAddInstallMethod())
-        .resource(INSTALL, response -> UUID.fromString(response.getInstall().getId()))
+        .resource(INSTALL, response -> UUID.fromString(response.getInstall().getUid()))
         .keyFrom(KeySource.assignedId("install_id"))
         .retainFromLastReplay()
         .execution(Execution.RESERVED_SAME_DATABASE);

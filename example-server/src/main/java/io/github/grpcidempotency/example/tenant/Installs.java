@@ -12,8 +12,10 @@ import org.jdbi.v3.core.statement.StatementContext;
 public final class Installs {
   private static final String INSERT =
       """
-      INSERT INTO tenant.installs (id, user_id, organization, cluster_id, name, version)
-      SELECT :id, user_id, organization, id, :name, :version
+      INSERT INTO tenant.installs (
+        id, user_id, organization, cluster_id, install_id, name, version
+      )
+      SELECT :id, user_id, organization, id, :installId, :name, :version
       FROM tenant.clusters
       WHERE id = :parentId AND organization = :organization
       RETURNING *
@@ -29,12 +31,17 @@ public final class Installs {
 
   private Installs() {}
 
-  /** Returns empty if the caller sees no such cluster. */
+  /**
+   * Returns empty if the caller sees no such cluster.
+   *
+   * @param installId unique among the caller's
+   */
   public static Optional<Install> insert(
-      CallerHandle tenant, UUID id, UUID clusterId, String name, String version) {
+      CallerHandle tenant, UUID id, UUID clusterId, UUID installId, String name, String version) {
     return tenant
         .query(INSERT, id)
         .bind("parentId", clusterId)
+        .bind("installId", installId)
         .bind("name", name)
         .bind("version", version)
         .map(Installs::install)
@@ -47,7 +54,8 @@ public final class Installs {
 
   private static Install install(ResultSet row, StatementContext context) throws SQLException {
     return Install.newBuilder()
-        .setId(row.getString("id"))
+        .setUid(row.getString("id"))
+        .setId(row.getString("install_id"))
         .setClusterId(row.getString("cluster_id"))
         .setName(row.getString("name"))
         .setVersion(row.getString("version"))
