@@ -6,8 +6,9 @@ import io.github.grpcidempotency.example.database.HostDatabase;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** One pool per role that is connected as at run time. */
-record Pools(HikariDataSource app, HikariDataSource worker, HikariDataSource jobs)
+/** What is connected to at run time, as two roles: nobody waits for the connections of others. */
+record Pools(
+    HikariDataSource app, HikariDataSource worker, HikariDataSource jobs, HikariDataSource health)
     implements AutoCloseable {
   private static final int CALLS_AT_ONCE = 10;
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(5);
@@ -16,7 +17,8 @@ record Pools(HikariDataSource app, HikariDataSource worker, HikariDataSource job
     return new Pools(
         pool("app", database.app(), CALLS_AT_ONCE),
         pool("worker", database.worker(), 1),
-        pool("jobs", database.worker(), 2));
+        pool("jobs", database.worker(), 2),
+        pool("health", database.app(), 1));
   }
 
   private static HikariDataSource pool(String name, DataSource dataSource, int size) {
@@ -30,6 +32,7 @@ record Pools(HikariDataSource app, HikariDataSource worker, HikariDataSource job
 
   @Override
   public void close() {
+    health.close();
     jobs.close();
     worker.close();
     app.close();

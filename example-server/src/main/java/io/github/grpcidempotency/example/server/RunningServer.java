@@ -83,6 +83,7 @@ public final class RunningServer implements AutoCloseable {
           parts.start(() -> fit(() -> new UsageJob(pools.jobs(), settings.usagePeriod())));
       parts.start(() -> UsageScheduler.start(usage));
       HealthStatusManager health = new HealthStatusManager();
+      parts.start(() -> DatabaseHealth.start(pools.health(), health));
       return new RunningServer(serve(settings, tenant, idempotency, work, health), health, parts);
     } catch (RuntimeException e) {
       parts.close();
