@@ -12,7 +12,9 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Serves the organisation API until it is told to stop. */
 @Command(
@@ -32,6 +34,8 @@ public final class ExampleServer implements Callable<Integer> {
       defaultValue = "50051",
       description = "where to listen, 0 for any free port (default: ${DEFAULT-VALUE})")
   private int port;
+
+  @Spec private CommandSpec command = CommandSpec.create(); // which picocli replaces by its own
 
   @Mixin private DatabaseOptions database = new DatabaseOptions();
 
@@ -67,8 +71,9 @@ public final class ExampleServer implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    database.check(command);
+    files.check(command, database.directory());
     PortCheck.requireFree(port);
-    files.check(database.directory());
     try (Parts parts = Parts.closedOnShutdown()) {
       HostDatabase opened = parts.start(database::open);
       RunningServer server = parts.start(() -> RunningServer.start(settings(), opened));

@@ -6,8 +6,11 @@ import io.github.grpcidempotency.example.database.Login;
 import io.github.grpcidempotency.example.database.OwnDatabase;
 import io.github.grpcidempotency.example.database.Roles;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** Which database the server uses. */
 public final class DatabaseOptions {
@@ -37,7 +40,8 @@ public final class DatabaseOptions {
       names = "--app-password",
       paramLabel = "PASSWORD",
       defaultValue = "${env:EXAMPLE_APP_PASSWORD:-}",
-      description = "its password (default: from the environment, EXAMPLE_APP_PASSWORD)")
+      description =
+          "its password (default: from the environment, EXAMPLE_APP_PASSWORD, or else the one in the URL)")
   private String appPassword = "";
 
   @Option(
@@ -75,6 +79,28 @@ public final class DatabaseOptions {
       description = "with --jdbc-url: expect a migrated database, and do without the owner")
   private boolean noMigrate;
 
+  /**
+   * Looks at how the options were combined, before anything is started.
+   *
+   * @param command that has these options
+   * @throws ParameterException if one would do nothing
+   */
+  public void check(CommandSpec command) {
+    OptionRules rules = new OptionRules(command);
+    rules.notBeside("--jdbc-url", List.of("--data-dir"));
+    rules.notWithout(
+        "--jdbc-url",
+        List.of(
+            "--app-user",
+            "--app-password",
+            "--worker-user",
+            "--worker-password",
+            "--owner-user",
+            "--owner-password",
+            "--no-migrate"));
+    rules.notBeside("--no-migrate", List.of("--owner-user", "--owner-password"));
+  }
+
   /** Where the server keeps its files; empty if the database is the user's own. */
   public Optional<Path> directory() {
     return jdbcUrl.isPresent() ? Optional.empty() : Optional.of(dataDirectory);
@@ -97,16 +123,9 @@ public final class DatabaseOptions {
   private HostDatabase own(String url) {
     return OwnDatabase.connect(
         url,
-        appLogin(url),
+        new Login(appUser.or(() -> OwnDatabase.userIn(url)).orElse(Roles.APP), appPassword),
         new Login(workerUser, workerPassword),
         new Login(ownerUser, ownerPassword));
-  }
-
-  private Login appLogin(String url) {
-    return appUser
-        .map(user -> new Login(user, appPassword))
-        .or(() -> OwnDatabase.loginIn(url))
-        .orElseGet(() -> new Login(Roles.APP, appPassword));
   }
 
   private HostDatabase embedded() {

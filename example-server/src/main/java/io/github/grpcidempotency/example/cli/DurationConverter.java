@@ -2,6 +2,7 @@ package io.github.grpcidempotency.example.cli;
 
 import io.github.grpcidempotency.example.settings.Durations;
 import java.time.Duration;
+import java.util.function.Function;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -9,8 +10,20 @@ import picocli.CommandLine.TypeConversionException;
 public final class DurationConverter implements ITypeConverter<Duration> {
   @Override
   public Duration convert(String value) {
+    return convert(value, Durations::parse);
+  }
+
+  /** Takes no zero. */
+  static final class Positive implements ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String value) {
+      return DurationConverter.convert(value, Durations::positive);
+    }
+  }
+
+  private static Duration convert(String value, Function<String, Duration> reader) {
     try {
-      return Durations.parse(value);
+      return reader.apply(value);
     } catch (IllegalArgumentException e) {
       throw new TypeConversionException(e.getMessage());
     }

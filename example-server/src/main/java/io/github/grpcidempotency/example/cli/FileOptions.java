@@ -9,8 +9,11 @@ import io.github.grpcidempotency.procedure.ResponseProtection;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 
 /** Which files the server follows while it runs. */
 public final class FileOptions {
@@ -31,23 +34,33 @@ public final class FileOptions {
   @Option(
       names = "--ttl",
       paramLabel = "DURATION",
+      converter = DurationConverter.Positive.class,
       description =
-          "how long retries are answered, for all procedures and instead of a file (default: what each says itself, 24h to 30d)")
+          "how long retries are answered, for all procedures and whatever the file in the data directory says (default: what each says itself, 24h to 30d)")
   private Optional<Duration> ttl = Optional.empty();
 
   /**
    * Looks at the files that were named, before anything is started.
    *
+   * @param command that has these options
    * @param dataDirectory where the others are; empty if the database is the user's own
+   * @throws ParameterException if one would do nothing
    * @throws StartupFailure if one is missing or makes no sense
    */
-  public void check(Optional<Path> dataDirectory) {
+  public void check(CommandSpec command, Optional<Path> dataDirectory) {
+    new OptionRules(command).notBeside("--ttl", List.of("--retention-file"));
     keyset.ifPresent(Keyset::read);
+    retentionFile.filter(Files::notExists).ifPresent(FileOptions::refuseMissing);
     if (keyset.isEmpty() && dataDirectory.isEmpty()) {
       throw new StartupFailure(
           "With --jdbc-url, --keyset is needed: all servers of a database need the same keys, or cannot open each other's records.");
     }
     Retentions unused = retentions(dataDirectory);
+  }
+
+  /** One that is named is meant to be there; one in the data directory may come and go. */
+  private static void refuseMissing(Path file) {
+    throw new StartupFailure("There are no retentions at " + file + ".");
   }
 
   /**

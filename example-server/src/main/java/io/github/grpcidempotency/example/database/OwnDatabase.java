@@ -25,14 +25,12 @@ public final class OwnDatabase implements HostDatabase {
   }
 
   /**
-   * Returns the login that a JDBC URL itself names, if it does.
+   * Returns the user that a JDBC URL itself names, if it does.
    *
    * @throws StartupFailure if it is not the JDBC URL of a PostgreSQL
    */
-  public static Optional<Login> loginIn(String url) {
-    PGSimpleDataSource dataSource = parse(url);
-    return Optional.ofNullable(dataSource.getUser())
-        .map(user -> new Login(user, Optional.ofNullable(dataSource.getPassword()).orElse("")));
+  public static Optional<String> userIn(String url) {
+    return Optional.ofNullable(parse(url).getUser());
   }
 
   /**

@@ -33,7 +33,12 @@ public final class Durations {
     return duration;
   }
 
-  static Duration positive(String value) {
+  /**
+   * Reads a duration of more than zero.
+   *
+   * @throws IllegalArgumentException if it is none
+   */
+  public static Duration positive(String value) {
     Duration duration = parse(value);
     if (duration.isZero()) {
       throw new IllegalArgumentException("'%s' is no time at all".formatted(value));

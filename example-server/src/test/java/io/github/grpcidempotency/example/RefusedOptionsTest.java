@@ -1,0 +1,84 @@
+package io.github.grpcidempotency.example;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.example.cli.Program;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Who says an option means it: one that would do nothing is refused, before anything starts. */
+class RefusedOptionsTest {
+  private record Ended(int exitCode, String said) {}
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--app-user x                                  | --app-user does nothing without --jdbc-url",
+        "--app-password x                              | --app-password does nothing without --jdbc-url",
+        "--worker-user x                               | --worker-user does nothing without --jdbc-url",
+        "--worker-password x                           | --worker-password does nothing without --jdbc-url",
+        "--owner-user x                                | --owner-user does nothing without --jdbc-url",
+        "--owner-password x                            | --owner-password does nothing without --jdbc-url",
+        "--no-migrate                                  | --no-migrate does nothing without --jdbc-url",
+        "--jdbc-url x --data-dir x                     | --data-dir does nothing beside --jdbc-url",
+        "--jdbc-url x --no-migrate --owner-user x      | --owner-user does nothing beside --no-migrate",
+        "--jdbc-url x --no-migrate --owner-password x  | --owner-password does nothing beside --no-migrate",
+        "--ttl 1h --retention-file x                   | --retention-file does nothing beside --ttl",
+      })
+  void anOptionThatWouldDoNothing(String arguments, String sentence) throws IOException {
+    assertThat(run(arguments.split(" ")))
+        .isEqualTo(new Ended(2, sentence + "; --help tells what is possible."));
+  }
+
+  @Test
+  void aRetentionOfNoTime() throws IOException {
+    Ended ended = run("--ttl", "0s");
+    assertThat(ended.exitCode()).isEqualTo(2);
+    assertThat(ended.said()).contains("--ttl").contains("'0s' is no time at all");
+  }
+
+  @Test
+  void filesThatDoNotExist(@TempDir Path directory) throws IOException {
+    String missing = directory.resolve("missing").toString();
+    String data = directory.toString();
+    assertThat(run("--data-dir", data, "--retention-file", missing))
+        .isEqualTo(new Ended(1, "There are no retentions at " + missing + "."));
+    assertThat(run("--data-dir", data, "--keyset", missing).said())
+        .startsWith("There is no keyset at " + missing);
+    assertThat(run(new Keys(), "ADD", missing).said())
+        .startsWith("There is no keyset at " + missing);
+    assertThat(directory).isEmptyDirectory();
+  }
+
+  /** Runs a server that could not start in any case. */
+  private static Ended run(String... arguments) throws IOException {
+    try (ServerSocket taken = new ServerSocket(0)) {
+      List<String> all = new ArrayList<>(List.of("--port", "" + taken.getLocalPort()));
+      all.addAll(List.of(arguments));
+      return run(new ExampleServer(), all.toArray(String[]::new));
+    }
+  }
+
+  private static Ended run(Callable<Integer> program, String... arguments) {
+    PrintStream before = System.err;
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(said, true, UTF_8));
+    try {
+      return new Ended(Program.run(program, arguments), said.toString(UTF_8).strip());
+    } finally {
+      System.setErr(before);
+    }
+  }
+}
