@@ -53,7 +53,7 @@ public final class Keyset {
               .formatted(file));
     } catch (IOException e) {
       throw StartupFailure.because("The keyset " + file + " cannot be read", e);
-    } catch (GeneralSecurityException | IllegalStateException e) {
+    } catch (GeneralSecurityException | RuntimeException e) { // Tink throws either
       throw new StartupFailure(
           "%s is not a Tink keyset in JSON with keys that encrypt (AEAD).".formatted(file));
     }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,8 +71,11 @@ class KeysetTest {
     Keyset.create().writeNew(file);
     KeysetProtection protection = new KeysetProtection(file);
     ByteString sealed = protection.seal(ANSWER, ROW);
-    Files.writeString(file, "{");
-    assertThat(protection.open(sealed, ROW)).isEqualTo(ANSWER);
+    String aLetterTooMuch = Files.readString(file).replace("\"value\":\"", "\"value\":\"A");
+    for (String broken : List.of("{", aLetterTooMuch)) {
+      Files.writeString(file, broken);
+      assertThat(protection.open(sealed, ROW)).as(broken).isEqualTo(ANSWER);
+    }
   }
 
   /** What Tink has sealed begins with a 1 and the id of the key. */
