@@ -76,8 +76,7 @@ class KeyFuzzTest {
   private static Optional<IdempotencyKey> found(KeySource source, KeyCall call) {
     try {
       KeyDecision decision =
-          KeyDecider.decide(
-              KeyPolicy.REQUIRED, source.find(call), call.caller(), source.name());
+          KeyDecider.decide(KeyPolicy.REQUIRED, source.find(call), call.caller(), source.name());
       return decision instanceof KeyDecision.Keyed keyed
           ? Optional.of(keyed.key())
           : Optional.empty();

@@ -390,10 +390,12 @@ enum SeededFault {
           interceptor(
               "runtime/LeaseKeeper",
               "RepeatedTask.of(\"renew idempotency leases\", log, this::renew)",
-              "() -> {\n"
-                  + "listener.tell(events -> events.leaseLost(new UUID(0, 0)));\n"
-                  + "renew();\n"
-                  + "}")),
+              """
+              () -> {
+                listener.tell(events -> events.leaseLost(new UUID(0, 0)));
+                renew();
+              }\
+              """)),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.RESERVED,
