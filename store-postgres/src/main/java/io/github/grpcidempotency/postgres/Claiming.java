@@ -9,7 +9,9 @@ import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
@@ -25,9 +27,11 @@ import org.jdbi.v3.core.JdbiException;
  * </ol>
  *
  * <p>The reservation's id is this claim's from the start, so a flush whose answer was lost is sent
- * again. A row with this id is the claim's own only if nobody has touched it since; otherwise it is
- * anybody's row. A lease counts from when the database ran the statement: a claim whose answer took
- * long, or was lost, extends it before it wins, and the database says whether it still could.
+ * again, with another id: one that others have seen must not be inserted anew, or its attempts
+ * would begin anew, and with them fences that somebody still holds. A row with an id of this
+ * claim's is its own only if nobody has touched it since; otherwise it is anybody's row. A lease
+ * counts from when the database ran the statement: a claim whose answer took long, or was lost,
+ * extends it before it wins, and the database says whether it still could.
  *
  * <p>A database that is read-only, or broken for everybody, is asked what stands there without
  * writing: a record that can be read is replayed, and a holder that is known keeps its key.
@@ -38,7 +42,7 @@ final class Claiming {
   private final PostgresIdempotencyStore store;
   private final ClaimRequest request;
   private final ProcedureSql sql;
-  private final UUID id = UuidCreator.getTimeOrderedEpochFast();
+  private final Set<UUID> ids = new HashSet<>();
 
   private FailurePhase phase = FailurePhase.NOTHING_SENT;
   private long sentNanos;
@@ -89,7 +93,7 @@ final class Claiming {
 
   /** Returns what a standing row makes of this claim; empty if it has to be looked at again. */
   private Optional<ClaimResult> settleOn(StandingRow row) {
-    if (row.id().equals(id) && row.isUntouched()) {
+    if (ids.contains(row.id()) && row.isUntouched()) {
       return win(row, row.attempt());
     }
     phase = FailurePhase.ROW_SEEN;
@@ -189,6 +193,8 @@ final class Claiming {
 
   private Optional<StandingRow> flush(String statement) {
     outboxAsked = statement.equals(sql.claim()) || statement.equals(sql.find());
+    UUID id = UuidCreator.getTimeOrderedEpochFast();
+    ids.add(id);
     return onConnection(statement, values -> bind(values, id), StandingRow::read);
   }
 

@@ -194,7 +194,8 @@ enum SeededFault {
   /** A row with a claim's own id is its own, whoever has taken it over since. */
   OWN_ROW_WHATEVER_ITS_ATTEMPT(
       List.of(
-          store("Claiming", "row.id().equals(id) && row.isUntouched()", "row.id().equals(id)"),
+          store(
+              "Claiming", "ids.contains(row.id()) && row.isUntouched()", "ids.contains(row.id())"),
           store("Claiming", "phase != FailurePhase.ANSWER_LOST && !isLate()", "true")),
       Map.of(FaultKind.SWALLOW_CLAIM, 1),
       List.of(Plan.COMMIT),
@@ -346,7 +347,7 @@ enum SeededFault {
               "Claiming",
               "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
               "phase"),
-          store("Claiming", "        if (again) {", "        if (again && id == null) {")),
+          store("Claiming", "        if (again) {", "        if (again && ids.isEmpty()) {")),
       Map.of(FaultKind.CUT_AFTER, 1),
       List.of(Plan.RESERVATION),
       Form.FAIL_OPEN,
