@@ -61,7 +61,7 @@ VARIABLES
   lock,      \* whose transaction has updated the row and not ended: holds the row's lock
   late,      \* statements under way whose sender has stopped waiting
   at,        \* where each call is
-  lost,      \* how many flushes of each claim went unanswered
+  lost,      \* how many flushes of each claim may have left a row that it does not own
   seen,      \* the row as the call's claim last saw it
   fence,     \* what a call won: the row's id and attempt
   tx,        \* the handler's own transaction, where it joins: "none", "open", or "committing"
