@@ -45,7 +45,8 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -62,19 +63,21 @@ class DatabaseOutageTest {
   private static final Metadata.Key<String> PUSHBACK =
       Metadata.Key.of("grpc-retry-pushback-ms", Metadata.ASCII_STRING_MARSHALLER);
 
-  private final Metadata ada = user(UUID.randomUUID());
-  private final RestartableDatabase database;
-  private final RunningServer server;
-  private final TestClient client;
+  private static RestartableDatabase database;
+  private static RunningServer server;
+  private static TestClient client;
 
-  DatabaseOutageTest(@TempDir Path directory) {
-    this.database = new RestartableDatabase(directory);
-    this.server = RunningServer.start(RunningExample.settings(database.running), database);
-    this.client = new TestClient(server.port());
+  private final Metadata ada = user(UUID.randomUUID());
+
+  @BeforeAll
+  static void startExample(@TempDir Path directory) {
+    database = new RestartableDatabase(directory);
+    server = RunningServer.start(RunningExample.settings(database.running), database);
+    client = new TestClient(server.port());
   }
 
-  @AfterEach
-  void stop() {
+  @AfterAll
+  static void stopExample() {
     client.close();
     server.close();
     database.close();
@@ -153,7 +156,7 @@ class DatabaseOutageTest {
   }
 
   /** Ends the connection of a call that waits at a statement on a table. */
-  private <RequestT extends Message, ResponseT extends Message> StatusRuntimeException cutAt(
+  private static <RequestT extends Message, ResponseT extends Message> StatusRuntimeException cutAt(
       String table,
       Metadata headers,
       MethodDescriptor<RequestT, ResponseT> method,
@@ -224,8 +227,7 @@ class DatabaseOutageTest {
 
     RestartableDatabase(Path directory) {
       this.directory = directory;
-      this.running = EmbeddedDatabase.start(directory);
-      running.migrate();
+      this.running = MigratedDatabase.startIn(directory);
     }
 
     void stop() {
