@@ -149,8 +149,9 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   private void replay(ClaimRequest wish, ClaimResult.Recorded recorded) {
-    if (!mayReplay(wish, recorded)) {
-      refuse(Refusal.replayDenied());
+    Optional<Refusal> denied = askGuard(wish, recorded);
+    if (denied.isPresent()) {
+      refuse(denied.get());
       return;
     }
     Consumer<Instant> answer;
@@ -169,10 +170,10 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     answer.accept(engine.retain(wish, recorded));
   }
 
-  private boolean mayReplay(ClaimRequest wish, ClaimResult.Recorded recorded) {
+  private Optional<Refusal> askGuard(ClaimRequest wish, ClaimResult.Recorded recorded) {
     Context before = context().attach();
     try {
-      return ReplayRight.of(wish, recorded);
+      return ReplayRight.refusal(wish, recorded);
     } finally {
       context().detach(before);
     }

@@ -1,10 +1,12 @@
 package io.github.grpcidempotency.runtime;
 
+import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -16,22 +18,32 @@ public final class ReplayRight {
 
   private ReplayRight() {}
 
-  /** Asks the procedure's guard. A guard that throws has not allowed it. */
-  public static boolean of(ClaimRequest wish, ClaimResult.Recorded recorded) {
+  /**
+   * Asks the procedure's guard. A guard that throws has not allowed it; one that could not find out
+   * for the time being may be asked again.
+   *
+   * @return why the answer may not be given; empty if it may
+   */
+  public static Optional<Refusal> refusal(ClaimRequest wish, ClaimResult.Recorded recorded) {
     Procedure procedure = wish.procedure();
     Optional<ReplayGuard> guard = procedure.replayGuard();
     if (guard.isEmpty()) {
-      return true;
+      return Optional.empty();
     }
     Optional<UUID> resource =
         recorded.outcome() instanceof RecordedOutcome.Response response
             ? response.resourceId()
             : Optional.empty();
     try {
-      return guard.get().mayReplay(wish.key().caller(), resource);
+      return guard.get().mayReplay(wish.key().caller(), resource)
+          ? Optional.empty()
+          : Optional.of(Refusal.replayDenied());
+    } catch (StoreException unreachable) {
+      logger.warn("{}: the replay guard cannot be asked", procedure.name(), unreachable);
+      return Optional.of(Refusal.storeUnavailable());
     } catch (RuntimeException undecided) {
       logger.error("{}: the replay guard failed; not replayed", procedure.name(), undecided);
-      return false;
+      return Optional.of(Refusal.replayDenied());
     }
   }
 }

@@ -174,8 +174,9 @@ public final class IdempotentWork implements AutoCloseable {
   private <T extends Message> WorkResult<T> replay(
       ClaimRequest wish, ClaimResult.Recorded recorded, Parser<T> results)
       throws WorkFailedException, WorkRefusedException {
-    if (!ReplayRight.of(wish, recorded)) {
-      throw new WorkRefusedException(Refusal.replayDenied());
+    Optional<Refusal> denied = ReplayRight.refusal(wish, recorded);
+    if (denied.isPresent()) {
+      throw new WorkRefusedException(denied.get());
     }
     try {
       if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {

@@ -312,6 +312,29 @@ class PoliciesTest extends CallTest {
   }
 
   @Test
+  void aGuardWhoseDatabaseIsAwayIsAskedAgain() {
+    AtomicBoolean away = new AtomicBoolean(true);
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure.guard(
+                            (caller, resource) -> {
+                              if (away.get()) {
+                                throw new StoreException("the rights are away", null);
+                              }
+                              return true;
+                            })));
+    Seen first = keyed(server).end().first();
+
+    keyed(server).end().refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
+
+    away.set(false);
+    keyed(server).end().replays(first);
+  }
+
+  @Test
   void aFieldThatIsNotRecordedIsMissingFromReplaysWhichSaySo() {
     ThingServer server = start(server().createThing(procedure -> procedure.omit("name")));
     Seen first = keyed(server).end().first();

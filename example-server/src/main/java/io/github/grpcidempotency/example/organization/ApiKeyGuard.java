@@ -6,6 +6,8 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ReplayGuard;
 import java.util.Optional;
 import java.util.UUID;
+import io.github.grpcidempotency.store.StoreException;
+import org.jdbi.v3.core.JdbiException;
 
 /**
  * Lets the answer to a {@code CreateAPIKey} be given again only to who still has that key: once it
@@ -20,8 +22,12 @@ final class ApiKeyGuard implements ReplayGuard {
 
   @Override
   public boolean mayReplay(Caller caller, Optional<UUID> apiKeyId) {
-    return apiKeyId
-        .map(id -> tenant.readAs(caller, handle -> ApiKeys.isGood(handle, id)))
-        .orElse(false);
+    try {
+      return apiKeyId
+          .map(id -> tenant.readAs(caller, handle -> ApiKeys.isGood(handle, id)))
+          .orElse(false);
+    } catch (JdbiException unreachable) {
+      throw new StoreException("the API key could not be looked up", unreachable);
+    }
   }
 }
