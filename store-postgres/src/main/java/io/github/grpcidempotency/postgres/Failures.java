@@ -17,6 +17,7 @@ final class Failures {
   private static final String FOREIGN_KEY_VIOLATION = "23503";
   private static final String READ_ONLY_SQL_TRANSACTION = "25006";
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
+  private static final String SERIALIZATION_FAILURE = "40001";
   private static final String TOO_MANY_CONNECTIONS = "53300";
 
   /** What the database answers on a connection that stands. */
@@ -106,6 +107,11 @@ final class Failures {
     FailureCause cause = causeOf(failure);
     return isConnected(failure)
         && (cause == FailureCause.CONNECTION_LOST || cause == FailureCause.SHUTTING_DOWN);
+  }
+
+  /** Whether a transaction's snapshot is older than what it wanted to change. */
+  static boolean isSerializationFailure(JdbiException failure) {
+    return sqlState(failure).equals(SERIALIZATION_FAILURE);
   }
 
   /** Whether another claim of the same key was faster, or the transaction may be tried again. */

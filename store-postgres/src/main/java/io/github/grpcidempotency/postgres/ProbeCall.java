@@ -175,9 +175,7 @@ final class ProbeCall {
             "probe_foreign",
             claim.request(),
             values ->
-                values
-                    .bind("id", claim.operationId())
-                    .bind("stranger", UUID.randomUUID().toString()),
+                values.bind("id", claim.operationId()).bind("user", UUID.randomUUID().toString()),
             row -> row.getObject("id", UUID.class));
     check(
         seen.isEmpty(),

@@ -8,6 +8,8 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
@@ -26,7 +28,24 @@ final class Reservation implements Claim {
   private final int attempt;
   private final Instant expires;
   private volatile Optional<RecordedOutcome> joined = Optional.empty();
+  private volatile Optional<String> lockedBy = Optional.empty();
   private volatile boolean lost;
+
+  /** What a completion learns of the transaction that it joins. */
+  private record HandlersTransaction(String isolation, Optional<String> id) {
+    static HandlersTransaction read(ResultSet row) throws SQLException {
+      return new HandlersTransaction(
+          row.getString("isolation"), Optional.ofNullable(row.getString("transaction")));
+    }
+
+    boolean keepsItsSnapshot() {
+      return !isolation.startsWith("read ");
+    }
+
+    boolean is(Optional<String> other) {
+      return id.isPresent() && id.equals(other);
+    }
+  }
 
   Reservation(
       PostgresIdempotencyStore store, ClaimRequest request, UUID id, int attempt, Instant expires) {
@@ -88,19 +107,72 @@ final class Reservation implements Claim {
   }
 
   /**
+   * Locks the row in the handler's own transaction, so that nothing but this transaction touches it
+   * any more.
+   *
+   * @throws ClaimLostException if the fence stands against it
+   */
+  void lockWithin(Connection connection) {
+    Optional<String> transaction =
+        Flush.run(
+            connection,
+            store.reservationSql().lock(),
+            values -> Binding.of(values, request, id).bind("attempt", attempt),
+            row -> row.getString("transaction"));
+    checkFence(transaction.isPresent());
+    lockedBy = transaction;
+  }
+
+  /**
    * Records a response in the handler's own transaction.
    *
    * @throws ClaimLostException if the fence stands against it
+   * @throws TransactionMisuseException if the transaction's snapshot may be older than the row's
+   *     last renewal
    */
   void completeWithin(Connection connection, Message response) {
     RecordedOutcome outcome =
         new RecordedOutcome.Response(
             RecordedFields.of(request.procedure(), response).toByteString(), resourceId(response));
-    if (!update(connection, store.sql(request.procedure()).complete(), outcome)) {
+    Flush.Ends<HandlersTransaction, UUID> ends = updateWithin(connection, outcome);
+    HandlersTransaction transaction = ends.first();
+    if (transaction.keepsItsSnapshot() && !transaction.is(lockedBy)) {
+      throw staleSnapshot(transaction.isolation());
+    }
+    checkFence(ends.last().isPresent());
+    joined = Optional.of(outcome);
+  }
+
+  private Flush.Ends<HandlersTransaction, UUID> updateWithin(
+      Connection connection, RecordedOutcome outcome) {
+    try {
+      return Flush.runForBoth(
+          connection,
+          store.sql(request.procedure()).complete(),
+          values -> Binding.of(bind(values, outcome), request, id).bind("attempt", attempt),
+          HandlersTransaction::read,
+          row -> row.getObject("id", UUID.class));
+    } catch (JdbiException failure) {
+      if (Failures.isSerializationFailure(failure) && lockedBy.isEmpty()) {
+        throw staleSnapshot("repeatable read or serializable");
+      }
+      throw failure;
+    }
+  }
+
+  private void checkFence(boolean owned) {
+    if (!owned) {
       lost = true;
       throw new ClaimLostException(id);
     }
-    joined = Optional.of(outcome);
+  }
+
+  private static TransactionMisuseException staleSnapshot(String isolation) {
+    return new TransactionMisuseException(
+        "the handler's transaction is %s and cannot record once the lease is renewed beside it:"
+                .formatted(isolation)
+            + " call TransactionalCompletion.lock before anything else in it, or make it read"
+            + " committed");
   }
 
   private Optional<UUID> resourceId(Message response) {

@@ -70,7 +70,11 @@ class IsolationTest {
           entry("extend", Row.IN_FLIGHT),
           entry("find", Row.COMPLETED),
           entry("hold", Row.IN_FLIGHT),
+          entry("lock", Row.IN_FLIGHT),
           entry("look", Row.COMPLETED),
+          entry("probe_foreign", Row.IN_FLIGHT),
+          entry("probe_forget", Row.IN_FLIGHT),
+          entry("probe_state", Row.IN_FLIGHT),
           entry("reclaim", Row.EXPIRED),
           entry("record_and_commit", Row.NONE),
           entry("record_failure", Row.NONE),
@@ -84,7 +88,14 @@ class IsolationTest {
 
   /** Statements that read no row of the table. */
   private static final Set<String> OTHERS =
-      Set.of("begin", "check_column", "check_schema", "check_table", "rollback_with_status");
+      Set.of(
+          "begin",
+          "check_column",
+          "check_flush",
+          "check_pool",
+          "check_schema",
+          "check_table",
+          "rollback_with_status");
 
   private final KeyTable table = new KeyTable(database);
   private final IdempotencyStore store =
@@ -218,9 +229,18 @@ class IsolationTest {
         as(
             actor,
             owner,
-            handle -> handle.createQuery(sweep).bind("batch", 1_000).mapToMap().list());
+            handle ->
+                handle
+                    .createQuery(sweep)
+                    .bind("batch", 1_000)
+                    .bind("before", (String) null)
+                    .mapToMap()
+                    .list());
 
-    assertThat(told).singleElement().asString().matches("\\{sweep_expired=\\d+}");
+    assertThat(told)
+        .singleElement()
+        .asString()
+        .matches("\\{swept=\\d+, transaction=\\d+, kept=null}");
     assertThat(table.rowsOf(owner)).isEmpty();
   }
 

@@ -1,3 +1,3 @@
-SELECT set_config('app.current_user_id', :stranger, true);
+SELECT set_config('app.current_user_id', :user, true);
 
 SELECT k.id FROM ${schema}.idempotency_keys AS k WHERE k.id = :id

@@ -1,0 +1,9 @@
+SELECT set_config('app.current_user_id', :user, true);
+
+SELECT pg_current_xact_id()::text AS transaction
+  FROM ${schema}.idempotency_keys AS k
+ WHERE k.id = :id
+   AND k.user_id = CAST(:user AS uuid)
+   AND k.attempt = :attempt
+   AND k.completed IS NULL
+   FOR NO KEY UPDATE

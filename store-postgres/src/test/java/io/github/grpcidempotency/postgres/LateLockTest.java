@@ -1,0 +1,119 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Transactional claims that win their lock just after the winner's commit. */
+class LateLockTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+
+  /** Waits before it tries the lock, when its statement has its snapshot already. */
+  private static final String SLOW_LOCK =
+      """
+      CREATE FUNCTION slow.pg_try_advisory_xact_lock(lock bigint) RETURNS boolean
+        LANGUAGE plpgsql
+      AS $$
+      BEGIN
+        PERFORM pg_catalog.pg_advisory_xact_lock_shared(%s);
+        RETURN pg_catalog.pg_try_advisory_xact_lock(lock);
+      END;
+      $$
+      """;
+
+  private final KeyTable table = new KeyTable(database);
+
+  @BeforeEach
+  void createSchema() {
+    execute("CREATE SCHEMA slow");
+    execute("GRANT USAGE ON SCHEMA slow TO things_app");
+  }
+
+  @AfterEach
+  void dropSchema() {
+    database.awaitAllConnectionsBack();
+    execute("DROP SCHEMA slow CASCADE");
+  }
+
+  @Test
+  void underReadCommittedTheLookSeesTheRecordAndReplaysIt() {
+    try (Race race = new Race("read committed")) {
+      Reply late = race.run();
+
+      assertThat(late.isReplay()).as(late.toString()).isTrue();
+      assertThat(race.late.runs()).isZero();
+    }
+  }
+
+  /** The look shares the lock's snapshot, which the record is missing from. */
+  @ParameterizedTest
+  @ValueSource(strings = {"repeatable read", "serializable"})
+  void underStricterIsolationTheUniqueIndexFindsItAndNothingOfTheRunRemains(String isolation) {
+    try (Race race = new Race(isolation)) {
+      Reply late = race.run();
+
+      assertThat(late.reason()).as(late.toString()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(race.late.runs()).isEqualTo(1);
+      assertThat(race.toLate.createThing(REQUEST).isReplay()).isTrue();
+      assertThat(table.thingsOf(race.toLate.user())).hasSize(1);
+    }
+  }
+
+  /** A server whose lock is slow, and one that is quicker. */
+  private final class Race implements AutoCloseable {
+    private final HikariDataSource pool;
+    private final ThingServer late;
+    private final ThingServer winner = ThingServer.on(database.app()).transactional().start();
+    private final ThingClient toLate;
+    private final ThingClient toWinner;
+
+    Race(String isolation) {
+      pool =
+          ThingServer.pool(
+              database.appUrl()
+                  + "&options=-c%20search_path=slow,pg_catalog%20-c%20default_transaction_isolation="
+                  + isolation.replace(" ", "%5C%20"));
+      late = ThingServer.on(pool).transactional().start();
+      toLate = ThingClient.to(late.port());
+      toWinner = ThingClient.to(winner.port()).like(toLate);
+    }
+
+    Reply run() {
+      try (Gate gate = Gate.shut(database.superuser())) {
+        execute(SLOW_LOCK.formatted(gate.name()));
+        CompletableFuture<Reply> answer = toLate.startThing(REQUEST);
+        gate.awaitWaiting(1);
+        assertThat(toWinner.createThing(REQUEST).isOk()).isTrue();
+        gate.open();
+        return answer.join();
+      }
+    }
+
+    @Override
+    public void close() {
+      toLate.close();
+      toWinner.close();
+      late.close();
+      winner.close();
+      pool.close();
+    }
+  }
+
+  private static void execute(String statement) {
+    database.superuser().useHandle(handle -> handle.execute(statement));
+  }
+}

@@ -1,0 +1,232 @@
+package io.github.grpcidempotency.postgres;
+
+import static io.github.grpcidempotency.fault.ThingHandler.answer;
+import static io.github.grpcidempotency.fault.ThingHandler.insert;
+import static io.github.grpcidempotency.fault.ThingHandler.newThing;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingHandler;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.grpc.Status;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Handlers whose own transaction keeps the snapshot that it began with. */
+class StrictCompletionTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+  private static final Duration SHORT_LEASE = Duration.ofMillis(600);
+  private static final Duration LONG_LEASE = Duration.ofMinutes(5);
+
+  private final KeyTable table = new KeyTable(database);
+  private final Jdbi jdbi = Jdbi.create(database.app());
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    database.awaitAllConnectionsBack();
+  }
+
+  /** However quick it is: a slow one would fail in production only. */
+  @ParameterizedTest
+  @EnumSource(names = {"REPEATABLE_READ", "SERIALIZABLE"})
+  void aTransactionThatHasNotLockedItsRecordIsToldSoTheFirstTime(TransactionIsolationLevel level) {
+    assertThatItIsTold(level, LONG_LEASE, user -> {});
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"REPEATABLE_READ", "SERIALIZABLE"})
+  void aTransactionWhoseLeaseWasRenewedBesideItIsToldTheSame(TransactionIsolationLevel level) {
+    assertThatItIsTold(level, SHORT_LEASE, this::awaitRenewal);
+  }
+
+  private void assertThatItIsTold(
+      TransactionIsolationLevel level, Duration lease, Consumer<UUID> between) {
+    CompletableFuture<Throwable> told = new CompletableFuture<>();
+    ThingHandler handler =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          UUID user = Things.caller();
+          try {
+            jdbi.useTransaction(
+                level,
+                handle -> {
+                  insert(handle, user, thing);
+                  between.accept(user);
+                  TransactionalCompletion.complete(handle, thing);
+                });
+          } catch (RuntimeException thrown) {
+            told.complete(thrown);
+            throw thrown;
+          }
+          told.complete(new AssertionError("not told"));
+          answer(answer, thing);
+        };
+    try (ThingServer server = server(lease, handler);
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply reply = client.createThing(REQUEST);
+
+      assertThat(told.join())
+          .hasMessageContaining("call TransactionalCompletion.lock before anything else");
+      assertThat(reply.status().getCode()).isEqualTo(Status.Code.UNKNOWN);
+      assertThat(table.rowsOf(client.user())).isEmpty();
+      assertThat(table.thingsOf(client.user())).isEmpty();
+    }
+  }
+
+  /** Its lease may end meanwhile, for it is not renewed; nobody takes it over all the same. */
+  @ParameterizedTest
+  @EnumSource(names = {"READ_COMMITTED", "REPEATABLE_READ", "SERIALIZABLE"})
+  void aTransactionThatHasLockedItsRecordCompletesHoweverLongItTakes(
+      TransactionIsolationLevel level) {
+    ThingHandler handler =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          UUID user = Things.caller();
+          awaitRenewal(user);
+          jdbi.useTransaction(
+              level,
+              handle -> {
+                TransactionalCompletion.lock(handle);
+                insert(handle, user, thing);
+                await().until(() -> table.leaseEnd(user).isBefore(table.now()));
+                TransactionalCompletion.complete(handle, thing);
+              });
+          answer(answer, thing);
+        };
+    try (ThingServer server = server(SHORT_LEASE, handler);
+        ThingServer other = server(SHORT_LEASE, handler);
+        ThingClient client = ThingClient.to(server.port());
+        ThingClient toOther = ThingClient.to(other.port()).like(client)) {
+      CompletableFuture<Reply> first = client.startThing(REQUEST);
+      await().until(() -> !table.rowsOf(client.user()).isEmpty());
+      while (!first.isDone()) {
+        Reply duplicate = toOther.createThing(REQUEST);
+        assertThat(duplicate.isReplay() || duplicate.reason().equals(Things.IN_PROGRESS))
+            .as(duplicate.toString())
+            .isTrue();
+      }
+
+      assertThat(first.join().isOk()).as(first.join().toString()).isTrue();
+      assertThat(toOther.createThing(REQUEST).bytes()).isEqualTo(first.join().bytes());
+      assertThat(table.thingsOf(client.user())).containsExactly(first.join().thingId());
+      assertThat(table.joined(client.user())).isTrue();
+      assertThat(server.events()).doesNotContain("leaseLost");
+    }
+  }
+
+  /** A lock ends with its transaction. */
+  @Test
+  void aTransactionThatIsTriedAgainLocksAgain() {
+    CompletableFuture<Throwable> told = new CompletableFuture<>();
+    ThingHandler handler =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          UUID user = Things.caller();
+          try (Handle handle = jdbi.open()) {
+            handle.setTransactionIsolationLevel(TransactionIsolationLevel.REPEATABLE_READ);
+            handle.begin();
+            TransactionalCompletion.lock(handle);
+            handle.rollback();
+            handle.begin();
+            insert(handle, user, thing);
+            try {
+              TransactionalCompletion.complete(handle, thing);
+              told.complete(new AssertionError("not told"));
+            } catch (RuntimeException thrown) {
+              told.complete(thrown);
+            }
+            handle.rollback();
+            handle.begin();
+            TransactionalCompletion.lock(handle);
+            insert(handle, user, thing);
+            TransactionalCompletion.complete(handle, thing);
+            handle.commit();
+          }
+          answer(answer, thing);
+        };
+    try (ThingServer server = server(LONG_LEASE, handler);
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(told.join()).hasMessageContaining("is repeatable read");
+      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+    }
+  }
+
+  @Test
+  void aRecordThatWasTakenOverIsNotLocked() {
+    CompletableFuture<Throwable> told = new CompletableFuture<>();
+    ThingHandler handler =
+        (request, answer) -> {
+          UUID user = Things.caller();
+          database
+              .superuser()
+              .useHandle(
+                  handle ->
+                      handle.execute(
+                          "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1"
+                              + " WHERE user_id = ?",
+                          user));
+          try {
+            jdbi.useTransaction(TransactionalCompletion::lock);
+          } catch (RuntimeException thrown) {
+            told.complete(thrown);
+            throw thrown;
+          }
+          answer(answer, newThing(request));
+        };
+    try (ThingServer server = server(LONG_LEASE, handler);
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(told.join()).isInstanceOf(ClaimLostException.class);
+    }
+  }
+
+  @Test
+  void withoutAKeyThereIsNothingToLock() {
+    ThingHandler handler =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          UUID user = Things.caller();
+          jdbi.useTransaction(
+              TransactionIsolationLevel.SERIALIZABLE,
+              handle -> {
+                TransactionalCompletion.lock(handle);
+                insert(handle, user, thing);
+                TransactionalCompletion.complete(handle, thing);
+              });
+          answer(answer, thing);
+        };
+    try (ThingServer server = server(LONG_LEASE, handler);
+        ThingClient client = ThingClient.to(server.port()).withoutKey()) {
+      assertThat(client.createThing(REQUEST).isOk()).isTrue();
+    }
+  }
+
+  private static ThingServer server(Duration lease, ThingHandler handler) {
+    return ThingServer.on(database.app()).lease(lease).handler(handler).start();
+  }
+
+  private void awaitRenewal(UUID user) {
+    OffsetDateTime leaseEnd = table.leaseEnd(user);
+    await().until(() -> table.leaseEnd(user).isAfter(leaseEnd));
+  }
+}
