@@ -10,7 +10,7 @@ enum Dimension {
   /** The isolation of the pool's transactions. */
   ISOLATION("read committed", "read committed", "repeatable read", "serializable"),
   /** The driver's {@code prepareThreshold}; start-up may refuse the forced binary transfer. */
-  PREPARE_THRESHOLD("5", "5", "5", "1", "1", "0", "0", "-1"),
+  PREPARE_THRESHOLD("5", "5", "5", "5", "1", "1", "1", "0", "0", "0", "-1"),
   /** The driver's {@code preferQueryMode}; start-up may refuse the simple one. */
   QUERY_MODE(
       "extended",
@@ -18,6 +18,10 @@ enum Dimension {
       "extended",
       "extendedForPrepared",
       "extendedForPrepared",
+      "extended",
+      "extendedForPrepared",
+      "extendedForPrepared",
+      "extendedCacheEverything",
       "extendedCacheEverything",
       "extendedCacheEverything",
       "simple"),

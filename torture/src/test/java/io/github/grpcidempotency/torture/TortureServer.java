@@ -62,6 +62,7 @@ final class TortureServer {
   static final String CLOSED = "closed ";
   static final int POOL_SIZE = 10;
   static final Duration RETENTION = Duration.ofHours(6);
+  private static final int MOST_TRIES = 50;
   private static final Duration ATTACH = Duration.ofSeconds(2);
 
   /** Held, because loggers are collected with their level. */
@@ -179,8 +180,10 @@ final class TortureServer {
     return new HikariDataSource(config);
   }
 
+  /** What is broken when it starts may pass; a life that may be refused is refused soon. */
   @SuppressWarnings("SystemOut") // goes to the log beside the history
   private IdempotencyInterceptor interceptor(HikariDataSource pool) {
+    int tries = life.mayBeRefused() ? 3 : MOST_TRIES;
     while (true) {
       try {
         return IdempotencyInterceptor.builder(
@@ -194,8 +197,15 @@ final class TortureServer {
             .listener(FailingListener.of(life.number(Dimension.LISTENER_FAILURES)))
             .executor(executor(life.number(Dimension.REJECTIONS)))
             .build();
+      } catch (SetupException refused) {
+        System.err.println("cannot start so: " + refused.problems());
+        tries--;
+        if (tries == 0) {
+          throw refused;
+        }
+        pause(200);
       } catch (StoreException | IllegalStateException databaseIsOut) {
-        System.err.println("cannot start yet: " + databaseIsOut.getCause());
+        System.err.println("cannot start yet: " + databaseIsOut + ", " + databaseIsOut.getCause());
         pause(100);
       }
     }
