@@ -74,7 +74,7 @@ class LateLockTest {
   }
 
   /** A server whose lock is slow, and one that is quicker. */
-  private final class Race implements AutoCloseable {
+  private static final class Race implements AutoCloseable {
     private final HikariDataSource pool;
     private final ThingServer late;
     private final ThingServer winner = ThingServer.on(database.app()).transactional().start();

@@ -4,9 +4,9 @@ import io.github.grpcidempotency.example.tenant.ApiKeys;
 import io.github.grpcidempotency.example.tenant.Tenant;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ReplayGuard;
+import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
 import java.util.UUID;
-import io.github.grpcidempotency.store.StoreException;
 import org.jdbi.v3.core.JdbiException;
 
 /**
