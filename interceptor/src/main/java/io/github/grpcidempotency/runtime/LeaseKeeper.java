@@ -20,6 +20,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -32,11 +33,13 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. One daemon thread, started with the first call.
  */
 final class LeaseKeeper implements AutoCloseable {
-  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(LeaseKeeper.class));
+  private final RateLimitedLog log;
   private final IdempotencyStore store;
   private final SafeListener listener;
   private final ScheduledExecutorService timer;
-  private final Map<IdempotencyKey, Held> held = new ConcurrentHashMap<>();
+
+  /** More than one of a key where a call was stopped for longer than its lease. */
+  private final Map<IdempotencyKey, List<Held>> held = new ConcurrentHashMap<>();
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
 
@@ -48,9 +51,22 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Makes the keeper of a store's leases. */
   public LeaseKeeper(IdempotencyStore store, SafeListener listener) {
+    this(
+        store,
+        listener,
+        DaemonThreads.newTimer("idempotency-lease"),
+        RateLimitedLog.of(LoggerFactory.getLogger(LeaseKeeper.class)));
+  }
+
+  LeaseKeeper(
+      IdempotencyStore store,
+      SafeListener listener,
+      ScheduledExecutorService timer,
+      RateLimitedLog log) {
+    this.log = log;
     this.store = store;
     this.listener = listener;
-    this.timer = DaemonThreads.newTimer("idempotency-lease");
+    this.timer = timer;
     long thirdOfLease = Math.max(1, store.lease().toMillis() / 3);
     ScheduledFuture<?> unused =
         timer.scheduleWithFixedDelay(
@@ -66,14 +82,27 @@ final class LeaseKeeper implements AutoCloseable {
    * @param call whoever can close the call
    */
   public void hold(Claim claim, Object call) {
-    held.put(claim.request().key(), new Held(claim, new WeakReference<>(call)));
+    Held entry = new Held(claim, new WeakReference<>(call));
+    held.compute(
+        claim.request().key(),
+        (key, before) -> {
+          List<Held> now = new ArrayList<>(before == null ? List.of() : without(claim, before));
+          now.add(entry);
+          return now;
+        });
   }
 
   /** Lets a claim's lease end. */
   public void drop(Claim claim) {
     IdempotencyKey key = claim.request().key();
-    Held entry = held.get(key);
-    if (entry != null && entry.claim() == claim && held.remove(key, entry)) {
+    boolean wasHeld = holds(claim);
+    held.computeIfPresent(
+        key,
+        (sameKey, before) -> {
+          List<Held> left = without(claim, before);
+          return left.isEmpty() ? null : left;
+        });
+    if (wasHeld) {
       dropped.accept(key);
     }
   }
@@ -85,7 +114,7 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Returns the call of this process that holds a key, as far as this process knows. */
   public Optional<Standing.InFlight> standing(IdempotencyKey key) {
-    return Optional.ofNullable(held.get(key)).map(entry -> inFlight(entry.claim().request()));
+    return of(key).stream().findFirst().map(entry -> inFlight(entry.claim().request()));
   }
 
   /** Stops renewing. Leases then end by themselves. */
@@ -97,9 +126,7 @@ final class LeaseKeeper implements AutoCloseable {
   private void renew() {
     try {
       List<Claim> claims = new ArrayList<>();
-      held.values().stream()
-          .filter(entry -> !entry.isForgotten())
-          .forEach(entry -> claims.add(entry.claim()));
+      all().filter(entry -> !entry.isForgotten()).forEach(entry -> claims.add(entry.claim()));
       if (!claims.isEmpty()) {
         dropLost(claims, store.renew(claims));
       }
@@ -110,7 +137,7 @@ final class LeaseKeeper implements AutoCloseable {
 
   private void dropForgotten() {
     boolean reachable = true;
-    for (Held entry : held.values()) {
+    for (Held entry : all().toList()) {
       if (entry.isForgotten()) {
         Claim claim = entry.claim();
         warn(claim, "was dropped by its handler unanswered");
@@ -159,7 +186,18 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   private boolean holds(Claim claim) {
-    Held entry = held.get(claim.request().key());
-    return entry != null && entry.claim() == claim;
+    return of(claim.request().key()).stream().anyMatch(entry -> entry.claim() == claim);
+  }
+
+  private List<Held> of(IdempotencyKey key) {
+    return held.getOrDefault(key, List.of());
+  }
+
+  private Stream<Held> all() {
+    return held.values().stream().flatMap(List::stream);
+  }
+
+  private static List<Held> without(Claim claim, List<Held> entries) {
+    return entries.stream().filter(entry -> entry.claim() != claim).toList();
   }
 }
