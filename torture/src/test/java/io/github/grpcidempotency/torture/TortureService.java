@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.torture;
 
 import com.google.common.base.Stopwatch;
+import com.google.common.base.Strings;
 import io.github.grpcidempotency.grpc.CurrentCall;
 import io.github.grpcidempotency.postgres.ClaimLostException;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
@@ -25,6 +26,7 @@ import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
 
 /** Writes effects, slowly, and fails now and then. */
 final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
@@ -34,6 +36,8 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
       VALUES (:key, :user, :server, :form, :payload, :value, :guarded,
               clock_timestamp() - :millis * interval '1 millisecond')
       """;
+
+  private static final int MOST_TRIES = 5;
 
   private final String server;
   private final DataSource pool;
@@ -149,14 +153,35 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         answer,
         () -> {
           pause(request.getDelayMillis() * 3L / 4);
-          jdbi.useTransaction(
-              handle -> {
-                insert(handle, run);
-                pause(request.getDelayMillis() / 4);
-                failSometimes(request);
-                TransactionalCompletion.complete(handle, run.effect());
-              });
+          tryAgainOnConflicts(
+              () ->
+                  jdbi.useTransaction(
+                      handle -> {
+                        insert(handle, run);
+                        pause(request.getDelayMillis() / 4);
+                        failSometimes(request);
+                        TransactionalCompletion.complete(handle, run.effect());
+                      }));
         });
+  }
+
+  /** What every handler does whose transactions are stricter than {@code READ COMMITTED}. */
+  private static void tryAgainOnConflicts(Runnable transaction) {
+    for (int tries = 1; ; tries++) {
+      try {
+        transaction.run();
+        return;
+      } catch (JdbiException failure) {
+        if (tries == MOST_TRIES || !isConflict(failure)) {
+          throw failure;
+        }
+      }
+    }
+  }
+
+  private static boolean isConflict(JdbiException failure) {
+    return failure.getCause() instanceof SQLException database
+        && Strings.nullToEmpty(database.getSQLState()).startsWith("40");
   }
 
   private void write(Run run, EffectRequest request, StreamObserver<Effect> answer) {
