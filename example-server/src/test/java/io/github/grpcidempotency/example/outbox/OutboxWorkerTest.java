@@ -145,7 +145,7 @@ class OutboxWorkerTest {
             .limit(workers)
             .toList();
     try {
-      await().until(done);
+      await().atMost(Duration.ofMinutes(1)).until(done);
     } finally {
       running.forEach(Repeating::close);
     }
