@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
+import static io.github.grpcidempotency.fault.ThingHandler.answer;
+import static io.github.grpcidempotency.fault.ThingHandler.insert;
+import static io.github.grpcidempotency.fault.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -9,8 +12,11 @@ import io.github.grpcidempotency.fault.ThingHandler;
 import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
+import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -67,8 +73,24 @@ class DriverSettingsTest {
       for (Execution execution : Execution.values()) {
         check(ThingServer.on(pool).execution(execution));
       }
-      check(ThingServer.on(pool).handler(ThingHandler.completing(pool)));
+      check(ThingServer.on(pool).handler(completing(pool)));
     }
+  }
+
+  /** Completes in a transaction that may keep its snapshot. */
+  private static ThingHandler completing(HikariDataSource pool) {
+    Jdbi jdbi = Jdbi.create(pool);
+    return (request, answer) -> {
+      Thing thing = newThing(request);
+      UUID user = Things.caller();
+      jdbi.useTransaction(
+          handle -> {
+            TransactionalCompletion.lock(handle);
+            insert(handle, user, thing);
+            TransactionalCompletion.complete(handle, thing);
+          });
+      answer(answer, thing);
+    };
   }
 
   /** More often than the driver needs to prepare a statement on the server. */
