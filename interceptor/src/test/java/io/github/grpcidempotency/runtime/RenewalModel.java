@@ -53,7 +53,7 @@ public class RenewalModel {
   /** A call that runs ends, its lease lost or not. */
   @Operation
   public void end() {
-    for (Map.Entry<Integer, Claim> call : running.entrySet()) {
+    for (Map.Entry<Integer, Claim> call : List.copyOf(running.entrySet())) {
       if (running.remove(call.getKey(), call.getValue())) {
         Claim.Settled unused = call.getValue().release();
         leases.drop(call.getValue());
