@@ -79,7 +79,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   @Override
   public void verify(Collection<Procedure> procedures) {
     try {
-      new StartupCheck(this, dataSource, maintenance, schema).run(procedures);
+      new StartupCheck(dataSource, maintenance, schema).run(procedures);
     } catch (JdbiException failure) {
       throw Failures.of("could not check the store", failure);
     }

@@ -4,6 +4,7 @@ import com.google.common.base.Throwables;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Empty;
 import io.github.grpcidempotency.decision.FailureCause;
+import io.github.grpcidempotency.decision.FailureDecider;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
@@ -90,7 +91,7 @@ final class ProbeCall {
   /**
    * Makes the call, and says what went wrong.
    *
-   * @throws RuntimeException what the store threw, if the database cannot be reached
+   * @throws RuntimeException what the store threw, if that is nothing that lasts
    */
   List<String> problems(Collection<Procedure> procedures) {
     List<String> problems = new ArrayList<>();
@@ -110,7 +111,7 @@ final class ProbeCall {
     } catch (Unproved unproved) {
       return Optional.ofNullable(unproved.getMessage());
     } catch (RuntimeException failure) {
-      if (isOutOfReach(failure)) {
+      if (FailureDecider.passes(causeOf(failure))) {
         throw failure;
       }
       logger.debug("a trial call failed", failure);
@@ -236,7 +237,7 @@ final class ProbeCall {
       if (!(failed.getCause() instanceof StoreException failure)) {
         throw new IllegalStateException(failed.getCause());
       }
-      if (!isOutOfReach(failure)) {
+      if (!FailureDecider.passes(failure.failureCause())) {
         throw failure;
       }
       warnOfOneConnection();
@@ -326,13 +327,6 @@ final class ProbeCall {
     if (!proved) {
       throw new Unproved(problem);
     }
-  }
-
-  private static boolean isOutOfReach(RuntimeException failure) {
-    return switch (causeOf(failure)) {
-      case NO_CONNECTION, POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN -> true;
-      case READ_ONLY, CONTENTION, TIMEOUT, BROKEN, OTHER -> false;
-    };
   }
 
   private static FailureCause causeOf(RuntimeException failure) {

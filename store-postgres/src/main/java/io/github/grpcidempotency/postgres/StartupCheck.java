@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -21,15 +22,15 @@ import org.jdbi.v3.core.Jdbi;
  * </ol>
  */
 final class StartupCheck {
-  private final PostgresIdempotencyStore store;
+  /** Outlasts a trial call however slow the database is. */
+  private static final Duration TRIAL_LEASE = Duration.ofMinutes(1);
+
   private final DataSource pool;
   private final DataSource maintenance;
   private final String schema;
   private final List<String> problems = new ArrayList<>();
 
-  StartupCheck(
-      PostgresIdempotencyStore store, DataSource pool, DataSource maintenance, String schema) {
-    this.store = store;
+  StartupCheck(DataSource pool, DataSource maintenance, String schema) {
     this.pool = pool;
     this.maintenance = maintenance;
     this.schema = schema;
@@ -48,11 +49,19 @@ final class StartupCheck {
       PoolCheck.ofSingleStatements("the maintenance pool", maintenance).ifPresent(problems::add);
     }
     if (checkSchema(procedures)) {
-      problems.addAll(new ProbeCall(store, maintenance, schema).problems(procedures));
+      problems.addAll(new ProbeCall(trialStore(), maintenance, schema).problems(procedures));
     }
     if (!problems.isEmpty()) {
       throw new SetupException(problems);
     }
+  }
+
+  private PostgresIdempotencyStore trialStore() {
+    return PostgresIdempotencyStore.builder(pool)
+        .maintenance(maintenance)
+        .schema(schema)
+        .lease(TRIAL_LEASE)
+        .build();
   }
 
   /** Returns whether a call may be tried. */

@@ -18,10 +18,12 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.assertj.core.api.AbstractThrowableAssert;
+import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -249,6 +251,39 @@ class StartupProbeTest {
   void aMaintenancePoolOutOfReachIsNotMistakenForAWrongOne() {
     try (HikariDataSource nowhere = ThingServer.pool("jdbc:postgresql://127.0.0.1:1/none")) {
       assertThatThrownBy(() -> verify(database.app(), nowhere)).isInstanceOf(StoreException.class);
+    }
+  }
+
+  /** A trial call of its own server's lease would be taken over by its duplicate. */
+  @Test
+  void aDatabaseThatIsSlowerThanALeaseIsNotMistakenForAWrongOne() {
+    execute(
+        """
+        CREATE OR REPLACE FUNCTION idempotency.current_user_id() RETURNS uuid
+          LANGUAGE sql STABLE
+          BEGIN ATOMIC
+            SELECT pg_sleep(0.06);
+            SELECT NULLIF(current_setting('app.current_user_id', true), '')::uuid;
+          END
+        """);
+    PostgresIdempotencyStore.builder(database.app())
+        .lease(Duration.ofMillis(100))
+        .build()
+        .verify(List.of());
+  }
+
+  /** As while somebody migrates. */
+  @Test
+  void aTableThatIsLockedForAWhileIsNotMistakenForAWrongOne() {
+    try (HikariDataSource pool = withSettings("options=-c%20lock_timeout=100");
+        Handle migration = database.superuser().open()) {
+      migration.begin();
+      migration.execute("LOCK TABLE idempotency.idempotency_keys IN SHARE ROW EXCLUSIVE MODE");
+
+      assertThatThrownBy(() -> verify(pool)).isInstanceOf(StoreException.class);
+
+      migration.rollback();
+      verify(pool);
     }
   }
 
