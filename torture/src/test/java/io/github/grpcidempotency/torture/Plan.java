@@ -126,6 +126,14 @@ record Plan(
         length, servers, clients, lease, pause, faults, List.of(statements), forms, mix, lives);
   }
 
+  Plan calling(int otherClients) {
+    return new Plan(length, servers, otherClients, lease, pause, faults, cuts, forms, mix, lives);
+  }
+
+  Plan leasing(Duration other) {
+    return new Plan(length, servers, clients, other, pause, faults, cuts, forms, mix, lives);
+  }
+
   Plan pausing(Duration other) {
     return new Plan(length, servers, clients, lease, other, faults, cuts, forms, mix, lives);
   }

@@ -199,11 +199,16 @@ enum SeededFault {
           store("Claiming", "phase != FailurePhase.ANSWER_LOST && !isLate()", "true")),
       Map.of(FaultKind.SWALLOW_CLAIM, 1),
       List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.ONE_EFFECT) {
+      Form.RESERVED,
+      Rule.NO_UNEXPLAINED_EFFECT,
+      Rule.ONE_ANSWER,
+      Rule.ANSWER_IS_RECORDED) {
     @Override
     Plan plan() {
-      return super.plan().pausing(Duration.ofMillis(150)).mixing(new Plan.Mix(40, 0, 0, 0));
+      return super.plan()
+          .calling(32)
+          .pausing(Duration.ofMillis(400))
+          .mixing(new Plan.Mix(10, 0, 0, 0));
     }
   },
 
@@ -363,6 +368,8 @@ enum SeededFault {
     @Override
     Plan plan() {
       return super.plan()
+          .calling(32)
+          .leasing(Duration.ofSeconds(2))
           .mixing(new Plan.Mix(100, 0, 0, 0))
           .living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300"));
     }
