@@ -7,6 +7,7 @@ import static io.github.grpcidempotency.torture.Mutant.Edit.store;
 import io.github.grpcidempotency.torture.Mutant.Edit;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -489,7 +490,15 @@ enum SeededFault {
     return broken;
   }
 
+  /** Start-up would find some of these faults by its trial call; here it is the checker's turn. */
   Mutant build(Path directory) {
-    return Mutant.of(edits, List.of("-Dtorture.skew=3600"), directory);
+    List<Edit> all = new ArrayList<>(edits);
+    all.add(
+        store(
+            "ProbeCall",
+            "problemOf(Execution.RESERVED, this::completeReserved)",
+            "if (procedures != null) return problems;"
+                + " problemOf(Execution.RESERVED, this::completeReserved)"));
+    return Mutant.of(all, List.of("-Dtorture.skew=3600"), directory);
   }
 }
