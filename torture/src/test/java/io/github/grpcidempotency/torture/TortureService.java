@@ -27,6 +27,7 @@ import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
 
 /** Writes effects, slowly, and fails now and then. */
 final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
@@ -157,12 +158,20 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
               () ->
                   jdbi.useTransaction(
                       handle -> {
+                        lockIfStrict(handle);
                         insert(handle, run);
                         pause(request.getDelayMillis() / 4);
                         failSometimes(request);
                         TransactionalCompletion.complete(handle, run.effect());
                       }));
         });
+  }
+
+  /** A renewal would change the record behind the snapshot of a stricter transaction. */
+  private static void lockIfStrict(Handle handle) {
+    if (handle.getTransactionIsolationLevel() != TransactionIsolationLevel.READ_COMMITTED) {
+      TransactionalCompletion.lock(handle);
+    }
   }
 
   /** What every handler does whose transactions are stricter than {@code READ COMMITTED}. */
