@@ -14,7 +14,7 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import java.lang.ref.Reference;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /**
  * A call that owns its key: keeps the lease while the handler runs, and settles when it has ended.
@@ -51,7 +51,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
    */
   boolean handlerThrew() {
     if (recording.abandon() && !settleFailure(Status.UNKNOWN, new Metadata())) {
-      refuse(Refusal.inProgress(engine.lease()));
+      refuseForNow();
       return true;
     }
     return false;
@@ -65,24 +65,24 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
   @Override
   public void closed(RecordingCall.Answer<ResponseT> answer) {
     if (answer.status().isOk() && answer.message().isPresent()) {
-      persist(() -> settleResponse(answer, answer.message().get()));
+      settleResponse(answer, answer.message().get());
     } else {
       // OK without a message is INTERNAL: gRPC itself says so when the call is closed.
       Status failure = answer.status().isOk() ? Status.INTERNAL : answer.status();
       if (settleFailure(failure, answer.trailers())) {
         call.close(answer.status(), answer.trailers());
       } else {
-        refuse(Refusal.inProgress(engine.lease()));
+        refuseForNow();
       }
     }
   }
 
   private void settleResponse(RecordingCall.Answer<ResponseT> answer, ResponseT message) {
     try {
-      switch (engine.settler().complete(claim, (Message) message)) {
+      switch (persist(() -> engine.settler().complete(claim, (Message) message))) {
         case DONE ->
             Answering.send(call, answer, claim.operationId(), claim.expires(), firstStatus());
-        case COME_AGAIN -> refuse(Refusal.inProgress(engine.lease()));
+        case COME_AGAIN -> refuseForNow();
         case UNAVAILABLE -> refuse(Refusal.storeUnavailable());
         case ROLLED_BACK -> Answering.rolledBack(call);
       }
@@ -101,17 +101,19 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
   private boolean settleFailure(Status status, Metadata trailers) {
     boolean marked = IdempotencyMetadata.removeTerminalMark(trailers);
     Outcome.Failed failed = new Outcome.Failed(Code.forNumber(status.getCode().value()), marked);
-    AtomicBoolean counts = new AtomicBoolean();
-    persist(
+    return persist(
         () ->
-            counts.set(
-                engine
-                    .settler()
-                    .fail(
-                        claim,
-                        failed,
-                        () -> TerminalError.record(status, trailers, procedure.failurePolicy()))));
-    return counts.get();
+            engine
+                .settler()
+                .fail(
+                    claim,
+                    failed,
+                    () -> TerminalError.record(status, trailers, procedure.failurePolicy())));
+  }
+
+  /** Refuses for as long as another owner may have the key. */
+  private void refuseForNow() {
+    refuse(Refusal.inProgress(engine.lease()));
   }
 
   /** Asks the client to come again: the answer is not recorded (yet), or it is another owner's. */
@@ -124,10 +126,13 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
    * Runs store work beyond the reach of the call's cancellation and deadline. The lease keeper
    * holds the recording call weakly, and must not take it for dropped while it is settled.
    */
-  private void persist(Runnable work) {
+  private <T> T persist(Supplier<T> work) {
+    Context beyond = Context.current().fork();
+    Context previous = beyond.attach();
     try {
-      Context.current().fork().run(work);
+      return work.get();
     } finally {
+      beyond.detach(previous);
       Reference.reachabilityFence(recording);
     }
   }

@@ -98,7 +98,10 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
         Answering.unavailable(call);
       }
     } catch (RuntimeException unknown) {
-      logger.warn("{}: it is not known whether it was committed", procedure.name(), unknown);
+      log.warn(
+          procedure.name() + " unknown",
+          unknown,
+          procedure.name() + ": it is not known whether it was committed");
       call.close(Status.UNKNOWN.withDescription("the outcome is not known"), new Metadata());
     }
   }

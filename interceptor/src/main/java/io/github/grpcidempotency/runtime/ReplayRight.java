@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.runtime;
 
 import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -15,6 +16,7 @@ import org.slf4j.LoggerFactory;
 /** Whether a recorded answer may be given to whoever asks for it now. */
 public final class ReplayRight {
   private static final Logger logger = LoggerFactory.getLogger(ReplayGuard.class);
+  private static final RateLimitedLog log = RateLimitedLog.of(logger);
 
   private ReplayRight() {}
 
@@ -39,7 +41,8 @@ public final class ReplayRight {
           ? Optional.empty()
           : Optional.of(Refusal.replayDenied());
     } catch (StoreException unreachable) {
-      logger.warn("{}: the replay guard cannot be asked", procedure.name(), unreachable);
+      log.warn(
+          procedure.name(), unreachable, procedure.name() + ": the replay guard cannot be asked");
       return Optional.of(Refusal.storeUnavailable());
     } catch (RuntimeException undecided) {
       logger.error("{}: the replay guard failed; not replayed", procedure.name(), undecided);

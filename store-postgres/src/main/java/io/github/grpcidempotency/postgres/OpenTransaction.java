@@ -13,7 +13,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
@@ -44,11 +43,7 @@ final class OpenTransaction implements StoreTransaction {
    * @throws ConnectionException if none can be had
    */
   static OpenTransaction on(DataSource dataSource, Handles handles) {
-    try {
-      return new OpenTransaction(dataSource.getConnection(), handles);
-    } catch (SQLException failure) {
-      throw new ConnectionException(failure);
-    }
+    return new OpenTransaction(Connections.take(dataSource), handles);
   }
 
   /**
@@ -163,7 +158,7 @@ final class OpenTransaction implements StoreTransaction {
       logger.error("the record of a transaction was refused", failure);
       throw endedByHandler();
     }
-    if (Failures.isCutOff(failure) || Failures.causeOf(failure) != FailureCause.OTHER) {
+    if (Failures.causeOf(failure) != FailureCause.OTHER) {
       throw Failures.of("could not commit the transaction", failure);
     }
     logger.error("the transaction could not be committed", failure);

@@ -7,7 +7,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.PGConnection;
@@ -44,20 +43,12 @@ final class PoolCheck {
 
   private static Optional<String> check(
       String name, DataSource pool, Function<Connection, Optional<String>> special) {
-    try (Connection connection = connect(pool)) {
+    try (Connection connection = Connections.take(pool)) {
       return problemOf(connection)
           .or(() -> special.apply(connection))
           .map(problem -> name + " " + problem);
     } catch (SQLException failure) {
       throw new UnableToExecuteStatementException(failure, null);
-    }
-  }
-
-  private static Connection connect(DataSource pool) {
-    try {
-      return pool.getConnection();
-    } catch (SQLException failure) {
-      throw new ConnectionException(failure);
     }
   }
 

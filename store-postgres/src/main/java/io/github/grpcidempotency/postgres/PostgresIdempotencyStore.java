@@ -219,18 +219,10 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   }
 
   private <T> T once(Function<Connection, T> work) {
-    try (Connection connection = connect()) {
+    try (Connection connection = Connections.take(dataSource)) {
       return work.apply(connection);
     } catch (SQLException failure) {
       throw new CloseException("could not give a connection back", failure);
-    }
-  }
-
-  private Connection connect() {
-    try {
-      return dataSource.getConnection();
-    } catch (SQLException failure) {
-      throw new ConnectionException(failure);
     }
   }
 

@@ -68,7 +68,6 @@ record Exercise(Map<String, Long> counts) {
         least.put(kind.name(), 1L);
       }
     }
-    least.put("KILL", 2L);
     least.put("CUT_BEFORE COMMIT", 1L);
     least.put("CUT_AFTER COMMIT", 1L);
     return least.entrySet().stream()

@@ -68,7 +68,7 @@ final class FaultSchedule {
     List<FaultKind> all = new ArrayList<>(Arrays.asList(FaultKind.values()));
     all.retainAll(plan.faults().keySet());
     Collections.shuffle(all, random);
-    all.forEach(kind -> first.add(planned(kind, statement(kind, plan.cuts().get(0)))));
+    all.forEach(kind -> first.add(nextOf(kind)));
   }
 
   /** Whether there is anything to break at all. */
@@ -83,6 +83,11 @@ final class FaultSchedule {
     }
     FaultKind kind = any(weighted);
     return planned(kind, statement(kind, any(plan.cuts())));
+  }
+
+  /** Returns one of a kind that found nothing to break when its turn came. */
+  Planned nextOf(FaultKind kind) {
+    return planned(kind, statement(kind, plan.cuts().get(0)));
   }
 
   private String statement(FaultKind kind, String cut) {

@@ -91,7 +91,7 @@ record Plan(
     return new Plan(
         length,
         2,
-        32,
+        48,
         Duration.ofMillis(2_000),
         Duration.ofMillis(300),
         faults,

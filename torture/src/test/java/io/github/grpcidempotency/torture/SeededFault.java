@@ -130,14 +130,14 @@ enum SeededFault {
       List.of(
           interceptor(
               "grpc/ClaimedCall",
-              "    try {\n      switch (engine",
+              "    try {\n      switch (persist",
               "    Answering.send(call, answer, claim.operationId(), claim.expires(),"
                   + " firstStatus());\n"
                   + "    if (claim != null) {\n"
                   + "      var unused = engine.settler().complete(claim, (Message) message);\n"
                   + "      return;\n"
                   + "    }\n"
-                  + "    try {\n      switch (engine")),
+                  + "    try {\n      switch (persist")),
       Map.of(FaultKind.CUT_BEFORE, 1),
       List.of(Plan.COMMIT),
       Form.TRANSACTIONAL,

@@ -147,7 +147,7 @@ final class Torture implements AutoCloseable {
     }
   }
 
-  /** Goes on for longer on a machine so slow that not everything has been broken yet. */
+  /** Goes on for longer where something has not been broken yet, and breaks that. */
   private void breakThings() throws InterruptedException {
     long end = System.nanoTime() + plan.length().toNanos();
     long last = end + Math.min(3 * plan.length().toNanos(), MOST_EXTRA.toNanos());
@@ -156,8 +156,13 @@ final class Torture implements AutoCloseable {
       TimeUnit.NANOSECONDS.sleep(plan.length().toNanos());
       return;
     }
-    while (System.nanoTime() < end || (System.nanoTime() < last && misses())) {
-      Planned planned = schedule.next();
+    while (System.nanoTime() < last) {
+      boolean overtime = System.nanoTime() >= end;
+      Optional<FaultKind> missing = overtime ? missing() : Optional.empty();
+      if (overtime && missing.isEmpty()) {
+        return;
+      }
+      Planned planned = missing.map(schedule::nextOf).orElseGet(schedule::next);
       TimeUnit.MILLISECONDS.sleep(planned.pause().toMillis());
       if (!planned.kind().isLight() && !planned.overlaps()) {
         awaitRecovery();
@@ -166,11 +171,12 @@ final class Torture implements AutoCloseable {
     }
   }
 
-  private boolean misses() {
+  private Optional<FaultKind> missing() {
     Set<FaultKind> seen = faults.happened().stream().map(Fault::kind).collect(Collectors.toSet());
     return plan.faults().keySet().stream()
-        .anyMatch(
-            kind -> !seen.contains(kind) && (kind != FaultKind.SKEW || ServerJvm.canSkewClocks()));
+        .filter(kind -> !seen.contains(kind))
+        .filter(kind -> kind != FaultKind.SKEW || ServerJvm.canSkewClocks())
+        .findFirst();
   }
 
   /** Waits for answers, so that the next fault hits something that works. */

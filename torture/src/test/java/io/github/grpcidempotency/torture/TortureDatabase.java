@@ -35,6 +35,14 @@ final class TortureDatabase {
       $$
       """;
 
+  /** The answers at the end of a run, without those that were planted and that nobody asked for. */
+  private static final String ANSWERS =
+      """
+      SELECT idempotency_key AS key, user_id, response_bytes
+      FROM idempotency.idempotency_keys
+      WHERE response_bytes IS NOT NULL AND procedure <> 'of/Old'
+      """;
+
   private static final String PLANT =
       """
       INSERT INTO idempotency.idempotency_keys
@@ -123,9 +131,7 @@ final class TortureDatabase {
     return superuser.withHandle(
         handle ->
             handle
-                .createQuery(
-                    "SELECT idempotency_key AS key, user_id, response_bytes"
-                        + " FROM idempotency.idempotency_keys WHERE response_bytes IS NOT NULL")
+                .createQuery(ANSWERS)
                 .map(
                     (row, context) ->
                         new StoredAnswer(

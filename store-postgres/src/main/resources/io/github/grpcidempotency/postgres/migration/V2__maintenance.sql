@@ -75,7 +75,12 @@ BEGIN ATOMIC
           FOR UPDATE SKIP LOCKED))
     RETURNING 1
   ), forgotten AS (
-    DELETE FROM ${schema}.idempotency_waits AS w WHERE w.created < now() - interval '1 hour'
+    DELETE FROM ${schema}.idempotency_waits AS w
+     WHERE w.lock_id = ANY (ARRAY(
+       SELECT old.lock_id
+         FROM ${schema}.idempotency_waits AS old
+        WHERE old.created < now() - interval '1 hour'
+          FOR UPDATE SKIP LOCKED))
   )
   SELECT count(*)::integer FROM swept;
 END;
