@@ -1,17 +1,12 @@
 package io.github.grpcidempotency.example;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.example.cli.Program;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,8 +14,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Who says an option means it: one that would do nothing is refused, before anything starts. */
 class RefusedOptionsTest {
-  private record Ended(int exitCode, String said) {}
-
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -39,14 +32,14 @@ class RefusedOptionsTest {
       })
   void anOptionThatWouldDoNothing(String arguments, String sentence) throws IOException {
     assertThat(run(arguments.split(" ")))
-        .isEqualTo(new Ended(2, sentence + "; --help tells what is possible."));
+        .isEqualTo(new EndedProgram(2, "", sentence + "; --help tells what is possible."));
   }
 
   @Test
   void aRetentionOfNoTime() throws IOException {
-    Ended ended = run("--ttl", "0s");
+    EndedProgram ended = run("--ttl", "0s");
     assertThat(ended.exitCode()).isEqualTo(2);
-    assertThat(ended.said()).contains("--ttl").contains("'0s' is no time at all");
+    assertThat(ended.err()).contains("--ttl").contains("'0s' is no time at all");
   }
 
   @Test
@@ -54,31 +47,20 @@ class RefusedOptionsTest {
     String missing = directory.resolve("missing").toString();
     String data = directory.toString();
     assertThat(run("--data-dir", data, "--retention-file", missing))
-        .isEqualTo(new Ended(1, "There are no retentions at " + missing + "."));
-    assertThat(run("--data-dir", data, "--keyset", missing).said())
+        .isEqualTo(new EndedProgram(1, "", "There are no retentions at " + missing + "."));
+    assertThat(run("--data-dir", data, "--keyset", missing).err())
         .startsWith("There is no keyset at " + missing);
-    assertThat(run(new Keys(), "ADD", missing).said())
+    assertThat(EndedProgram.of(new Keys(), "ADD", missing).err())
         .startsWith("There is no keyset at " + missing);
     assertThat(directory).isEmptyDirectory();
   }
 
   /** Runs a server that could not start in any case. */
-  private static Ended run(String... arguments) throws IOException {
+  private static EndedProgram run(String... arguments) throws IOException {
     try (ServerSocket taken = new ServerSocket(0)) {
       List<String> all = new ArrayList<>(List.of("--port", "" + taken.getLocalPort()));
       all.addAll(List.of(arguments));
-      return run(new ExampleServer(), all.toArray(String[]::new));
-    }
-  }
-
-  private static Ended run(Callable<Integer> program, String... arguments) {
-    PrintStream before = System.err;
-    ByteArrayOutputStream said = new ByteArrayOutputStream();
-    System.setErr(new PrintStream(said, true, UTF_8));
-    try {
-      return new Ended(Program.run(program, arguments), said.toString(UTF_8).strip());
-    } finally {
-      System.setErr(before);
+      return EndedProgram.of(new ExampleServer(), all.toArray(String[]::new));
     }
   }
 }

@@ -54,14 +54,24 @@ class RefusedSetUpsTest {
     try (ServerSocket closedSoon = new ServerSocket(0)) {
       nobodyListens = closedSoon.getLocalPort();
     }
-    assertRefused(
-        "PostgreSQL at localhost:" + nobodyListens + "/example cannot be used",
-        "--port",
-        "0",
-        "--jdbc-url",
-        "jdbc:postgresql://localhost:" + nobodyListens + "/example",
-        "--keyset",
-        keyset.toString());
+    String[] arguments = {
+      "--port",
+      "0",
+      "--jdbc-url",
+      "jdbc:postgresql://localhost:" + nobodyListens + "/example",
+      "--keyset",
+      keyset.toString()
+    };
+    String sentence = "PostgreSQL at localhost:" + nobodyListens + "/example cannot be used";
+    assertRefused(sentence, arguments);
+    // As a process it is heard whole, with what the pool and the driver log.
+    try (ProgramProcess server = ProgramProcess.start(ExampleServer.class, arguments)) {
+      assertThat(server.awaitExit()).isEqualTo(1);
+      assertThat(server.out()).isEmpty();
+      assertThat(server.err())
+          .singleElement()
+          .satisfies(said -> assertThat(said).startsWith(sentence));
+    }
   }
 
   @Test
@@ -289,10 +299,9 @@ class RefusedSetUpsTest {
   }
 
   private static void assertRefused(Consumer<String> sentence, String... arguments) {
-    try (ProgramProcess server = ProgramProcess.start(ExampleServer.class, arguments)) {
-      assertThat(server.awaitExit()).isEqualTo(1);
-      assertThat(server.out()).isEmpty();
-      assertThat(server.err()).singleElement().satisfies(sentence);
-    }
+    EndedProgram server = EndedProgram.of(new ExampleServer(), arguments);
+    assertThat(server.exitCode()).isEqualTo(1);
+    assertThat(server.out()).isEmpty();
+    assertThat(server.err().lines()).singleElement().satisfies(sentence);
   }
 }

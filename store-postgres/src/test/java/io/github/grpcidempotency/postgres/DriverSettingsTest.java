@@ -10,7 +10,6 @@ import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingHandler;
 import io.github.grpcidempotency.fault.ThingServer;
-import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import java.util.List;
@@ -52,13 +51,10 @@ class DriverSettingsTest {
         "binaryTransfer=false",
         "binaryTransfer=true&prepareThreshold=1",
         "defaultRowFetchSize=1",
-        "defaultRowFetchSize=1&adaptiveFetch=true&maxResultBuffer=10M",
         "reWriteBatchedInserts=true",
         "stringtype=unspecified",
         "readOnlyMode=always",
         "assumeMinServerVersion=9.4",
-        "disableColumnSanitiser=true",
-        "quoteReturningIdentifiers=false",
         "options=-c%20standard_conforming_strings=off%20-c%20backslash_quote=on",
         "options=-c%20bytea_output=escape%20-c%20timezone=Asia/Kolkata",
         "options=-c%20default_transaction_isolation=repeatable%5C%20read",
@@ -66,13 +62,11 @@ class DriverSettingsTest {
         "options=-c%20default_transaction_deferrable=on",
         "options=-c%20search_path=pg_catalog",
         "options=-c%20plan_cache_mode=force_generic_plan",
-        "options=-c%20synchronous_commit=off",
       })
   void everyCallIsAsSafeAsEver(String settings) {
     try (HikariDataSource pool = ThingServer.pool(database.appUrl() + "&" + settings)) {
-      for (Execution execution : Execution.values()) {
-        check(ThingServer.on(pool).execution(execution));
-      }
+      check(ThingServer.on(pool));
+      check(ThingServer.on(pool).transactional());
       check(ThingServer.on(pool).handler(completing(pool)));
     }
   }
@@ -97,7 +91,7 @@ class DriverSettingsTest {
   private void check(ThingServer.Builder kind) {
     try (ThingServer server = kind.start();
         ThingClient client = ThingClient.to(server.port())) {
-      for (int call = 1; call <= 7; call++) {
+      for (int call = 1; call <= 6; call++) {
         ThingClient fresh = client.withNewKey();
         Reply created = fresh.createThing(REQUEST);
         assertThat(created.isOk()).as(created.toString()).isTrue();
@@ -108,7 +102,7 @@ class DriverSettingsTest {
         assertThat(replayed.operationStatus()).isEqualTo(Optional.of("processing"));
         assertThat(server.runs()).isEqualTo(call);
       }
-      assertThat(table.thingsOf(client.user())).hasSize(7);
+      assertThat(table.thingsOf(client.user())).hasSize(6);
       assertThat(server.events()).doesNotContainAnyElementsOf(List.of("ranUnguarded"));
     }
   }

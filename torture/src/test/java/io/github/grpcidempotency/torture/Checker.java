@@ -31,6 +31,9 @@ final class Checker {
   /** What a server says that left nobody waiting. */
   static final String ALL_ENDED = "waiting=0 left=0";
 
+  /** How often the recording of one effect may be refused for good before it is given up. */
+  private static final int MOST_RECORDINGS = 15;
+
   private final History history;
   private final Excuses excuses;
   private final Map<Scope, List<CommittedEffect>> effects;
@@ -73,6 +76,7 @@ final class Checker {
         .forEach(effect -> checkUnguarded(effect, calls.getOrDefault(effect.scope(), List.of())));
     history.calls().forEach(this::checkEnd);
     checkNobodyIsForgotten();
+    checkRecordings();
     history.faults().stream()
         .filter(fault -> fault.kind() == FaultKind.CLOSE)
         .forEach(this::checkClose);
@@ -320,6 +324,17 @@ final class Checker {
 
   private static long between(long @Nullable [] sorted, long first, long last) {
     return sorted == null ? 0 : Arrays.stream(sorted).filter(at -> at > first && at < last).count();
+  }
+
+  private void checkRecordings() {
+    long most = (long) MOST_RECORDINGS * history.effects().size();
+    if (history.refusedRecordings() > most) {
+      violate(
+          Rule.RECORDING_ENDS,
+          new Scope(new UUID(0, 0), "all"),
+          "%d refused recordings of %d effects"
+              .formatted(history.refusedRecordings(), history.effects().size()));
+    }
   }
 
   private void checkClose(Fault close) {

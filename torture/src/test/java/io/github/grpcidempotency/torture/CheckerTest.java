@@ -33,6 +33,7 @@ class CheckerTest {
   private final List<Change> changes = new ArrayList<>();
   private final List<Fault> faults = new ArrayList<>();
   private final List<StoredAnswer> stored = new ArrayList<>();
+  private long refusedRecordings;
   private final List<Life> lives =
       new ArrayList<>(List.of(new Life(0, 0, 1_000_000, ServerLife.ordinary(), "")));
 
@@ -57,6 +58,15 @@ class CheckerTest {
     committed(Form.TRANSACTIONAL, SECOND, 2_000);
     fault(FaultKind.KILL, "", 1_000, 2_000);
     assertThat(brokenRules()).containsExactly(Rule.ONE_EFFECT);
+  }
+
+  @Test
+  void anAnswerThatIsNotToBeRecordedIsGivenUp() {
+    committed(Form.RESERVED, FIRST, 1_000);
+    refusedRecordings = 13;
+    assertThat(brokenRules()).isEmpty();
+    refusedRecordings = 40;
+    assertThat(brokenRules()).containsExactly(Rule.RECORDING_ENDS);
   }
 
   @Test
@@ -304,7 +314,15 @@ class CheckerTest {
 
   private List<Rule> brokenRules() {
     History history =
-        new History(Duration.ofSeconds(1), calls, effects, changes, faults, stored, lives);
+        new History(
+            Duration.ofSeconds(1),
+            calls,
+            effects,
+            changes,
+            faults,
+            stored,
+            refusedRecordings,
+            lives);
     return Checker.check(history).stream().map(Violation::rule).distinct().toList();
   }
 

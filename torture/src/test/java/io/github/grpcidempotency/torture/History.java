@@ -14,6 +14,7 @@ import java.util.UUID;
  * All that happened in a run. Times are milliseconds of the one clock that is never set wrong.
  *
  * @param lease the servers' lease
+ * @param refusedRecordings how often the database refused to record an answer, for good
  */
 record History(
     Duration lease,
@@ -22,6 +23,7 @@ record History(
     List<Change> changes,
     List<Fault> faults,
     List<StoredAnswer> stored,
+    long refusedRecordings,
     List<Life> lives) {
 
   /** Who made a call, and what for. */

@@ -50,6 +50,8 @@ enum Rule {
   REPLAYED_WHILE_READ_ONLY,
   /** No client hears of a lost claim what the handler says of it. */
   LOST_CLAIM_IS_REFUSED,
+  /** An answer that the database refuses to record for good is not tried without end. */
+  RECORDING_ENDS,
   /** Every call ends by its deadline, and is not forgotten until then. */
   CALL_ENDS,
   /** Every call that waits or runs is answered when its server closes. */

@@ -415,6 +415,45 @@ enum SeededFault {
     }
   },
 
+  /**
+   * A recording that fails for good is tried as long as one whose failure passes. Twelve attempts
+   * take two minutes as they are; here they come one after the other.
+   */
+  RECORDING_WITHOUT_END(
+      List.of(
+          interceptor(
+              "runtime/LateRecorder",
+              "permanentFailures += permanent ? 1 : 0;",
+              "permanentFailures += 0;"),
+          interceptor(
+              "runtime/LateRecorder",
+              "Duration doubled = delay.multipliedBy(2);",
+              "Duration doubled = delay;")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.RESERVED,
+      Rule.RECORDING_ENDS) {
+    @Override
+    Optional<String> sabotage() {
+      return Optional.of(
+          """
+          CREATE FUNCTION torture.refuse_recording() RETURNS trigger
+            LANGUAGE plpgsql SECURITY DEFINER
+          AS $$
+          BEGIN
+            PERFORM nextval('torture.refused_recordings'); -- which no rollback takes back
+            RAISE EXCEPTION 'not to be recorded' USING ERRCODE = 'check_violation';
+          END;
+          $$;
+          CREATE TRIGGER refuse_recording BEFORE UPDATE ON idempotency.idempotency_keys
+            FOR EACH ROW
+            WHEN (OLD.completed IS NULL AND NEW.completed IS NOT NULL
+                  AND NEW.procedure LIKE '%/Reserved')
+            EXECUTE FUNCTION torture.refuse_recording();
+          """);
+    }
+  },
+
   /** A waiting call that an executor rejects is never heard of again. */
   WAITERS_LOST_ON_REJECTION(
       List.of(interceptor("runtime/Engine", "new CallerRunsExecutor(executor)", "executor")),

@@ -30,7 +30,7 @@ class SeededFaultTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"NO_HASH_CHECK", "TAKEOVER_OF_THE_LIVING", "NO_LOCK_AND_NO_UNIQUE_KEY"})
+  @EnumSource(names = {"NO_HASH_CHECK", "TAKEOVER_OF_THE_LIVING"})
   void aFaultThatShowsWithoutACrashIsCaught(SeededFault fault) throws InterruptedException {
     isCaught(fault);
   }

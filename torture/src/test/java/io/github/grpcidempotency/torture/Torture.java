@@ -111,6 +111,7 @@ final class Torture implements AutoCloseable {
         database.changes(),
         faults.happened(),
         database.answers(),
+        database.refusedRecordings(),
         servers.stream().flatMap(server -> server.lived().stream()).toList());
   }
 

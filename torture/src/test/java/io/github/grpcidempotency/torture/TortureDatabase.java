@@ -140,6 +140,18 @@ final class TortureDatabase {
                 .list());
   }
 
+  /** Returns how often an answer was not to be recorded for a reason that does not pass. */
+  long refusedRecordings() {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery(
+                    "SELECT CASE WHEN is_called THEN last_value ELSE 0 END"
+                        + " FROM torture.refused_recordings")
+                .mapTo(Long.class)
+                .one());
+  }
+
   /** Leaves a record under a key that has expired and was not swept yet. */
   void plantExpired(Scope scope) {
     superuser.useHandle(

@@ -21,6 +21,9 @@ CREATE TABLE torture.changes (
   at      timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
+-- Counts what an error rolls back.
+CREATE SEQUENCE torture.refused_recordings;
+
 GRANT USAGE ON SCHEMA torture TO torture_app;
 GRANT INSERT ON torture.effects TO torture_app;
 

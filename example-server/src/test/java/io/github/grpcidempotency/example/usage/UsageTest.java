@@ -105,7 +105,7 @@ class UsageTest {
 
   @Test
   void twoServersThatRaceForManyInstantsStateEachOnce() throws Exception {
-    int instants = 300;
+    int instants = 100;
     CyclicBarrier sameInstant = new CyclicBarrier(2);
     ExecutorService threads = Executors.newFixedThreadPool(2);
     int ran = 0;
