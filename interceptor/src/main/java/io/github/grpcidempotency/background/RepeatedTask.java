@@ -45,12 +45,12 @@ public final class RepeatedTask implements Runnable {
       task.run();
       return true;
     } catch (Throwable thrown) {
-      tell(thrown);
+      notify(thrown);
       return false;
     }
   }
 
-  private void tell(Throwable thrown) {
+  private void notify(Throwable thrown) {
     String message = "could not " + name + "; trying again";
     try {
       if (thrown instanceof Exception) {

@@ -24,7 +24,7 @@ import java.util.function.Function;
  * </ol>
  */
 public final class ClaimDecider {
-  private static final Duration SOON = Duration.ofSeconds(1);
+  private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
 
   private ClaimDecider() {}
 
@@ -37,18 +37,18 @@ public final class ClaimDecider {
    * @param timeLeft how long the call may still wait: until its deadline, less what it has waited
    */
   public static Decision decide(
-      Standing standing,
+      KeyState standing,
       Procedure procedure,
       Function<Fingerprint, Match> comparison,
       Duration timeLeft) {
-    if (standing instanceof Standing.Free) {
+    if (standing instanceof KeyState.Free) {
       return new Decision.Execute();
     }
-    if (standing instanceof Standing.Unanswered unanswered) {
+    if (standing instanceof KeyState.Unanswered unanswered) {
       return FailureDecider.decide(
           unanswered.phase(), unanswered.cause(), procedure.outagePolicy());
     }
-    if (standing instanceof Standing.Recorded recorded) {
+    if (standing instanceof KeyState.Recorded recorded) {
       return mismatch(
               Optional.of(recorded.procedure()),
               Optional.of(recorded.fingerprint()),
@@ -56,13 +56,13 @@ public final class ClaimDecider {
               comparison)
           .orElseGet(Decision.Replay::new);
     }
-    Standing.InFlight inFlight = (Standing.InFlight) standing;
+    KeyState.InFlight inFlight = (KeyState.InFlight) standing;
     return mismatch(inFlight.procedure(), inFlight.fingerprint(), procedure.name(), comparison)
         .orElseGet(() -> onDuplicate(inFlight, procedure.inFlightPolicy(), timeLeft));
   }
 
   private static Decision onDuplicate(
-      Standing.InFlight inFlight, InFlightPolicy policy, Duration timeLeft) {
+      KeyState.InFlight inFlight, InFlightPolicy policy, Duration timeLeft) {
     if (inFlight.outcomeUnknown()) {
       return new Decision.Refuse(Refusal.outcomeUnknown(inFlight.leaseLeft()));
     }
@@ -88,7 +88,8 @@ public final class ClaimDecider {
                 switch (match) {
                   case SAME -> Optional.empty();
                   case OTHER -> Optional.of(new Decision.Refuse(Refusal.reused("request")));
-                  case INCOMPARABLE -> Optional.of(new Decision.Refuse(Refusal.inProgress(SOON)));
+                  case INCOMPARABLE ->
+                      Optional.of(new Decision.Refuse(Refusal.inProgress(RETRY_DELAY)));
                 });
   }
 }

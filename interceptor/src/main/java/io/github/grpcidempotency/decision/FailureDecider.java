@@ -6,7 +6,7 @@ import java.time.Duration;
 /**
  * Decides what a failure of the store means. To fail open is for an outage of the store as a whole,
  * and only as long as nobody can hold the key: no connection could be made and nothing was sent, or
- * the store is broken for everybody, and a plain look has found no record or could not be had.
+ * the store is broken for everybody, and a plain read has found no record or could not be had.
  * Contention, a timeout, a cut connection and an exhausted pool are no outage: whoever holds the
  * key may be well.
  *
@@ -14,7 +14,7 @@ import java.time.Duration;
  *   <caption>What becomes of a call whose claim failed</caption>
  *   <tr><th>cause</th><th>nothing sent</th><th>answer lost</th><th>row seen</th></tr>
  *   <tr><td>no connection</td><td>the outage policy</td><td>unavailable</td><td>in progress</td></tr>
- *   <tr><td>read-only, broken</td><td>look; then the outage policy</td><td>unavailable</td>
+ *   <tr><td>read-only, broken</td><td>read the record; then the outage policy</td><td>unavailable</td>
  *       <td>in progress</td></tr>
  *   <tr><td>contention</td><td colspan="3">tried again in place, and then as the next line</td></tr>
  *   <tr><td>any other</td><td>unavailable</td><td>unavailable</td><td>in progress</td></tr>
@@ -30,7 +30,7 @@ public final class FailureDecider {
     /** The same again, once: it may have been done, and then the second one sees it. */
     SEND_AGAIN,
     /** Look what stands under the key, without writing. */
-    LOOK,
+    FIND,
     /** Nothing. */
     GIVE_UP
   }
@@ -43,7 +43,7 @@ public final class FailureDecider {
       case CONTENTION -> Remedy.TRY_AGAIN;
       case CONNECTION_LOST, SHUTTING_DOWN ->
           phase == FailurePhase.NOTHING_SENT ? Remedy.SEND_AGAIN : Remedy.GIVE_UP;
-      case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.LOOK : Remedy.GIVE_UP;
+      case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.FIND : Remedy.GIVE_UP;
       case NO_CONNECTION, POOL_EXHAUSTED, TIMEOUT, OTHER -> Remedy.GIVE_UP;
     };
   }

@@ -14,6 +14,6 @@ public final class OutcomeDecider {
     if (failed.terminal() || policy.terminal().contains(failed.code())) {
       return Settlement.COMPLETE_WITH_ERROR;
     }
-    return policy.unknown().contains(failed.code()) ? Settlement.HOLD : Settlement.RELEASE;
+    return policy.unknown().contains(failed.code()) ? Settlement.MARK_UNKNOWN : Settlement.RELEASE;
   }
 }

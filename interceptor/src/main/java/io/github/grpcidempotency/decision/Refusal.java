@@ -40,8 +40,8 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
   /** The entry of the metadata that says why the store is unavailable. */
   public static final String CAUSE = "cause";
 
-  private static final Duration SOON = Duration.ofMillis(500);
-  private static final Duration AT_LEAST = Duration.ofMillis(50);
+  private static final Duration RETRY_DELAY = Duration.ofMillis(500);
+  private static final Duration MIN_RETRY_DELAY = Duration.ofMillis(50);
 
   static Refusal reused(String mismatch) {
     return new Refusal(
@@ -83,7 +83,9 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
    */
   public static Refusal inProgress(Duration leaseLeft) {
     return new Refusal(
-        Reason.IDEMPOTENCY_IN_PROGRESS, Map.of(), Optional.of(between(AT_LEAST, leaseLeft, SOON)));
+        Reason.IDEMPOTENCY_IN_PROGRESS,
+        Map.of(),
+        Optional.of(between(MIN_RETRY_DELAY, leaseLeft, RETRY_DELAY)));
   }
 
   /** Returns the refusal of a call whose predecessor's effect is uncertain until its lease ends. */
@@ -91,7 +93,7 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
     return new Refusal(
         Reason.IDEMPOTENCY_OUTCOME_UNKNOWN,
         Map.of(),
-        Optional.of(leaseLeft.compareTo(AT_LEAST) < 0 ? AT_LEAST : leaseLeft));
+        Optional.of(leaseLeft.compareTo(MIN_RETRY_DELAY) < 0 ? MIN_RETRY_DELAY : leaseLeft));
   }
 
   /** Returns the refusal of a call whose key's source cannot be asked at the moment. */

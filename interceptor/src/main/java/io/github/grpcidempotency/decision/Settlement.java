@@ -9,5 +9,5 @@ public enum Settlement {
   /** Delete the reservation; a retry runs the handler again. */
   RELEASE,
   /** Keep the reservation until its lease ends: the effect may have happened. */
-  HOLD
+  MARK_UNKNOWN
 }

@@ -128,7 +128,7 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
   private ServerCall.Listener<RequestT> leaveToGrpc() {
     ServerCall.Listener<RequestT> started = handler;
     if (started == null) {
-      started = next.startCall(new Requestless<>(call), headers);
+      started = next.startCall(new PrefetchedCall<>(call), headers);
       handler = started;
       if (request != null) {
         started.onMessage(request);

@@ -40,7 +40,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
 
   /** Begins to keep the lease, and returns the call for the handler. */
   ServerCall<RequestT, ResponseT> start() {
-    engine.hold(claim, recording);
+    engine.track(claim, recording);
     return recording;
   }
 
@@ -81,10 +81,10 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
     try {
       switch (persist(() -> engine.settler().complete(claim, (Message) message))) {
         case DONE ->
-            Answering.send(call, answer, claim.operationId(), claim.expires(), firstStatus());
-        case COME_AGAIN -> refuseForNow();
+            ResponseWriter.send(call, answer, claim.operationId(), claim.expires(), firstStatus());
+        case RETRY_LATER -> refuseForNow();
         case UNAVAILABLE -> refuse(Refusal.storeUnavailable());
-        case ROLLED_BACK -> Answering.rolledBack(call);
+        case ROLLED_BACK -> ResponseWriter.rolledBack(call);
       }
     } catch (TransactionMisuseException misuse) {
       call.close(Status.INTERNAL.withDescription(misuse.getMessage()), new Metadata());
@@ -118,8 +118,8 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
 
   /** Asks the client to come again: the answer is not recorded (yet), or it is another owner's. */
   private void refuse(Refusal refusal) {
-    engine.tell(events -> events.refused(procedure.name(), refusal.reason()));
-    Answering.refuse(call, refusal, keyName);
+    engine.notify(events -> events.refused(procedure.name(), refusal.reason()));
+    ResponseWriter.refuse(call, refusal, keyName);
   }
 
   /**

@@ -117,8 +117,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       ServerCall<RequestT, ?> call,
       Procedure procedure,
       KeyDecision.Refuse refuse) {
-    present.tell(events -> events.refused(procedure.name(), refuse.refusal().reason()));
-    Answering.refuse(call, refuse.refusal(), refuse.keyName());
+    present.notify(events -> events.refused(procedure.name(), refuse.refusal().reason()));
+    ResponseWriter.refuse(call, refuse.refusal(), refuse.keyName());
     return new ServerCall.Listener<>() {};
   }
 
@@ -132,7 +132,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
             failed,
             "%s: the caller resolver %s has thrown"
                 .formatted(procedure.name(), callers.getClass().getName()));
-    Answering.close(
+    ResponseWriter.close(
         call,
         failed instanceof StatusRuntimeException said
             ? said
@@ -149,7 +149,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private Optional<IdempotencyStore> store = Optional.empty();
     private String keyHeader = IdempotencyMetadata.KEY.name();
     private IdempotencyListener listener = new IdempotencyListener() {};
-    private Executor executor = ResumeThreads.shared();
+    private Executor executor = DefaultExecutor.shared();
 
     private Builder(Procedures procedures, CallerResolver callers) {
       this.procedures = procedures;

@@ -79,15 +79,15 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
     if (decision instanceof KeyDecision.Keyed keyed) {
       keyName = keyed.keyName();
-      ClaimRequest wish = ClaimRequest.of(keyed.key(), procedure, (Message) message);
-      act(wish, engine.claim(wish), message);
+      ClaimRequest claimRequest = ClaimRequest.of(keyed.key(), procedure, (Message) message);
+      act(claimRequest, engine.claim(claimRequest), message);
     } else if (decision instanceof KeyDecision.Refuse refuse) {
       keyName = refuse.keyName();
       refuse(refuse.refusal());
     } else if (procedure.execution() == Execution.TRANSACTIONAL) {
       executeInTransaction(message);
     } else {
-      run(context(), new Requestless<>(call()), message);
+      run(context(), new PrefetchedCall<>(call()), message);
     }
   }
 
@@ -96,15 +96,15 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     waiter.ifPresent(InFlightWaiter.Waiter::cancel);
   }
 
-  private void act(ClaimRequest wish, ClaimResult result, RequestT message) {
+  private void act(ClaimRequest claimRequest, ClaimResult result, RequestT message) {
     Decision decision =
-        ClaimDecider.decide(result.standing(), procedure, wish::compare, timeLeft());
+        ClaimDecider.decide(result.standing(), procedure, claimRequest::compare, timeLeft());
     if (decision instanceof Decision.Execute) {
       execute(((ClaimResult.Won) result).claim(), message);
     } else if (decision instanceof Decision.Replay) {
-      replay(wish, (ClaimResult.Recorded) result);
+      replay(claimRequest, (ClaimResult.Recorded) result);
     } else if (decision instanceof Decision.Attach attach) {
-      attach(wish, (ClaimResult.InFlight) result, attach.limit(), message);
+      attach(claimRequest, (ClaimResult.InFlight) result, attach.limit(), message);
     } else if (decision instanceof Decision.Refuse refuse) {
       refuse(refuse.refusal());
     } else if (decision instanceof Decision.ExecuteUnguarded) {
@@ -135,7 +135,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
               procedure.name() + " begin",
               unreachable,
               procedure.name() + ": no transaction could be opened");
-      Answering.unavailable(call());
+      ResponseWriter.unavailable(call());
       return;
     }
     TransactionCall<RequestT, ResponseT> transactional =
@@ -148,15 +148,15 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
   }
 
-  private void replay(ClaimRequest wish, ClaimResult.Recorded recorded) {
-    Optional<Refusal> denied = askGuard(wish, recorded);
+  private void replay(ClaimRequest claimRequest, ClaimResult.Recorded recorded) {
+    Optional<Refusal> denied = askGuard(claimRequest, recorded);
     if (denied.isPresent()) {
       refuse(denied.get());
       return;
     }
     Consumer<Instant> answer;
     try {
-      answer = Answering.replay(call(), wish, recorded);
+      answer = ResponseWriter.replay(call(), claimRequest, recorded);
     } catch (RuntimeException unreadable) {
       logger.error(
           "{}: the answer of operation {} cannot be read; it stays recorded",
@@ -166,24 +166,24 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       refuse(Refusal.recordUnreadable());
       return;
     }
-    engine.tell(events -> events.replayed(procedure.name(), recorded.operationId()));
-    answer.accept(engine.retain(wish, recorded));
+    engine.notify(events -> events.replayed(procedure.name(), recorded.operationId()));
+    answer.accept(engine.retain(claimRequest, recorded));
   }
 
-  private Optional<Refusal> askGuard(ClaimRequest wish, ClaimResult.Recorded recorded) {
+  private Optional<Refusal> askGuard(ClaimRequest claimRequest, ClaimResult.Recorded recorded) {
     Context before = context().attach();
     try {
-      return ReplayRight.refusal(wish, recorded);
+      return ReplayRight.refusal(claimRequest, recorded);
     } finally {
       context().detach(before);
     }
   }
 
   private void attach(
-      ClaimRequest wish, ClaimResult.InFlight met, Duration limit, RequestT message) {
+      ClaimRequest claimRequest, ClaimResult.InFlight met, Duration limit, RequestT message) {
     if (endOfWait.isEmpty()) {
       endOfWait = Optional.of(Deadline.after(limit.toMillis(), TimeUnit.MILLISECONDS));
-      engine.tell(events -> events.attached(procedure.name()));
+      engine.notify(events -> events.attached(procedure.name()));
     }
     Executor events = moveTo(engine.executor());
     waiter =
@@ -191,21 +191,21 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
             engine
                 .waiter()
                 .await(
-                    wish,
+                    claimRequest,
                     met,
                     limit,
-                    result -> events.execute(() -> resume(wish, result, message))));
+                    result -> events.execute(() -> resume(claimRequest, result, message))));
   }
 
   /** Outside gRPC's own executor nobody answers for an exception, so it is answered here. */
-  private void resume(ClaimRequest wish, ClaimResult result, RequestT message) {
+  private void resume(ClaimRequest claimRequest, ClaimResult result, RequestT message) {
     waiter = Optional.empty();
     if (result instanceof ClaimResult.InFlight) {
       // Its wait is over, or cut short, without an end: it does not wait once more.
       endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
     }
     try {
-      act(wish, result, message);
+      act(claimRequest, result, message);
     } catch (Throwable thrown) {
       logger.error("{}: the handler failed", procedure.name(), thrown);
       closeUnlessAnswered(
@@ -222,13 +222,13 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   private void refuse(Refusal refusal) {
-    engine.tell(events -> events.refused(procedure.name(), refusal.reason()));
-    Answering.refuse(call(), refusal, keyName);
+    engine.notify(events -> events.refused(procedure.name(), refusal.reason()));
+    ResponseWriter.refuse(call(), refusal, keyName);
   }
 
   private void executeUnguarded(ClaimResult.Unanswered unanswered, RequestT message) {
     engine.unprotected(procedure, UnprotectedCause.FAILED_OPEN, unanswered.cause());
-    run(context(), new Requestless<>(call()), message);
+    run(context(), new PrefetchedCall<>(call()), message);
   }
 
   private Duration timeLeft() {

@@ -10,7 +10,7 @@ import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
-import io.github.grpcidempotency.key.UnprovenKeyException;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -78,7 +78,7 @@ final class KeyFinder {
       return caller.isEmpty() && procedure.keyPolicy() == KeyPolicy.OPTIONAL
           ? new KeyDecision.NoCaller()
           : new KeyDecision.Refuse(Refusal.invalidKey(), malformed.keyName().orElse(source.name()));
-    } catch (UnprovenKeyException unproven) {
+    } catch (UnauthenticatedKeyException unproven) {
       logger.debug("{}: {}", procedure.name(), unproven.getMessage());
       return new KeyDecision.Refuse(Refusal.callerRequired(), source.name());
     } catch (StoreException unreachable) {

@@ -80,9 +80,9 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
   private void commit(RecordingCall.Answer<ResponseT> answer) {
     try {
       if (transaction.commit() == Settled.DONE) {
-        Answering.sendUnstamped(call, answer);
+        ResponseWriter.sendUnstamped(call, answer);
       } else {
-        Answering.rolledBack(call);
+        ResponseWriter.rolledBack(call);
       }
     } catch (TransactionMisuseException misuse) {
       logger.error("{}: {}", procedure.name(), misuse.getMessage(), misuse);
@@ -95,7 +95,7 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
       if (FailureDecider.mayBeDone(failure.failureCause())) {
         call.close(Status.UNKNOWN.withDescription("the outcome is not known"), new Metadata());
       } else {
-        Answering.unavailable(call);
+        ResponseWriter.unavailable(call);
       }
     } catch (RuntimeException unknown) {
       log.warn(

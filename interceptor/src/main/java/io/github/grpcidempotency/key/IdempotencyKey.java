@@ -7,7 +7,7 @@ package io.github.grpcidempotency.key;
  * @param value the key in its format's canonical spelling
  */
 public record IdempotencyKey(Caller caller, String value) {
-  private static final int MOST_CHARACTERS = 512;
+  private static final int MAX_CHARACTERS = 512;
 
   /**
    * Checks the value.
@@ -28,7 +28,7 @@ public record IdempotencyKey(Caller caller, String value) {
    */
   public static boolean isKey(String value) {
     return !value.isEmpty()
-        && value.length() <= MOST_CHARACTERS
+        && value.length() <= MAX_CHARACTERS
         && value.codePoints().noneMatch(IdempotencyKey::isUnfit);
   }
 

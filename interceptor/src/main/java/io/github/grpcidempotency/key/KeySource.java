@@ -20,8 +20,8 @@ public interface KeySource {
    *
    * @return empty if the call carries none
    * @throws MalformedKeyException if it carries one that cannot be used
-   * @throws UnprovenKeyException if it carries one, and no proof that the key is its sender's to
-   *     use
+   * @throws UnauthenticatedKeyException if it carries one, and no proof that the key is its
+   *     sender's to use
    * @throws io.github.grpcidempotency.store.StoreException if what has to be looked up for it
    *     cannot be reached: the call is refused with {@code UNAVAILABLE}, whatever the procedure
    *     says of outages

@@ -39,7 +39,7 @@ final class KeySources {
   }
 
   static KeySource formatted(KeySource source, KeyFormat format) {
-    return new Respelt(
+    return new MappedKeySource(
         source,
         key ->
             format
@@ -48,7 +48,7 @@ final class KeySources {
   }
 
   static KeySource prefixed(KeySource source, String prefix) {
-    return new Respelt(source, key -> prefix + key);
+    return new MappedKeySource(source, key -> prefix + key);
   }
 
   private record Metadata(String name) implements KeySource {
@@ -187,7 +187,8 @@ final class KeySources {
   }
 
   /** A source whose keys are spelt otherwise. */
-  private record Respelt(KeySource source, UnaryOperator<String> spelling) implements KeySource {
+  private record MappedKeySource(KeySource source, UnaryOperator<String> spelling)
+      implements KeySource {
     @Override
     public String name() {
       return source.name();

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Retention {
   private static final Logger logger = LoggerFactory.getLogger(Procedure.class);
-  private static final Duration LEAST = Duration.ofMillis(1);
+  private static final Duration MIN_RETENTION = Duration.ofMillis(1);
   private static final Duration MOST = Duration.ofDays(36_500);
 
   private final Supplier<Duration> setting;
@@ -26,7 +26,7 @@ final class Retention {
 
   /** Returns what is wrong with a retention; empty if nothing is. */
   static Optional<String> problem(Duration retention) {
-    if (retention.compareTo(LEAST) < 0) {
+    if (retention.compareTo(MIN_RETENTION) < 0) {
       return Optional.of(
           "its retention must be positive, it is %s".formatted(retention)
               + (retention.isNegative() || retention.isZero() ? "" : ", less than a millisecond"));

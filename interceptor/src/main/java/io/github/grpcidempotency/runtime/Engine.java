@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.runtime;
 
-import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -58,7 +58,7 @@ public final class Engine implements AutoCloseable {
    * process holds is answered without asking the store: its owner may have been cut off from it.
    */
   public ClaimResult claim(ClaimRequest request) {
-    Optional<Standing.InFlight> own = leases.standing(request.key());
+    Optional<KeyState.InFlight> own = leases.standing(request.key());
     if (own.isPresent()) {
       return new ClaimResult.InFlight(own.get());
     }
@@ -92,7 +92,7 @@ public final class Engine implements AutoCloseable {
 
   /** Tells that a call that carries a key is not protected, by an event and a warning. */
   public void unprotected(Procedure procedure, UnprotectedCause cause, @Nullable Throwable why) {
-    unprotected.tell(procedure, cause, why);
+    unprotected.notify(procedure, cause, why);
   }
 
   /**
@@ -129,9 +129,9 @@ public final class Engine implements AutoCloseable {
    *
    * @param call whoever can close the call; held weakly
    */
-  public void hold(Claim claim, Object call) {
-    leases.hold(claim, call);
-    tell(events -> events.claimed(claim.request().procedure().name(), claim.operationId()));
+  public void track(Claim claim, Object call) {
+    leases.track(claim, call);
+    notify(events -> events.claimed(claim.request().procedure().name(), claim.operationId()));
   }
 
   /** Returns where to log what may repeat with every call. */
@@ -145,8 +145,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /** Tells the service's listener of an event. */
-  public void tell(Consumer<IdempotencyListener> event) {
-    listener.tell(event);
+  public void notify(Consumer<IdempotencyListener> event) {
+    listener.notify(event);
   }
 
   /** Stops everything that goes on beside the calls. */

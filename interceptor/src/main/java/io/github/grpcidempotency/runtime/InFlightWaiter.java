@@ -6,7 +6,7 @@ import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.EndWatch;
+import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import java.time.Duration;
 import java.util.Optional;
@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>Waiters of one key form a queue. Its end is told by the lease keeper if this process runs
- *       the call, by the store's {@link EndWatch} otherwise.
- *   <li>Once told, a single scout claims the key for the whole queue, on behalf of its head.
+ *       the call, by the store's {@link CompletionWatch} otherwise.
+ *   <li>Once told, a single probe claims the key for the whole queue, on behalf of its head.
  *   <li>An answer stands there: every waiter gets it. The claim won: the head runs the handler, and
  *       the others go on waiting, for it now. Somebody else was faster: all go on waiting.
  *   <li>A waiter whose limit is over, or that still waits when this is closed, gets what it met.
@@ -37,16 +37,16 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. Waiters are resumed on one of a few threads and must not block them.
  */
 public final class InFlightWaiter implements AutoCloseable {
-  private static final int SCOUTS = 4;
+  private static final int PROBES = 4;
   private static final Duration AFTER_OUTAGE = Duration.ofSeconds(1);
 
   private final RateLimitedLog log =
       RateLimitedLog.of(LoggerFactory.getLogger(InFlightWaiter.class));
   private final Function<ClaimRequest, ClaimResult> claim;
   private final LeaseKeeper leases;
-  private final EndWatch watch;
+  private final CompletionWatch watch;
   private final WaitQueues<IdempotencyKey, Waiter> queues;
-  private final ExecutorService scouts;
+  private final ExecutorService probes;
   private final ScheduledExecutorService timer;
 
   /** One waiting call. */
@@ -81,7 +81,7 @@ public final class InFlightWaiter implements AutoCloseable {
         claim,
         leases,
         store,
-        Executors.newFixedThreadPool(SCOUTS, DaemonThreads.named("idempotency-scout")),
+        Executors.newFixedThreadPool(PROBES, DaemonThreads.named("idempotency-probe")),
         DaemonThreads.newTimer("idempotency-wait"));
   }
 
@@ -89,11 +89,11 @@ public final class InFlightWaiter implements AutoCloseable {
       Function<ClaimRequest, ClaimResult> claim,
       LeaseKeeper leases,
       IdempotencyStore store,
-      ExecutorService scouts,
+      ExecutorService probes,
       ScheduledExecutorService timer) {
     this.claim = claim;
     this.leases = leases;
-    this.scouts = scouts;
+    this.probes = probes;
     this.timer = timer;
     this.watch = store.watch(this::wake);
     this.queues = new WaitQueues<>(this::unwatch);
@@ -136,7 +136,7 @@ public final class InFlightWaiter implements AutoCloseable {
   public void close() {
     queues.close().forEach(this::resumeWithWhatItMet);
     timer.shutdownNow();
-    scouts.shutdown();
+    probes.shutdown();
     watch.close();
   }
 
@@ -162,7 +162,7 @@ public final class InFlightWaiter implements AutoCloseable {
   private void wake(IdempotencyKey key) {
     if (queues.wake(key)) {
       try {
-        scouts.execute(() -> scout(key));
+        probes.execute(() -> probe(key));
       } catch (Throwable noThread) {
         queues.giveUp(key);
         wakeLater(key);
@@ -170,7 +170,7 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
-  private void scout(IdempotencyKey key) {
+  private void probe(IdempotencyKey key) {
     for (Optional<Waiter> head = queues.nextHead(key);
         head.isPresent();
         head = queues.nextHead(key)) {
@@ -178,7 +178,7 @@ public final class InFlightWaiter implements AutoCloseable {
         hand(claim.apply(head.get().request), head.get());
       } catch (Throwable unexpected) {
         wakeLater(key);
-        log.error("scout", unexpected, "could not look after waiting calls; trying again");
+        log.error("probe", unexpected, "could not look after waiting calls; trying again");
       }
     }
   }

@@ -79,10 +79,10 @@ final class LateRecorder implements AutoCloseable {
   /** Records an answer as soon as the store can. Does not block, and never throws. */
   public void record(Claim claim, RecordedOutcome outcome, StoreException cause) {
     Answer answer = new Answer(claim, outcome, cause);
-    leases.hold(claim, answer);
+    leases.track(claim, answer);
     if (keep(answer)) {
       log.warn("defer", cause, "could not record the answer of " + answer + "; trying again");
-      listener.tell(events -> events.recordingDeferred(claim.operationId(), cause));
+      listener.notify(events -> events.recordingDeferred(claim.operationId(), cause));
       answer.tryLater();
     } else {
       answer.abandon();
@@ -191,12 +191,12 @@ final class LateRecorder implements AutoCloseable {
       switch (settled) {
         case DONE -> {
           logger.info("recorded the answer of operation {} at last", claim.operationId());
-          listener.tell(events -> events.recordedLate(claim.operationId()));
+          listener.notify(events -> events.recordedLate(claim.operationId()));
         }
         case LOST, ROLLED_BACK -> {
           log.warn(
               "lost", null, "%s was taken over before its answer was recorded".formatted(this));
-          listener.tell(events -> events.leaseLost(claim.operationId()));
+          listener.notify(events -> events.leaseLost(claim.operationId()));
         }
       }
     }
@@ -224,7 +224,7 @@ final class LateRecorder implements AutoCloseable {
 
     private void markUnknown() {
       try {
-        Settled unused = claim.hold();
+        Settled unused = claim.markUnknown();
       } catch (Throwable unmarked) {
         log.warn("mark", unmarked, "could not mark the outcome of %s as unknown".formatted(this));
       }
@@ -244,7 +244,7 @@ final class LateRecorder implements AutoCloseable {
           failure,
           "gave up recording the answer of %s; once its lease has ended, a retry runs again"
               .formatted(this));
-      listener.tell(events -> events.recordingAbandoned(claim.operationId(), failure));
+      listener.notify(events -> events.recordingAbandoned(claim.operationId(), failure));
     }
 
     @Override

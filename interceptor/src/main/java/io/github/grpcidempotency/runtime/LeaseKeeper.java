@@ -2,7 +2,7 @@ package io.github.grpcidempotency.runtime;
 
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RepeatedTask;
-import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.store.Claim;
@@ -81,7 +81,7 @@ final class LeaseKeeper implements AutoCloseable {
    *
    * @param call whoever can close the call
    */
-  public void hold(Claim claim, Object call) {
+  public void track(Claim claim, Object call) {
     Held entry = new Held(claim, new WeakReference<>(call));
     held.compute(
         claim.request().key(),
@@ -113,7 +113,7 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   /** Returns the call of this process that holds a key, as far as this process knows. */
-  public Optional<Standing.InFlight> standing(IdempotencyKey key) {
+  public Optional<KeyState.InFlight> standing(IdempotencyKey key) {
     return of(key).stream().findFirst().map(entry -> inFlight(entry.claim().request()));
   }
 
@@ -152,7 +152,7 @@ final class LeaseKeeper implements AutoCloseable {
 
   private boolean markUnknown(Claim claim) {
     try {
-      Claim.Settled unused = claim.hold();
+      Claim.Settled unused = claim.markUnknown();
       return true;
     } catch (Throwable unmarked) {
       log.warn("mark", unmarked, "could not mark a dropped operation's outcome as unknown");
@@ -165,7 +165,7 @@ final class LeaseKeeper implements AutoCloseable {
       if (!renewed.contains(claim.operationId()) && holds(claim)) {
         drop(claim);
         warn(claim, "lost its lease while it was running");
-        listener.tell(events -> events.leaseLost(claim.operationId()));
+        listener.notify(events -> events.leaseLost(claim.operationId()));
       }
     }
   }
@@ -177,8 +177,8 @@ final class LeaseKeeper implements AutoCloseable {
         "operation %s %s".formatted(claim.operationId(), what));
   }
 
-  private Standing.InFlight inFlight(ClaimRequest request) {
-    return new Standing.InFlight(
+  private KeyState.InFlight inFlight(ClaimRequest request) {
+    return new KeyState.InFlight(
         Optional.of(request.fingerprint()),
         Optional.of(request.procedure().name()),
         store.lease(),

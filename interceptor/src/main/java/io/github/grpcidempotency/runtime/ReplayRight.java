@@ -26,8 +26,9 @@ public final class ReplayRight {
    *
    * @return why the answer may not be given; empty if it may
    */
-  public static Optional<Refusal> refusal(ClaimRequest wish, ClaimResult.Recorded recorded) {
-    Procedure procedure = wish.procedure();
+  public static Optional<Refusal> refusal(
+      ClaimRequest claimRequest, ClaimResult.Recorded recorded) {
+    Procedure procedure = claimRequest.procedure();
     Optional<ReplayGuard> guard = procedure.replayGuard();
     if (guard.isEmpty()) {
       return Optional.empty();
@@ -37,7 +38,7 @@ public final class ReplayRight {
             ? response.resourceId()
             : Optional.empty();
     try {
-      return guard.get().mayReplay(wish.key().caller(), resource)
+      return guard.get().mayReplay(claimRequest.key().caller(), resource)
           ? Optional.empty()
           : Optional.of(Refusal.replayDenied());
     } catch (StoreException unreachable) {

@@ -16,7 +16,7 @@ final class SafeListener {
   }
 
   /** Tells of one event. Never throws, not even an {@link Error} of the listener. */
-  public void tell(Consumer<IdempotencyListener> event) {
+  public void notify(Consumer<IdempotencyListener> event) {
     try {
       event.accept(listener);
     } catch (Throwable thrown) {

@@ -49,7 +49,7 @@ public final class Settler {
     /** It is recorded: send it. */
     DONE,
     /** It is another owner's answer that counts, or this one is recorded later: come again. */
-    COME_AGAIN,
+    RETRY_LATER,
     /** Nothing of the call remains. */
     ROLLED_BACK,
     /** Nothing of the call remains, for the store could not do its part: come again. */
@@ -83,7 +83,7 @@ public final class Settler {
     try {
       return switch (settle(claim, Settlement.COMPLETE, () -> claim.complete(outcome))) {
         case DONE -> Recording.DONE;
-        case LOST -> Recording.COME_AGAIN;
+        case LOST -> Recording.RETRY_LATER;
         case ROLLED_BACK -> Recording.ROLLED_BACK;
       };
     } catch (StoreException unknown) {
@@ -115,7 +115,7 @@ public final class Settler {
             case COMPLETE_WITH_ERROR ->
                 settle(claim, settlement, () -> claim.complete(record.get()));
             case RELEASE -> settle(claim, settlement, claim::release);
-            case HOLD -> settle(claim, settlement, claim::hold);
+            case MARK_UNKNOWN -> settle(claim, settlement, claim::markUnknown);
           };
       return settled != Settled.LOST;
     } catch (StoreException | TransactionMisuseException unsettled) {
@@ -133,7 +133,7 @@ public final class Settler {
   /** A handler that writes past its transaction loses what the procedure promises. */
   private void checkTransactionTaken(Claim claim) {
     if (claim.transaction().isPresent() && !claim.transaction().get().isTaken()) {
-      unprotected.tell(claim.request().procedure(), UnprotectedCause.TRANSACTION_NOT_TAKEN, null);
+      unprotected.notify(claim.request().procedure(), UnprotectedCause.TRANSACTION_NOT_TAKEN, null);
     }
   }
 
@@ -141,7 +141,7 @@ public final class Settler {
   private Recording onFailure(Claim claim, RecordedOutcome outcome, StoreException failure) {
     if (claim.transaction().isEmpty()) {
       lateRecorder.record(claim, outcome, failure);
-      return Recording.COME_AGAIN;
+      return Recording.RETRY_LATER;
     }
     leases.drop(claim);
     String procedure = claim.request().procedure().name();
@@ -156,7 +156,7 @@ public final class Settler {
                 mayBeDone
                     ? "may have been committed or not; a retry will tell"
                     : "could not be committed, and was rolled back"));
-    return mayBeDone ? Recording.COME_AGAIN : Recording.UNAVAILABLE;
+    return mayBeDone ? Recording.RETRY_LATER : Recording.UNAVAILABLE;
   }
 
   private Settled settle(Claim claim, Settlement settlement, Supplier<Settled> write) {
@@ -164,13 +164,13 @@ public final class Settler {
     leases.drop(claim);
     switch (settled) {
       case DONE ->
-          listener.tell(
+          listener.notify(
               events ->
                   events.settled(
                       claim.request().procedure().name(), claim.operationId(), settlement));
       case LOST -> {
         logger.warn("operation {} was taken over before it was settled", claim.operationId());
-        listener.tell(events -> events.leaseLost(claim.operationId()));
+        listener.notify(events -> events.leaseLost(claim.operationId()));
       }
       case ROLLED_BACK -> logger.warn("operation {} was rolled back", claim.operationId());
     }

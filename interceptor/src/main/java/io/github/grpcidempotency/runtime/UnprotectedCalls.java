@@ -15,11 +15,11 @@ final class UnprotectedCalls {
   }
 
   /** Tells of one call: the listener of each, the log of one for each procedure and cause. */
-  void tell(Procedure procedure, UnprotectedCause cause, @Nullable Throwable why) {
+  void notify(Procedure procedure, UnprotectedCause cause, @Nullable Throwable why) {
     log.warn(
         procedure.name() + " " + cause,
         why,
         "%s: a call with a key is not protected: %s".formatted(procedure.name(), cause.words()));
-    listener.tell(events -> events.unprotected(procedure.name(), cause));
+    listener.notify(events -> events.unprotected(procedure.name(), cause));
   }
 }

@@ -23,7 +23,7 @@ final class WaitQueues<K, W> {
   private static final class Queue<W> {
     final Set<W> waiters = new LinkedHashSet<>();
     boolean woken;
-    boolean scouting;
+    boolean probeing;
   }
 
   /**
@@ -105,8 +105,8 @@ final class WaitQueues<K, W> {
       return false;
     }
     queue.woken = true;
-    boolean begin = !queue.scouting;
-    queue.scouting = true;
+    boolean begin = !queue.probeing;
+    queue.probeing = true;
     return begin;
   }
 
@@ -116,16 +116,16 @@ final class WaitQueues<K, W> {
     if (queue == null) {
       return Optional.empty();
     }
-    queue.scouting = queue.woken;
+    queue.probeing = queue.woken;
     queue.woken = false;
-    return queue.scouting ? queue.waiters.stream().findFirst() : Optional.empty();
+    return queue.probeing ? queue.waiters.stream().findFirst() : Optional.empty();
   }
 
   /** Ends what {@link #wake} told the caller to begin: it could not. */
   synchronized void giveUp(K key) {
     Queue<W> queue = queues.get(key);
     if (queue != null) {
-      queue.scouting = false;
+      queue.probeing = false;
     }
   }
 

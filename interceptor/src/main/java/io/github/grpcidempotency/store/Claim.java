@@ -61,5 +61,5 @@ public interface Claim {
    *
    * @throws StoreException if it is not known whether the mark was made
    */
-  Settled hold();
+  Settled markUnknown();
 }

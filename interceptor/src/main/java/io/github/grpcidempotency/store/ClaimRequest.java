@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A call's wish to be the one that runs.
+ * A call's request to be the one that runs.
  *
  * @param key the operation, within its caller's scope
  * @param procedure what is called
@@ -30,12 +30,12 @@ public record ClaimRequest(
     Optional<Message> request,
     Duration retention) {
 
-  /** Makes the wish of a call whose fingerprint is only comparable within its own version. */
+  /** Makes the request of a call whose fingerprint is only comparable within its own version. */
   public ClaimRequest(IdempotencyKey key, Procedure procedure, Fingerprint fingerprint) {
     this(key, procedure, fingerprint, Optional.empty(), procedure.retention());
   }
 
-  /** Makes the wish of a call. */
+  /** Makes the request of a call. */
   public static ClaimRequest of(IdempotencyKey key, Procedure procedure, Message request) {
     Fingerprint fingerprint = procedure.fingerprinter().fingerprint(request);
     return new ClaimRequest(

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.store;
 
-import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import java.time.Instant;
 import java.util.UUID;
@@ -8,7 +8,7 @@ import java.util.UUID;
 /** What a claim came to. */
 public sealed interface ClaimResult {
   /** Returns the facts that decide over the call. */
-  Standing standing();
+  KeyState standing();
 
   /**
    * The caller of {@code claim} is now the only owner of the key.
@@ -17,8 +17,8 @@ public sealed interface ClaimResult {
    */
   record Won(Claim claim) implements ClaimResult {
     @Override
-    public Standing standing() {
-      return new Standing.Free();
+    public KeyState standing() {
+      return new KeyState.Free();
     }
   }
 
@@ -27,7 +27,7 @@ public sealed interface ClaimResult {
    *
    * @param standing what is known of the owner
    */
-  record InFlight(Standing.InFlight standing) implements ClaimResult {}
+  record InFlight(KeyState.InFlight standing) implements ClaimResult {}
 
   /**
    * The key's operation has ended.
@@ -39,7 +39,7 @@ public sealed interface ClaimResult {
    * @param status how far the work behind it has come
    */
   record Recorded(
-      Standing.Recorded standing,
+      KeyState.Recorded standing,
       UUID operationId,
       Instant expires,
       RecordedOutcome outcome,
@@ -53,8 +53,8 @@ public sealed interface ClaimResult {
    */
   record Unanswered(StoreException cause) implements ClaimResult {
     @Override
-    public Standing standing() {
-      return new Standing.Unanswered(cause.phase(), cause.failureCause());
+    public KeyState standing() {
+      return new KeyState.Unanswered(cause.phase(), cause.failureCause());
     }
   }
 }

@@ -72,7 +72,7 @@ public interface IdempotencyStore {
    *
    * @param ended is told, on a thread of the store's; it does not block
    */
-  EndWatch watch(Consumer<IdempotencyKey> ended);
+  CompletionWatch watch(Consumer<IdempotencyKey> ended);
 
   /** Returns how long a claim lasts unless it is renewed. */
   Duration lease();

@@ -94,18 +94,18 @@ public final class IdempotentWork implements AutoCloseable {
       Parser<T> results,
       Callable<T> work)
       throws Exception {
-    ClaimRequest wish = ClaimRequest.of(new IdempotencyKey(caller, token), kind, input);
-    ClaimResult result = engine.claim(wish);
+    ClaimRequest claimRequest = ClaimRequest.of(new IdempotencyKey(caller, token), kind, input);
+    ClaimResult result = engine.claim(claimRequest);
     long end = System.nanoTime() + kind.inFlightPolicy().limit().toNanos();
     while (true) {
       Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
-      Decision decision = ClaimDecider.decide(result.standing(), kind, wish::compare, left);
+      Decision decision = ClaimDecider.decide(result.standing(), kind, claimRequest::compare, left);
       if (decision instanceof Decision.Execute) {
         return execute(((ClaimResult.Won) result).claim(), work);
       } else if (decision instanceof Decision.Replay) {
-        return replay(wish, (ClaimResult.Recorded) result, results);
+        return replay(claimRequest, (ClaimResult.Recorded) result, results);
       } else if (decision instanceof Decision.Attach attach) {
-        result = await(wish, (ClaimResult.InFlight) result, attach.limit());
+        result = await(claimRequest, (ClaimResult.InFlight) result, attach.limit());
         end = result instanceof ClaimResult.InFlight ? System.nanoTime() : end;
       } else if (decision instanceof Decision.Refuse refuse) {
         throw new WorkRefusedException(refuse.refusal());
@@ -124,7 +124,7 @@ public final class IdempotentWork implements AutoCloseable {
   private <T extends Message> WorkResult<T> execute(Claim claim, Callable<T> work)
       throws Exception {
     Object running = new Object();
-    engine.hold(claim, running);
+    engine.track(claim, running);
     T value;
     try {
       value = CurrentCall.run(claim, work);
@@ -143,7 +143,7 @@ public final class IdempotentWork implements AutoCloseable {
       case DONE ->
           new WorkResult<>(
               value, false, firstStatus(claim), claim.operationId(), claim.expires(), Set.of());
-      case COME_AGAIN -> throw new WorkRefusedException(Refusal.inProgress(engine.lease()));
+      case RETRY_LATER -> throw new WorkRefusedException(Refusal.inProgress(engine.lease()));
       case UNAVAILABLE -> throw new WorkRefusedException(Refusal.storeUnavailable());
       case ROLLED_BACK ->
           throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
@@ -172,45 +172,45 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   private <T extends Message> WorkResult<T> replay(
-      ClaimRequest wish, ClaimResult.Recorded recorded, Parser<T> results)
+      ClaimRequest claimRequest, ClaimResult.Recorded recorded, Parser<T> results)
       throws WorkFailedException, WorkRefusedException {
-    Optional<Refusal> denied = ReplayRight.refusal(wish, recorded);
+    Optional<Refusal> denied = ReplayRight.refusal(claimRequest, recorded);
     if (denied.isPresent()) {
       throw new WorkRefusedException(denied.get());
     }
     try {
       if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
-        RecordedError error = RecordedError.parseFrom(wish.open(failure.bytes()));
+        RecordedError error = RecordedError.parseFrom(claimRequest.open(failure.bytes()));
         Code code = Code.forNumber(error.getCode());
         if (code == null || code == Code.OK) {
           throw new IllegalStateException("a recorded error has code " + error.getCode());
         }
-        Instant unused = engine.retain(wish, recorded);
+        Instant unused = engine.retain(claimRequest, recorded);
         throw new WorkFailedException(code, error.getMessage());
       }
       RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
-      T value = results.parseFrom(wish.open(response.bytes()));
+      T value = results.parseFrom(claimRequest.open(response.bytes()));
       return new WorkResult<>(
           value,
           true,
           recorded.status(),
           recorded.operationId(),
-          engine.retain(wish, recorded),
-          wish.procedure().omittedFields());
+          engine.retain(claimRequest, recorded),
+          claimRequest.procedure().omittedFields());
     } catch (RuntimeException | InvalidProtocolBufferException unreadable) {
       logger.error(
           "{}: the result of operation {} cannot be read; it stays recorded",
-          wish.procedure().name(),
+          claimRequest.procedure().name(),
           recorded.operationId(),
           unreadable);
       throw new WorkRefusedException(Refusal.recordUnreadable());
     }
   }
 
-  private ClaimResult await(ClaimRequest wish, ClaimResult.InFlight met, Duration limit)
+  private ClaimResult await(ClaimRequest claimRequest, ClaimResult.InFlight met, Duration limit)
       throws InterruptedException {
     CompletableFuture<ClaimResult> ended = new CompletableFuture<>();
-    var waiter = engine.waiter().await(wish, met, limit, ended::complete);
+    var waiter = engine.waiter().await(claimRequest, met, limit, ended::complete);
     try {
       return ended.get();
     } catch (InterruptedException interrupted) {

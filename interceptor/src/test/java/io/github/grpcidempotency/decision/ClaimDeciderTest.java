@@ -28,7 +28,7 @@ class ClaimDeciderTest {
           FAIL_CLOSED, EXECUTE
           """)
   void aFreeKeyIsExecuted(OutagePolicy policy, Verdict verdict) {
-    assertThat(decide(new Standing.Free(), policy)).isEqualTo(verdict.decision());
+    assertThat(decide(new KeyState.Free(), policy)).isEqualTo(verdict.decision());
   }
 
   @Test
@@ -36,7 +36,7 @@ class ClaimDeciderTest {
     for (FailurePhase phase : FailurePhase.values()) {
       for (FailureCause cause : FailureCause.values()) {
         for (OutagePolicy policy : OutagePolicy.values()) {
-          assertThat(decide(new Standing.Unanswered(phase, cause), policy))
+          assertThat(decide(new KeyState.Unanswered(phase, cause), policy))
               .isEqualTo(FailureDecider.decide(phase, cause, policy));
         }
       }
@@ -54,8 +54,8 @@ class ClaimDeciderTest {
           OTHER,       OTHER,   REUSED_PROCEDURE
           """)
   void aRecordIsReplayedToItsOwnCallOnly(Seen procedure, Seen request, Verdict verdict) {
-    Standing recorded =
-        new Standing.Recorded(
+    KeyState recorded =
+        new KeyState.Recorded(
             request.fingerprint().orElseThrow(), procedure.procedure().orElseThrow());
 
     for (OutagePolicy policy : OutagePolicy.values()) {
@@ -89,8 +89,8 @@ class ClaimDeciderTest {
           """)
   void aCallInFlightIsNeverRunTwice(
       Seen procedure, Seen request, boolean outcomeUnknown, Verdict verdict) {
-    Standing inFlight =
-        new Standing.InFlight(
+    KeyState inFlight =
+        new KeyState.InFlight(
             request.fingerprint(), procedure.procedure(), LEASE_LEFT, outcomeUnknown);
 
     for (OutagePolicy policy : OutagePolicy.values()) {
@@ -129,12 +129,12 @@ class ClaimDeciderTest {
         .isEqualTo(new Decision.Refuse(Refusal.outcomeUnknown(LEASE_LEFT)));
   }
 
-  private static Standing running(boolean outcomeUnknown) {
-    return new Standing.InFlight(
+  private static KeyState running(boolean outcomeUnknown) {
+    return new KeyState.InFlight(
         Optional.of(REQUEST), Optional.of(PROCEDURE), LEASE_LEFT, outcomeUnknown);
   }
 
-  private static Decision decide(Standing standing, OutagePolicy policy) {
+  private static Decision decide(KeyState standing, OutagePolicy policy) {
     Procedure procedure =
         Procedure.of(ThingServiceGrpc.getCreateThingMethod()).outage(policy).build();
     return ClaimDecider.decide(
@@ -150,8 +150,8 @@ class ClaimDeciderTest {
 
   @Test
   void aRecordOfANewerServerIsLeftToANewerServer() {
-    Standing newer =
-        new Standing.Recorded(new Fingerprint(REQUEST.version() + 1, REQUEST.hash()), PROCEDURE);
+    KeyState newer =
+        new KeyState.Recorded(new Fingerprint(REQUEST.version() + 1, REQUEST.hash()), PROCEDURE);
 
     assertThat(decide(newer, OutagePolicy.FAIL_OPEN))
         .isEqualTo(new Decision.Refuse(Refusal.inProgress(Duration.ofSeconds(1))));

@@ -47,10 +47,10 @@ class FailureDeciderTest {
           POOL_EXHAUSTED,  GIVE_UP,      GIVE_UP,     GIVE_UP
           CONNECTION_LOST, SEND_AGAIN,   GIVE_UP,     GIVE_UP
           SHUTTING_DOWN,   SEND_AGAIN,   GIVE_UP,     GIVE_UP
-          READ_ONLY,       LOOK,         GIVE_UP,     GIVE_UP
+          READ_ONLY,       FIND,         GIVE_UP,     GIVE_UP
           CONTENTION,      TRY_AGAIN,    TRY_AGAIN,   TRY_AGAIN
           TIMEOUT,         GIVE_UP,      GIVE_UP,     GIVE_UP
-          BROKEN,          LOOK,         GIVE_UP,     GIVE_UP
+          BROKEN,          FIND,         GIVE_UP,     GIVE_UP
           OTHER,           GIVE_UP,      GIVE_UP,     GIVE_UP
           """)
   void aStoreTriesAgainWhatWasNotDoneAndLooksWhereItCannotWrite(

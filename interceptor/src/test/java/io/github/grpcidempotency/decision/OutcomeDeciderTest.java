@@ -38,7 +38,7 @@ class OutcomeDeciderTest {
       textBlock =
           """
           CANCELLED,           RELEASE
-          UNKNOWN,             HOLD
+          UNKNOWN,             MARK_UNKNOWN
           INVALID_ARGUMENT,    COMPLETE_WITH_ERROR
           DEADLINE_EXCEEDED,   RELEASE
           NOT_FOUND,           RELEASE
@@ -51,7 +51,7 @@ class OutcomeDeciderTest {
           OUT_OF_RANGE,        RELEASE
           UNIMPLEMENTED,       RELEASE
           INTERNAL,            RELEASE
-          UNAVAILABLE,         HOLD
+          UNAVAILABLE,         MARK_UNKNOWN
           DATA_LOSS,           RELEASE
           """)
   void anErrorIsSettledAsThePolicySays(Code code, Settlement settlement) {

@@ -16,7 +16,7 @@ import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
-import io.github.grpcidempotency.key.UnprovenKeyException;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
@@ -220,7 +220,7 @@ class PoliciesTest extends CallTest {
   void aKeyWhoseSenderProvesNothingIsRefusedWhateverThePolicy() {
     KeySource forged =
         call -> {
-          throw new UnprovenKeyException("the signature is wrong");
+          throw new UnauthenticatedKeyException("the signature is wrong");
         };
     ThingServer derived = start(server().createThing(procedure -> procedure.keyFrom(forged)));
     ThingServer optional =

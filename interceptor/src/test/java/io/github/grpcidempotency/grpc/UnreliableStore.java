@@ -11,7 +11,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.EndWatch;
+import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
@@ -152,7 +152,7 @@ final class UnreliableStore implements IdempotencyStore {
   }
 
   @Override
-  public EndWatch watch(Consumer<IdempotencyKey> ended) {
+  public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
     return store.watch(ended);
   }
 
@@ -212,8 +212,8 @@ final class UnreliableStore implements IdempotencyStore {
     }
 
     @Override
-    public Settled hold() {
-      return settle(claim::hold);
+    public Settled markUnknown() {
+      return settle(claim::markUnknown);
     }
 
     private Settled settle(Supplier<Settled> settlement) {

@@ -161,7 +161,7 @@ class LateRecorderTest {
             Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).retention(retention).build(),
             CreateThingRequest.getDefaultInstance());
     Claim claim = new UnrecordableClaim(((ClaimResult.Won) store.claim(request)).claim());
-    leases.hold(claim, this);
+    leases.track(claim, this);
     return claim;
   }
 
@@ -249,8 +249,8 @@ class LateRecorderTest {
     }
 
     @Override
-    public Settled hold() {
-      return claim.hold();
+    public Settled markUnknown() {
+      return claim.markUnknown();
     }
   }
 }

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.runtime;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -11,7 +11,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.EndWatch;
+import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -85,7 +85,7 @@ final class ModelStore implements IdempotencyStore {
   public synchronized ClaimResult claim(ClaimRequest request) {
     if (recorded) {
       return new ClaimResult.Recorded(
-          new Standing.Recorded(request.fingerprint(), request.procedure().name()),
+          new KeyState.Recorded(request.fingerprint(), request.procedure().name()),
           new UUID(0, 0),
           Instant.EPOCH,
           ANSWER,
@@ -93,7 +93,7 @@ final class ModelStore implements IdempotencyStore {
     }
     if (owner != null) {
       return new ClaimResult.InFlight(
-          new Standing.InFlight(Optional.empty(), Optional.empty(), lease(), false));
+          new KeyState.InFlight(Optional.empty(), Optional.empty(), lease(), false));
     }
     ModelClaim won = new ModelClaim(request);
     owner = won;
@@ -110,9 +110,9 @@ final class ModelStore implements IdempotencyStore {
   }
 
   @Override
-  public EndWatch watch(Consumer<IdempotencyKey> told) {
+  public CompletionWatch watch(Consumer<IdempotencyKey> told) {
     ended = told;
-    return new EndWatch() {
+    return new CompletionWatch() {
       @Override
       public void add(ClaimRequest request) {
         setWatched(true);
@@ -190,7 +190,7 @@ final class ModelStore implements IdempotencyStore {
     }
 
     @Override
-    public Settled hold() {
+    public Settled markUnknown() {
       return settle(false);
     }
 

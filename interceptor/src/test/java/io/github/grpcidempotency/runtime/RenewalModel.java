@@ -45,7 +45,7 @@ public class RenewalModel {
   public void begin(@Param(gen = BooleanGen.class) boolean first) {
     Claim winner = first ? winners.pollFirst() : winners.pollLast();
     if (winner != null) {
-      leases.hold(winner, this);
+      leases.track(winner, this);
       running.put(winner.request().fingerprint().version(), winner);
     }
   }

@@ -12,7 +12,7 @@ import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.EndWatch;
+import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -110,7 +110,7 @@ class SetupTest {
     }
 
     @Override
-    public EndWatch watch(Consumer<IdempotencyKey> ended) {
+    public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
       throw new UnsupportedOperationException();
     }
 

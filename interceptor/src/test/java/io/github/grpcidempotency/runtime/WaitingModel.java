@@ -102,7 +102,7 @@ public class WaitingModel {
 
   private Claim run() {
     Claim claim = ((ClaimResult.Won) store.claim(ModelStore.request(0))).claim();
-    leases.hold(claim, this);
+    leases.track(claim, this);
     return claim;
   }
 
@@ -142,7 +142,7 @@ public class WaitingModel {
     private void answer(ClaimResult result) {
       answers.incrementAndGet();
       if (result instanceof ClaimResult.Won won) {
-        leases.hold(won.claim(), this);
+        leases.track(won.claim(), this);
         succeed(won.claim());
       }
     }

@@ -8,7 +8,7 @@ import static io.github.grpcidempotency.store.Claim.Settled.LOST;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
@@ -110,7 +110,7 @@ public abstract class IdempotencyStoreContract {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request());
 
-    Standing.InFlight standing = inFlight(store.claim(request()));
+    KeyState.InFlight standing = inFlight(store.claim(request()));
 
     assertThat(standing.fingerprint()).contains(REQUEST);
     assertThat(standing.procedure()).contains(CREATE_THING.name());
@@ -123,7 +123,7 @@ public abstract class IdempotencyStoreContract {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request());
 
-    Standing.InFlight standing = inFlight(store.claim(request(OTHER_REQUEST)));
+    KeyState.InFlight standing = inFlight(store.claim(request(OTHER_REQUEST)));
 
     assertThat(standing.fingerprint()).contains(REQUEST);
   }
@@ -133,7 +133,7 @@ public abstract class IdempotencyStoreContract {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request());
 
-    Standing.InFlight standing = inFlight(store.claim(request(CREATE_OTHER)));
+    KeyState.InFlight standing = inFlight(store.claim(request(CREATE_OTHER)));
 
     assertThat(standing.procedure()).contains(CREATE_THING.name());
   }
@@ -193,7 +193,7 @@ public abstract class IdempotencyStoreContract {
     assertThat(claim.complete(ANSWER)).isEqualTo(DONE);
 
     ClaimResult.Recorded recorded = recorded(store.claim(request()));
-    assertThat(recorded.standing()).isEqualTo(new Standing.Recorded(REQUEST, CREATE_THING.name()));
+    assertThat(recorded.standing()).isEqualTo(new KeyState.Recorded(REQUEST, CREATE_THING.name()));
     assertThat(recorded.operationId()).isEqualTo(claim.operationId());
     assertThat(recorded.expires()).isEqualTo(claim.expires());
     assertThat(recorded.outcome()).isEqualTo(ANSWER);
@@ -205,7 +205,7 @@ public abstract class IdempotencyStoreContract {
     win(store, request()).complete(ANSWER);
 
     assertThat(recorded(store.claim(request(OTHER_REQUEST))).standing())
-        .isEqualTo(new Standing.Recorded(REQUEST, CREATE_THING.name()));
+        .isEqualTo(new KeyState.Recorded(REQUEST, CREATE_THING.name()));
   }
 
   @Test
@@ -214,7 +214,7 @@ public abstract class IdempotencyStoreContract {
     win(store, request()).complete(ANSWER);
 
     assertThat(recorded(store.claim(request(CREATE_OTHER))).standing())
-        .isEqualTo(new Standing.Recorded(REQUEST, CREATE_THING.name()));
+        .isEqualTo(new KeyState.Recorded(REQUEST, CREATE_THING.name()));
   }
 
   @Test
@@ -278,7 +278,7 @@ public abstract class IdempotencyStoreContract {
     claim.complete(ANSWER);
 
     assertThat(claim.release()).isEqualTo(LOST);
-    assertThat(claim.hold()).isEqualTo(LOST);
+    assertThat(claim.markUnknown()).isEqualTo(LOST);
     assertThat(store.renew(List.of(claim))).isEmpty();
 
     assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
@@ -337,7 +337,7 @@ public abstract class IdempotencyStoreContract {
     IdempotencyStore store = newStore(lease);
     Claim claim = win(store, request());
 
-    assertThat(claim.hold()).isEqualTo(DONE);
+    assertThat(claim.markUnknown()).isEqualTo(DONE);
 
     assertThat(inFlight(store.claim(request())).outcomeUnknown()).isTrue();
     letPass(lease);
@@ -367,7 +367,7 @@ public abstract class IdempotencyStoreContract {
     win(store, request());
     letPass(SHORT_LEASE);
 
-    Standing.InFlight standing = inFlight(store.claim(request(OTHER_REQUEST)));
+    KeyState.InFlight standing = inFlight(store.claim(request(OTHER_REQUEST)));
 
     assertThat(standing.fingerprint()).contains(REQUEST);
     assertThat(standing.leaseLeft()).isZero();
@@ -665,7 +665,7 @@ public abstract class IdempotencyStoreContract {
     return ((ClaimResult.Won) result).claim();
   }
 
-  private static Standing.InFlight inFlight(ClaimResult result) {
+  private static KeyState.InFlight inFlight(ClaimResult result) {
     assertThat(result).isInstanceOf(ClaimResult.InFlight.class);
     return ((ClaimResult.InFlight) result).standing();
   }
@@ -677,7 +677,7 @@ public abstract class IdempotencyStoreContract {
 
   private static void assertOwnsNothing(IdempotencyStore store, Claim claim) {
     assertThat(store.renew(List.of(claim))).as("renewed").isEmpty();
-    assertThat(claim.hold()).as("held").isEqualTo(LOST);
+    assertThat(claim.markUnknown()).as("held").isEqualTo(LOST);
     assertThat(claim.complete(OTHER_ANSWER)).as("completed").isEqualTo(LOST);
     assertThat(claim.release()).as("released").isEqualTo(LOST);
   }

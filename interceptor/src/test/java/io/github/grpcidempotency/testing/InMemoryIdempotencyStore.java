@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.testing;
 
-import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -8,7 +8,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.EndWatch;
+import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.ReplayStatus;
@@ -117,8 +117,8 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
   }
 
   @Override
-  public EndWatch watch(Consumer<IdempotencyKey> ended) {
-    return new InMemoryEndWatch(this::isInFlight, ended);
+  public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
+    return new InMemoryCompletionWatch(this::isInFlight, ended);
   }
 
   @Override
@@ -142,7 +142,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
     ClaimRequest first = row.owner.request;
     if (row.outcome.isEmpty()) {
       return new ClaimResult.InFlight(
-          new Standing.InFlight(
+          new KeyState.InFlight(
               Optional.of(first.fingerprint()),
               Optional.of(first.procedure().name()),
               row.isAbandoned(now) ? Duration.ZERO : Duration.between(now, row.leaseEnds),
@@ -154,7 +154,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
             ? response.resourceId()
             : Optional.empty();
     return new ClaimResult.Recorded(
-        new Standing.Recorded(first.fingerprint(), first.procedure().name()),
+        new KeyState.Recorded(first.fingerprint(), first.procedure().name()),
         row.owner.operationId,
         row.owner.expires,
         outcome,
@@ -238,7 +238,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
     }
 
     @Override
-    public Settled hold() {
+    public Settled markUnknown() {
       return change(this, row -> new Row(this, row.leaseEnds, true, row.outcome))
           ? Settled.DONE
           : Settled.LOST;

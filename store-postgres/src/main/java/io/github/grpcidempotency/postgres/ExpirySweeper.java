@@ -50,7 +50,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private ExpirySweeper(Builder builder) {
     this.pool = builder.dataSource;
     this.jdbi = Jdbi.create(pool);
-    this.sweepSql = SqlFile.load("sweep", Map.of("schema", builder.schema));
+    this.sweepSql = SqlFile.load("maintenance/sweep", Map.of("schema", builder.schema));
     this.interval = builder.interval;
     this.batchSize = builder.batchSize;
   }

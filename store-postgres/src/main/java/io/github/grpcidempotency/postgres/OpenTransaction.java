@@ -122,7 +122,7 @@ final class OpenTransaction implements StoreTransaction {
     return finish(
         last -> {
           Optional<String> unused =
-              Flush.run(last, "COMMIT", values -> values, row -> row.getString(1));
+              StatementBatch.run(last, "COMMIT", values -> values, row -> row.getString(1));
         });
   }
 

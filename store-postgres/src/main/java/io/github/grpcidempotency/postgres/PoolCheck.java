@@ -13,8 +13,8 @@ import org.postgresql.PGConnection;
 
 /** Looks for what would make a pool's connections unfit for the library's statements. */
 final class PoolCheck {
-  private static final String CHECK_POOL = SqlFile.load("check_pool", Map.of());
-  private static final String CHECK_FLUSH = SqlFile.load("check_flush", Map.of());
+  private static final String CHECK_POOL = SqlFile.load("check/pool", Map.of());
+  private static final String CHECK_FLUSH = SqlFile.load("check/flush", Map.of());
 
   /** One that prepares the statements, one that describes them, one that knows both. */
   private static final int FLUSHES = 3;
@@ -63,7 +63,8 @@ final class PoolCheck {
     if (connection.isReadOnly()) {
       return Optional.of("gives connections that are read-only: let it give ones that write");
     }
-    return Flush.run(connection, CHECK_POOL, values -> values, row -> row.getString("problem"));
+    return StatementBatch.run(
+        connection, CHECK_POOL, values -> values, row -> row.getString("problem"));
   }
 
   /**
@@ -95,7 +96,7 @@ final class PoolCheck {
     for (int flush = 0; flush < FLUSHES; flush++) {
       String user = UUID.randomUUID().toString();
       Optional<String> kept =
-          Flush.run(
+          StatementBatch.run(
               connection,
               CHECK_FLUSH,
               values -> values.bind("user", user),

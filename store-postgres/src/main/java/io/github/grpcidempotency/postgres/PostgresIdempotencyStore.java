@@ -8,7 +8,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.EndWatch;
+import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -46,7 +46,7 @@ import org.slf4j.LoggerFactory;
  * Thread-safe.
  */
 public final class PostgresIdempotencyStore implements IdempotencyStore {
-  private static final String BEGIN = SqlFile.load("begin", Map.of());
+  private static final String BEGIN = SqlFile.load("transaction/begin", Map.of());
 
   private final DataSource dataSource;
   private final DataSource maintenance;
@@ -67,7 +67,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     this.handles = new Handles(builder.configuration);
     this.schema = builder.schema;
     this.lease = builder.lease;
-    this.renewSql = SqlFile.load("renew", Map.of("schema", schema));
+    this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", schema));
     this.reservationSql = ReservationSql.of(schema);
   }
 
@@ -88,8 +88,8 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   @Override
   public ClaimResult claim(ClaimRequest request) {
     return request.procedure().execution() == Execution.TRANSACTIONAL
-        ? new TransactionalClaiming(this, request).run()
-        : new Claiming(this, request).run();
+        ? new TransactionAttempt(this, request).run()
+        : new ReservationAttempt(this, request).run();
   }
 
   @Override
@@ -97,10 +97,10 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     return inStore(
         "retain the record",
         connection ->
-            Flush.run(
+            StatementBatch.run(
                     connection,
                     reservationSql.retain(),
-                    query -> Binding.of(query, request, recorded.operationId()),
+                    query -> OperationParameters.of(query, request, recorded.operationId()),
                     row -> row.getObject("expires", OffsetDateTime.class).toInstant())
                 .orElse(recorded.expires()));
   }
@@ -122,7 +122,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
       Optional<String> unused =
           transaction.begin(
               connection ->
-                  Flush.run(
+                  StatementBatch.run(
                       connection,
                       BEGIN,
                       values -> values.bind("user", user),
@@ -134,8 +134,8 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   }
 
   @Override
-  public EndWatch watch(Consumer<IdempotencyKey> ended) {
-    return new PostgresEndWatch(maintenance, schema, ended);
+  public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
+    return new PostgresCompletionWatch(maintenance, schema, ended);
   }
 
   @Override

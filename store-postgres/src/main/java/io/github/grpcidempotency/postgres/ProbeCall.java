@@ -173,7 +173,7 @@ final class ProbeCall {
     step = "look for its key as another user";
     Optional<UUID> seen =
         run(
-            "probe_foreign",
+            "check/probe_foreign",
             claim.request(),
             values ->
                 values.bind("id", claim.operationId()).bind("user", UUID.randomUUID().toString()),
@@ -203,14 +203,14 @@ final class ProbeCall {
 
   private void announce(Handle handle, IdempotencyKey key) {
     handle
-        .createUpdate(load("announce_waits"))
+        .createUpdate(load("maintenance/announce_waits"))
         .bindArray("locks", Long.class, List.of(LockId.of(key)))
         .execute();
   }
 
   private boolean isRunning(Handle handle, IdempotencyKey key) {
     return handle
-        .createQuery(load("in_flight"))
+        .createQuery(load("maintenance/in_flight"))
         .bindArray("keys", String.class, List.of(key.stored()))
         .bindArray("users", UUID.class, List.of(key.caller().userId()))
         .bindArray("locks", Long.class, List.of(LockId.of(key)))
@@ -274,7 +274,7 @@ final class ProbeCall {
 
   private State state(Claim claim) {
     return run(
-            "probe_state",
+            "check/probe_state",
             claim.request(),
             values ->
                 values
@@ -287,7 +287,7 @@ final class ProbeCall {
   private void forget(ClaimRequest request) {
     try {
       Optional<String> unused =
-          run("probe_forget", request, values -> values, row -> row.getString(1));
+          run("check/probe_forget", request, values -> values, row -> row.getString(1));
     } catch (JdbiException failure) {
       logger.debug("a trial call's record is left to expire", failure);
     }
@@ -297,13 +297,14 @@ final class ProbeCall {
       String statement,
       ClaimRequest request,
       UnaryOperator<Parameters> bindings,
-      Flush.RowReader<T> reader) {
+      StatementBatch.RowReader<T> reader) {
     return store.onConnection(
         connection ->
-            Flush.run(
+            StatementBatch.run(
                 connection,
                 load(statement),
-                values -> bindings.apply(Binding.of(values, request, UUID.randomUUID())),
+                values ->
+                    bindings.apply(OperationParameters.of(values, request, UUID.randomUUID())),
                 reader));
   }
 

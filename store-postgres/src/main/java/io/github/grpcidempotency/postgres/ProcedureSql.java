@@ -2,7 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
-import java.util.HashMap;
+import io.github.grpcidempotency.procedure.ResourceType;
 import java.util.Map;
 import java.util.Optional;
 
@@ -12,6 +12,7 @@ import java.util.Optional;
  */
 final class ProcedureSql {
   private static final String NO_STATUS = "CAST(NULL AS text[])";
+  private static final String RESOURCE = "CAST(:resource_id AS uuid)";
   private static final String RESOURCE_OF_RECORD = "idempotency_record.idempotency_record_resource";
   private static final String ASYNCHRONOUS_COMMIT =
       ", set_config('synchronous_commit', 'off', true)";
@@ -26,8 +27,6 @@ final class ProcedureSql {
         FROM (${query}
              ) AS found (status) LIMIT 2)\
       """;
-
-  private final Map<String, String> names = new HashMap<>();
 
   private final String claim;
   private final String claimWithoutStatus;
@@ -44,56 +43,87 @@ final class ProcedureSql {
   private final String wake;
 
   ProcedureSql(Procedure procedure, String schema) {
-    names.put("schema", schema);
-    names.put(
-        "durability",
-        procedure.execution() == Execution.RESERVED_SAME_DATABASE ? ASYNCHRONOUS_COMMIT : "");
-    this.wake = procedure.inFlightPolicy().attaches() ? load("wake") : "";
-    names.put("wake", wake);
-    names.put("look", look(procedure, schema, NO_STATUS));
-    this.claimWithoutStatus = load("claim");
-    this.findWithoutStatus = load("find");
-    this.claimInTransaction = load("claim_in_transaction");
-    this.reclaim = load("reclaim");
-    names.put("look", look(procedure, schema));
-    this.claim = load("claim");
-    this.find = load("find");
+    String durability =
+        procedure.execution() == Execution.RESERVED_SAME_DATABASE ? ASYNCHRONOUS_COMMIT : "";
+    String record = selectRecord(procedure, schema);
+    String recordWithoutStatus = selectRecord(procedure, schema, NO_STATUS);
+    this.claim = claim(schema, durability, record);
+    this.claimWithoutStatus = claim(schema, durability, recordWithoutStatus);
+    this.find = SqlFile.load("claim/find", Map.of("select_record", record));
+    this.findWithoutStatus =
+        SqlFile.load("claim/find", Map.of("select_record", recordWithoutStatus));
+    this.reclaim =
+        SqlFile.load(
+            "claim/reclaim",
+            Map.of(
+                "schema", schema, "durability", durability, "select_record", recordWithoutStatus));
+    this.claimInTransaction =
+        SqlFile.load("transaction/claim", Map.of("select_record", recordWithoutStatus));
     this.rollbackWithStatus =
         outbox(procedure)
-            .map(outbox -> SqlFile.load("rollback_with_status", Map.of("outbox", outbox)));
-    this.release = load("release");
-    this.recordFailure = load("record_failure");
-    names.put("resource", "");
-    this.completeWithoutResource = load("complete");
-    String column = procedure.resourceType().map(type -> type.column()).orElse("");
-    names.put("resource", column.isEmpty() ? "" : column + " = CAST(:resource_id AS uuid),");
-    names.put("column", column.isEmpty() ? "" : column + ",");
-    names.put("value", column.isEmpty() ? "" : "CAST(:resource_id AS uuid),");
-    this.complete = load("complete");
-    this.recordAndCommit = load("record_and_commit");
+            .map(
+                outbox ->
+                    SqlFile.load("transaction/rollback_with_status", Map.of("outbox", outbox)));
+    this.wake =
+        procedure.inFlightPolicy().attaches()
+            ? SqlFile.load("maintenance/wake", Map.of("schema", schema))
+            : "";
+    this.release = SqlFile.load("settle/release", Map.of("schema", schema, "wake", wake));
+    this.recordFailure =
+        SqlFile.load("transaction/record_failure", Map.of("schema", schema, "wake", wake));
+    Optional<String> column = procedure.resourceType().map(ResourceType::column);
+    this.complete = complete(schema, wake, column.map(ProcedureSql::setResource).orElse(""));
+    this.completeWithoutResource = complete(schema, wake, "");
+    this.recordAndCommit =
+        SqlFile.load(
+            "transaction/record_and_commit",
+            Map.of(
+                "schema",
+                schema,
+                "wake",
+                wake,
+                "column",
+                column.map(name -> name + ",").orElse(""),
+                "value",
+                column.isPresent() ? RESOURCE + "," : ""));
   }
 
-  /** Reserves, or looks. */
+  private static String claim(String schema, String durability, String selectRecord) {
+    return SqlFile.load(
+        "claim/claim",
+        Map.of("schema", schema, "durability", durability, "select_record", selectRecord));
+  }
+
+  private static String complete(String schema, String wake, String resource) {
+    return SqlFile.load(
+        "settle/complete", Map.of("schema", schema, "wake", wake, "resource", resource));
+  }
+
+  private static String setResource(String column) {
+    return column + " = " + RESOURCE + ",";
+  }
+
+  /** Reserves, or reads the record. */
   String claim() {
     return claim;
   }
 
-  /** Reserves, or looks, for when the outbox query fails. */
+  /** Reserves, or reads the record, for when the outbox query fails. */
   String claimWithoutStatus() {
     return claimWithoutStatus;
   }
 
-  /** Looks, and writes nothing. */
+  /** Reads the record, and writes nothing. */
   String find() {
     return find;
   }
 
-  /** Looks, and writes nothing, for when the outbox query fails. */
+  /** Reads the record, and writes nothing, for when the outbox query fails. */
   String findWithoutStatus() {
     return findWithoutStatus;
   }
 
-  /** Replaces what has expired, or looks. */
+  /** Replaces what has expired, or reads the record. */
   String reclaim() {
     return reclaim;
   }
@@ -113,7 +143,7 @@ final class ProcedureSql {
     return release;
   }
 
-  /** Takes the operation's advisory lock if it is free, and then looks. */
+  /** Takes the operation's advisory lock if it is free, and then reads the record. */
   String claimInTransaction() {
     return claimInTransaction;
   }
@@ -139,8 +169,8 @@ final class ProcedureSql {
   }
 
   /** Returns the SELECT at the end of a claim. */
-  static String look(Procedure procedure, String schema) {
-    return look(
+  static String selectRecord(Procedure procedure, String schema) {
+    return selectRecord(
         procedure,
         schema,
         procedure
@@ -151,8 +181,7 @@ final class ProcedureSql {
 
   /** Returns a SELECT of what the outbox says of a resource; empty if there is no outbox. */
   static Optional<String> outbox(Procedure procedure) {
-    return status(procedure, "CAST(:resource_id AS uuid)")
-        .map(status -> "SELECT " + status + " AS outbox_status");
+    return status(procedure, RESOURCE).map(status -> "SELECT " + status + " AS outbox_status");
   }
 
   /** Returns the outbox query for a resource; empty if there is none. */
@@ -164,13 +193,10 @@ final class ProcedureSql {
         .map(outbox -> FOUND_STATUS.replace("${query}", outbox.queryFor(resourceId)));
   }
 
-  private static String look(Procedure procedure, String schema, String status) {
+  private static String selectRecord(Procedure procedure, String schema, String status) {
     String resource =
         procedure.resourceType().map(type -> "k." + type.column()).orElse("NULL::uuid");
-    return SqlFile.load("look", Map.of("schema", schema, "resource", resource, "status", status));
-  }
-
-  private String load(String name) {
-    return SqlFile.load(name, names);
+    return SqlFile.load(
+        "claim/select_record", Map.of("schema", schema, "resource", resource, "status", status));
   }
 }

@@ -97,8 +97,8 @@ final class Reservation implements Claim {
   }
 
   @Override
-  public Settled hold() {
-    return touch("mark the outcome as unknown", store.reservationSql().hold());
+  public Settled markUnknown() {
+    return touch("mark the outcome as unknown", store.reservationSql().markUnknown());
   }
 
   /** Returns whether the handler's own transaction has recorded, or is about to. */
@@ -114,10 +114,10 @@ final class Reservation implements Claim {
    */
   void lockWithin(Connection connection) {
     Optional<String> transaction =
-        Flush.run(
+        StatementBatch.run(
             connection,
             store.reservationSql().lock(),
-            values -> Binding.of(values, request, id).bind("attempt", attempt),
+            values -> OperationParameters.of(values, request, id).bind("attempt", attempt),
             row -> row.getString("transaction"));
     checkFence(transaction.isPresent());
     lockedBy = transaction;
@@ -134,7 +134,7 @@ final class Reservation implements Claim {
     RecordedOutcome outcome =
         new RecordedOutcome.Response(
             RecordedFields.of(request.procedure(), response).toByteString(), resourceId(response));
-    Flush.Ends<HandlersTransaction, UUID> ends = updateWithin(connection, outcome);
+    StatementBatch.Ends<HandlersTransaction, UUID> ends = updateWithin(connection, outcome);
     HandlersTransaction transaction = ends.first();
     if (transaction.keepsItsSnapshot() && !transaction.is(lockedBy)) {
       throw staleSnapshot(transaction.isolation());
@@ -143,13 +143,14 @@ final class Reservation implements Claim {
     joined = Optional.of(outcome);
   }
 
-  private Flush.Ends<HandlersTransaction, UUID> updateWithin(
+  private StatementBatch.Ends<HandlersTransaction, UUID> updateWithin(
       Connection connection, RecordedOutcome outcome) {
     try {
-      return Flush.runForBoth(
+      return StatementBatch.runForBoth(
           connection,
           store.sql(request.procedure()).complete(),
-          values -> Binding.of(bind(values, outcome), request, id).bind("attempt", attempt),
+          values ->
+              OperationParameters.of(bind(values, outcome), request, id).bind("attempt", attempt),
           HandlersTransaction::read,
           row -> row.getObject("id", UUID.class));
     } catch (JdbiException failure) {
@@ -235,10 +236,12 @@ final class Reservation implements Claim {
   }
 
   private boolean run(Connection connection, String statement, UnaryOperator<Parameters> bindings) {
-    return Flush.run(
+    return StatementBatch.run(
             connection,
             statement,
-            values -> Binding.of(bindings.apply(values), request, id).bind("attempt", attempt),
+            values ->
+                OperationParameters.of(bindings.apply(values), request, id)
+                    .bind("attempt", attempt),
             row -> row.getObject("id", UUID.class))
         .isPresent();
   }

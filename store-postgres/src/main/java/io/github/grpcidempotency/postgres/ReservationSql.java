@@ -7,19 +7,19 @@ record ReservationSql(
     String takeOver,
     String extend,
     String completed,
-    String hold,
+    String markUnknown,
     String lock,
     String clear,
     String retain) {
   static ReservationSql of(String schema) {
     Map<String, String> values = Map.of("schema", schema);
     return new ReservationSql(
-        SqlFile.load("take_over", values),
-        SqlFile.load("extend", values),
-        SqlFile.load("completed", values),
-        SqlFile.load("hold", values),
-        SqlFile.load("lock", values),
-        SqlFile.load("clear", values),
-        SqlFile.load("retain", values));
+        SqlFile.load("claim/take_over", values),
+        SqlFile.load("claim/extend", values),
+        SqlFile.load("settle/is_completed", values),
+        SqlFile.load("settle/mark_unknown", values),
+        SqlFile.load("settle/lock", values),
+        SqlFile.load("transaction/delete_ended", values),
+        SqlFile.load("claim/retain", values));
   }
 }

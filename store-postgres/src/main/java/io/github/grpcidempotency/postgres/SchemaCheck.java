@@ -25,13 +25,13 @@ final class SchemaCheck {
   }
 
   boolean tableExists() {
-    return exists("check_table", Map.of());
+    return exists("check/table", Map.of());
   }
 
   /** Returns what is wrong with the schema itself, and with the rights in it. */
   List<String> problems() {
     return handle
-        .createQuery(load("check_schema"))
+        .createQuery(load("check/schema"))
         .bind("schema", schema)
         .mapTo(String.class)
         .list();
@@ -41,7 +41,7 @@ final class SchemaCheck {
   Optional<String> missingColumn(Procedure procedure) {
     return procedure
         .resourceType()
-        .filter(type -> !exists("check_column", Map.of("column", type.column())))
+        .filter(type -> !exists("check/column", Map.of("column", type.column())))
         .map(
             type ->
                 "the table has no column %s with a foreign key; call %s.add_resource_type('%s', …)"
@@ -49,13 +49,13 @@ final class SchemaCheck {
   }
 
   /**
-   * Returns what is wrong with a procedure's outbox query, which is part of its look, and is asked
-   * about a resource that does not exist: a wrong one shows here rather than in a replay.
+   * Returns what is wrong with a procedure's outbox query, which is part of its claims, and is
+   * asked about a resource that does not exist: a wrong one shows here rather than in a replay.
    */
   Optional<String> brokenOutbox(Procedure procedure) {
     try {
       handle
-          .createQuery(ProcedureSql.look(procedure, schema))
+          .createQuery(ProcedureSql.selectRecord(procedure, schema))
           .bind("key", "")
           .bind("user", new UUID(0, 0).toString())
           .mapToMap()

@@ -83,7 +83,7 @@ final class TransactionalClaim implements Claim {
   }
 
   @Override
-  public Settled hold() {
+  public Settled markUnknown() {
     return release();
   }
 
@@ -121,10 +121,10 @@ final class TransactionalClaim implements Claim {
   }
 
   private boolean run(Connection connection, String statement, UnaryOperator<Parameters> bindings) {
-    return Flush.run(
+    return StatementBatch.run(
             connection,
             statement,
-            values -> Binding.of(bindings.apply(values), request, id),
+            values -> OperationParameters.of(bindings.apply(values), request, id),
             row -> id)
         .isPresent();
   }

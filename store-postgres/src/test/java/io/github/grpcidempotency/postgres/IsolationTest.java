@@ -62,40 +62,45 @@ class IsolationTest {
    */
   private static final Map<String, Row> STATEMENTS =
       Map.ofEntries(
-          entry("claim", Row.COMPLETED),
-          entry("claim_in_transaction", Row.COMPLETED),
-          entry("clear", Row.EXPIRED),
-          entry("complete", Row.IN_FLIGHT),
-          entry("completed", Row.COMPLETED),
-          entry("extend", Row.IN_FLIGHT),
-          entry("find", Row.COMPLETED),
-          entry("hold", Row.IN_FLIGHT),
-          entry("lock", Row.IN_FLIGHT),
-          entry("look", Row.COMPLETED),
-          entry("probe_foreign", Row.IN_FLIGHT),
-          entry("probe_forget", Row.IN_FLIGHT),
-          entry("probe_state", Row.IN_FLIGHT),
-          entry("reclaim", Row.EXPIRED),
-          entry("record_and_commit", Row.NONE),
-          entry("record_failure", Row.NONE),
-          entry("release", Row.IN_FLIGHT),
-          entry("retain", Row.COMPLETED),
-          entry("take_over", Row.ABANDONED));
+          entry("claim/claim", Row.COMPLETED),
+          entry("transaction/claim", Row.COMPLETED),
+          entry("transaction/delete_ended", Row.EXPIRED),
+          entry("settle/complete", Row.IN_FLIGHT),
+          entry("settle/is_completed", Row.COMPLETED),
+          entry("claim/extend", Row.IN_FLIGHT),
+          entry("claim/find", Row.COMPLETED),
+          entry("settle/mark_unknown", Row.IN_FLIGHT),
+          entry("settle/lock", Row.IN_FLIGHT),
+          entry("claim/select_record", Row.COMPLETED),
+          entry("check/probe_foreign", Row.IN_FLIGHT),
+          entry("check/probe_forget", Row.IN_FLIGHT),
+          entry("check/probe_state", Row.IN_FLIGHT),
+          entry("claim/reclaim", Row.EXPIRED),
+          entry("transaction/record_and_commit", Row.NONE),
+          entry("transaction/record_failure", Row.NONE),
+          entry("settle/release", Row.IN_FLIGHT),
+          entry("claim/retain", Row.COMPLETED),
+          entry("claim/take_over", Row.ABANDONED));
 
   /** Statements that know no user. They are told nothing but what they say themselves. */
   private static final Set<String> MAINTENANCE =
-      Set.of("announce_waits", "in_flight", "renew", "sweep", "wake");
+      Set.of(
+          "maintenance/announce_waits",
+          "maintenance/in_flight",
+          "maintenance/renew",
+          "maintenance/sweep",
+          "maintenance/wake");
 
   /** Statements that read no row of the table. */
   private static final Set<String> OTHERS =
       Set.of(
-          "begin",
-          "check_column",
-          "check_flush",
-          "check_pool",
-          "check_schema",
-          "check_table",
-          "rollback_with_status");
+          "transaction/begin",
+          "check/column",
+          "check/flush",
+          "check/pool",
+          "check/schema",
+          "check/table",
+          "transaction/rollback_with_status");
 
   private final KeyTable table = new KeyTable(database);
   private final IdempotencyStore store =
@@ -155,7 +160,7 @@ class IsolationTest {
                     actor,
                     owner,
                     handle ->
-                        Flush.run(
+                        StatementBatch.run(
                                 handle.getConnection(),
                                 unscoped(statement),
                                 values -> bind(values, statement, request),
@@ -174,7 +179,8 @@ class IsolationTest {
   void aRenewalWorksForEveryActorWhoKnowsIdAndAttemptAndTellsNothingElse(Actor actor) {
     UUID owner = UUID.randomUUID();
     Claim claim = Things.win(store, requestOf(owner));
-    String renew = SqlFile.load("renew", Map.of("schema", IdempotencySchema.DEFAULT_NAME));
+    String renew =
+        SqlFile.load("maintenance/renew", Map.of("schema", IdempotencySchema.DEFAULT_NAME));
 
     for (int attempt = 1; attempt <= 2; attempt++) {
       int fence = attempt;
@@ -200,7 +206,8 @@ class IsolationTest {
   void askingWhatIsInFlightTellsNothingButTheLocksThatWereNamed(Actor actor) {
     UUID owner = UUID.randomUUID();
     ClaimRequest request = rowOf(owner, Row.IN_FLIGHT);
-    String inFlight = SqlFile.load("in_flight", Map.of("schema", IdempotencySchema.DEFAULT_NAME));
+    String inFlight =
+        SqlFile.load("maintenance/in_flight", Map.of("schema", IdempotencySchema.DEFAULT_NAME));
 
     List<Map<String, Object>> told =
         as(
@@ -223,7 +230,8 @@ class IsolationTest {
   void aSweepWorksForEveryActorAndTellsANumberOnly(Actor actor) {
     UUID owner = UUID.randomUUID();
     rowOf(owner, Row.EXPIRED);
-    String sweep = SqlFile.load("sweep", Map.of("schema", IdempotencySchema.DEFAULT_NAME));
+    String sweep =
+        SqlFile.load("maintenance/sweep", Map.of("schema", IdempotencySchema.DEFAULT_NAME));
 
     List<Map<String, Object>> told =
         as(
@@ -255,15 +263,15 @@ class IsolationTest {
   /** Returns a statement without its first part, which would set the user. */
   private static String unscoped(String name) {
     String schema = IdempotencySchema.DEFAULT_NAME;
-    if (name.equals("look")) {
-      return ProcedureSql.look(Things.CREATE_THING, schema);
+    if (name.equals("claim/select_record")) {
+      return ProcedureSql.selectRecord(Things.CREATE_THING, schema);
     }
     String sql =
         SqlFile.load(
             name,
             Map.of(
                 "schema", schema,
-                "look", ProcedureSql.look(Things.CREATE_THING, schema),
+                "select_record", ProcedureSql.selectRecord(Things.CREATE_THING, schema),
                 "durability", "",
                 "wake", "",
                 "resource", "",
@@ -326,7 +334,7 @@ class IsolationTest {
   /** Fills in everything that any statement may ask for, all of it the owner's. */
   private static Parameters bind(Parameters values, String statement, ClaimRequest request) {
     UUID owner = request.key().caller().userId();
-    return Binding.of(values, request, idOfTheRowOf(owner))
+    return OperationParameters.of(values, request, idOfTheRowOf(owner))
         .bind("attempt", 1)
         .bind("lease_millis", 60_000)
         .bind("retention_millis", retention(statement).toMillis())

@@ -32,7 +32,7 @@ final class Checker {
   static final String ALL_ENDED = "waiting=0 left=0";
 
   /** How often the recording of one effect may be refused for good before it is given up. */
-  private static final int MOST_RECORDINGS = 15;
+  private static final int MAX_RECORDINGS = 15;
 
   private final History history;
   private final Excuses excuses;
@@ -327,7 +327,7 @@ final class Checker {
   }
 
   private void checkRecordings() {
-    long most = (long) MOST_RECORDINGS * history.effects().size();
+    long most = (long) MAX_RECORDINGS * history.effects().size();
     if (history.refusedRecordings() > most) {
       violate(
           Rule.RECORDING_ENDS,

@@ -24,7 +24,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * skipped: nobody can stop a process that is dead.
  */
 final class FaultInjector implements AutoCloseable {
-  private static final int MOST_TRAPS = 3;
+  private static final int MAX_TRAPS = 3;
 
   private final List<ServerNode> servers;
   private final TorturePostgres postgres;
@@ -196,7 +196,7 @@ final class FaultInjector implements AutoCloseable {
             .filter(cut -> cut.planned().kind() == planned.kind())
             .filter(cut -> cut.planned().statement().equals(planned.statement()))
             .count();
-    boolean enough = alike >= MOST_TRAPS;
+    boolean enough = alike >= MAX_TRAPS;
     if (enough) {
       skipped.incrementAndGet();
     }

@@ -17,9 +17,9 @@ import java.util.stream.Collectors;
 /** Tries every key once more when nothing breaks any longer. */
 final class Prober {
   private static final int AT_ONCE = 32;
-  private static final int MOST_HANDLER_FAILURES = 50;
-  private static final int MOST_TIMEOUTS = 3;
-  private static final int MOST_REFUSALS = 10;
+  private static final int MAX_HANDLER_FAILURES = 50;
+  private static final int MAX_TIMEOUTS = 3;
+  private static final int MAX_REFUSALS = 10;
   private static final Duration BETWEEN_REFUSALS = Duration.ofMillis(500);
 
   private final TortureClient client;
@@ -65,9 +65,7 @@ final class Prober {
     int failures = 0;
     int timeouts = 0;
     int refusals = 0;
-    while (failures < MOST_HANDLER_FAILURES
-        && timeouts < MOST_TIMEOUTS
-        && refusals < MOST_REFUSALS) {
+    while (failures < MAX_HANDLER_FAILURES && timeouts < MAX_TIMEOUTS && refusals < MAX_REFUSALS) {
       Call call = client.call(Purpose.PROBE, operation, server).join();
       if (call.isOk() || call.isTerminal()) {
         return true;

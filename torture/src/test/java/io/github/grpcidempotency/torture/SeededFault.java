@@ -17,7 +17,8 @@ import java.util.Set;
 enum SeededFault {
   /** A completion does not ask whose the record is now. */
   NO_FENCE(
-      List.of(sql("complete", "   AND k.attempt = :attempt\n   AND k.completed IS NULL\n", "")),
+      List.of(
+          sql("settle/complete", "   AND k.attempt = :attempt\n   AND k.completed IS NULL\n", "")),
       Map.of(FaultKind.STOP, 1),
       List.of(Plan.COMMIT),
       Form.JOINED,
@@ -37,7 +38,7 @@ enum SeededFault {
       List.of(
           interceptor(
               "runtime/Settler",
-              "case LOST -> Recording.COME_AGAIN;",
+              "case LOST -> Recording.RETRY_LATER;",
               "case LOST -> Recording.DONE;")),
       Map.of(FaultKind.STOP, 1),
       List.of(Plan.COMMIT),
@@ -47,7 +48,7 @@ enum SeededFault {
 
   /** A handler whose commit was not answered has its completed record deleted. */
   RELEASE_AFTER_UNKNOWN_COMMIT(
-      List.of(sql("release", "   AND k.completed IS NULL\n", "")),
+      List.of(sql("settle/release", "   AND k.completed IS NULL\n", "")),
       Map.of(FaultKind.CUT_AFTER, 1),
       List.of(Plan.COMMIT),
       Form.JOINED,
@@ -66,16 +67,16 @@ enum SeededFault {
   SERVER_CLOCK(
       List.of(
           store(
-              "Binding",
+              "OperationParameters",
               ".bind(\"id\", id)",
               ".bind(\"id\", id).bind(\"server_now\", java.time.OffsetDateTime.now()"
                   + ".plusSeconds(Integer.getInteger(\"torture.skew\", 0)))"),
           store(
-              "StandingRow",
+              "RecordRow",
               "leaseLeft.isZero()",
               "(leaseLeft.compareTo(Duration.ofSeconds(Integer.getInteger(\"torture.skew\", 0)))"
                   + " <= 0)"),
-          sql("take_over", "k.lease_expires <= now()", "k.lease_expires <= :server_now")),
+          sql("claim/take_over", "k.lease_expires <= now()", "k.lease_expires <= :server_now")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.RESERVED,
@@ -84,8 +85,8 @@ enum SeededFault {
   /** A reservation is taken over although its owner is alive. */
   TAKEOVER_OF_THE_LIVING(
       List.of(
-          sql("take_over", "   AND k.lease_expires <= now()\n", ""),
-          store("StandingRow", "!ended && leaseLeft.isZero()", "!ended")),
+          sql("claim/take_over", "   AND k.lease_expires <= now()\n", ""),
+          store("RecordRow", "!ended && leaseLeft.isZero()", "!ended")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.RESERVED,
@@ -93,7 +94,7 @@ enum SeededFault {
 
   /** A reservation is never taken over. */
   ENDLESS_LEASE(
-      List.of(sql("take_over", "k.lease_expires <= now()", "false")),
+      List.of(sql("claim/take_over", "k.lease_expires <= now()", "false")),
       Map.of(FaultKind.KILL, 1),
       List.of(Plan.COMMIT),
       Form.JOINED,
@@ -113,7 +114,7 @@ enum SeededFault {
 
   /** Nothing but the look at the record keeps two transactions apart. */
   NO_LOCK_AND_NO_UNIQUE_KEY(
-      List.of(sql("claim_in_transaction", "pg_try_advisory_xact_lock(:lock)", "true")),
+      List.of(sql("transaction/claim", "pg_try_advisory_xact_lock(:lock)", "true")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.TRANSACTIONAL,
@@ -131,7 +132,7 @@ enum SeededFault {
           interceptor(
               "grpc/ClaimedCall",
               "    try {\n      switch (persist",
-              "    Answering.send(call, answer, claim.operationId(), claim.expires(),"
+              "    ResponseWriter.send(call, answer, claim.operationId(), claim.expires(),"
                   + " firstStatus());\n"
                   + "    if (claim != null) {\n"
                   + "      var unused = engine.settler().complete(claim, (Message) message);\n"
@@ -147,8 +148,8 @@ enum SeededFault {
   /** A record is treated as expired as soon as it is complete. */
   EXPIRED_AT_ONCE(
       List.of(
-          store("StandingRow", "!expires.isAfter(read) && (ended", "(ended"),
-          sql("reclaim", "   AND k.expires <= now()\n", "")),
+          store("RecordRow", "!expires.isAfter(read) && (ended", "(ended"),
+          sql("claim/reclaim", "   AND k.expires <= now()\n", "")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.JOINED,
@@ -157,7 +158,7 @@ enum SeededFault {
 
   /** Neither the statement nor row-level security asks whose the record is. */
   NO_USER(
-      List.of(sql("look", "   AND k.user_id = CAST(:user AS uuid)", "")),
+      List.of(sql("claim/select_record", "   AND k.user_id = CAST(:user AS uuid)", "")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.JOINED,
@@ -196,8 +197,10 @@ enum SeededFault {
   OWN_ROW_WHATEVER_ITS_ATTEMPT(
       List.of(
           store(
-              "Claiming", "ids.contains(row.id()) && row.isUntouched()", "ids.contains(row.id())"),
-          store("Claiming", "phase != FailurePhase.ANSWER_LOST && !isLate()", "true")),
+              "ReservationAttempt",
+              "ids.contains(row.id()) && row.isUntouched()",
+              "ids.contains(row.id())"),
+          store("ReservationAttempt", "phase != FailurePhase.ANSWER_LOST && !isLate()", "true")),
       Map.of(FaultKind.SWALLOW_CLAIM, 1),
       List.of(Plan.COMMIT),
       Form.RESERVED,
@@ -267,7 +270,7 @@ enum SeededFault {
   /** A transaction's failure is not recorded where an expired record stands. */
   FAILURE_LOST_OVER_AN_EXPIRED_RECORD(
       List.of(
-          sql("record_failure", "k.id = :cleared", "k.id = :cleared AND false"),
+          sql("transaction/record_failure", "k.id = :cleared", "k.id = :cleared AND false"),
           interceptor("runtime/Settler", "return settled != Settled.LOST;", "return true;")),
       Map.of(),
       List.of(Plan.COMMIT),
@@ -350,10 +353,13 @@ enum SeededFault {
               "case NO_CONNECTION, READ_ONLY, BROKEN, CONNECTION_LOST -> true;\n"
                   + "      case POOL_EXHAUSTED,"),
           store(
-              "Claiming",
+              "ReservationAttempt",
               "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
               "phase"),
-          store("Claiming", "        if (again) {", "        if (again && ids.isEmpty()) {")),
+          store(
+              "ReservationAttempt",
+              "        if (again) {",
+              "        if (again && ids.isEmpty()) {")),
       Map.of(FaultKind.CUT_AFTER, 1),
       List.of(Plan.RESERVATION),
       Form.FAIL_OPEN,
@@ -381,8 +387,8 @@ enum SeededFault {
       List.of(
           interceptor(
               "decision/FailureDecider",
-              "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.LOOK",
-              "case READ_ONLY, BROKEN -> phase == null ? Remedy.LOOK")),
+              "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.FIND",
+              "case READ_ONLY, BROKEN -> phase == null ? Remedy.FIND")),
       Map.of(FaultKind.READ_ONLY, 1),
       List.of(Plan.COMMIT),
       Form.FAIL_OPEN,
@@ -401,7 +407,7 @@ enum SeededFault {
               "RepeatedTask.of(\"renew idempotency leases\", log, this::renew)",
               """
               () -> {
-                listener.tell(events -> events.leaseLost(new UUID(0, 0)));
+                listener.notify(events -> events.leaseLost(new UUID(0, 0)));
                 renew();
               }\
               """)),

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Breaks the library on purpose, one way at a time, and expects the checker to see it. */
 class SeededFaultTest {
-  private static final int MOST_RUNS = 4;
+  private static final int MAX_RUNS = 4;
 
   private static TorturePostgres postgres;
 
@@ -45,7 +45,7 @@ class SeededFaultTest {
   /** A short run on a busy machine may miss the moment that a fault needs, so it gets several. */
   private static void isCaught(SeededFault fault) throws InterruptedException {
     Set<Rule> broken = new HashSet<>();
-    for (int seed = 1; seed <= MOST_RUNS && disjoint(broken, fault.broken()); seed++) {
+    for (int seed = 1; seed <= MAX_RUNS && disjoint(broken, fault.broken()); seed++) {
       broken.addAll(run(fault, seed));
     }
     assertThat(broken).containsAnyElementsOf(fault.broken());

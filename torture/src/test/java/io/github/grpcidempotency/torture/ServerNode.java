@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  * of the process hold {@link #fault}, so that a server is not killed while it is stopped.
  */
 final class ServerNode implements AutoCloseable {
-  private static final int MOST_STARTS = 5;
+  private static final int MAX_STARTS = 5;
   private static final Duration PATIENCE = Duration.ofSeconds(40);
 
   /** Outlives every channel: a call that was begun on one that is shut down ends here. */
@@ -168,7 +168,7 @@ final class ServerNode implements AutoCloseable {
    * that refuses to be set up as it was.
    */
   private void start(Duration skew) {
-    for (int tries = 0; tries < MOST_STARTS; tries++) {
+    for (int tries = 0; tries < MAX_STARTS; tries++) {
       ServerLife next = lives.get();
       long begin = System.currentTimeMillis();
       process = ServerJvm.start(name(index), recipe, next, skew, options);

@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
 final class Torture implements AutoCloseable {
   private static final Duration PROGRESS_EVERY = Duration.ofSeconds(10);
   private static final Duration RECOVERY = Duration.ofSeconds(30);
-  private static final Duration MOST_EXTRA = Duration.ofMinutes(2);
+  private static final Duration MAX_EXTRA = Duration.ofMinutes(2);
   private static final int ANSWERS_BETWEEN_FAULTS = 40;
 
   private final Plan plan;
@@ -151,7 +151,7 @@ final class Torture implements AutoCloseable {
   /** Goes on for longer where something has not been broken yet, and breaks that. */
   private void breakThings() throws InterruptedException {
     long end = System.nanoTime() + plan.length().toNanos();
-    long last = end + Math.min(3 * plan.length().toNanos(), MOST_EXTRA.toNanos());
+    long last = end + Math.min(3 * plan.length().toNanos(), MAX_EXTRA.toNanos());
     FaultSchedule schedule = new FaultSchedule(plan, seed);
     if (schedule.isEmpty()) {
       TimeUnit.NANOSECONDS.sleep(plan.length().toNanos());

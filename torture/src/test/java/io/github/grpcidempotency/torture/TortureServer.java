@@ -62,7 +62,7 @@ final class TortureServer {
   static final String CLOSED = "closed ";
   static final int POOL_SIZE = 10;
   static final Duration RETENTION = Duration.ofHours(6);
-  private static final int MOST_TRIES = 50;
+  private static final int MAX_TRIES = 50;
   private static final Duration ATTACH = Duration.ofSeconds(2);
 
   /** Held, because loggers are collected with their level. */
@@ -183,7 +183,7 @@ final class TortureServer {
   /** What is broken when it starts may pass; a life that may be refused is refused soon. */
   @SuppressWarnings("SystemOut") // goes to the log beside the history
   private IdempotencyInterceptor interceptor(HikariDataSource pool) {
-    int tries = life.mayBeRefused() ? 3 : MOST_TRIES;
+    int tries = life.mayBeRefused() ? 3 : MAX_TRIES;
     while (true) {
       try {
         return IdempotencyInterceptor.builder(

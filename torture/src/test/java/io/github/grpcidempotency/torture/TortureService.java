@@ -38,7 +38,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
               clock_timestamp() - :millis * interval '1 millisecond')
       """;
 
-  private static final int MOST_TRIES = 5;
+  private static final int MAX_TRIES = 5;
 
   private final String server;
   private final DataSource pool;
@@ -181,7 +181,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         transaction.run();
         return;
       } catch (JdbiException failure) {
-        if (tries == MOST_TRIES || !isConflict(failure)) {
+        if (tries == MAX_TRIES || !isConflict(failure)) {
           throw failure;
         }
       }

@@ -22,7 +22,7 @@ import org.jdbi.v3.core.JdbiException;
  * for something else, or use another user's key.
  */
 final class Workload implements Runnable {
-  private static final int MOST_TRIES = 10;
+  private static final int MAX_TRIES = 10;
   private static final int REMEMBERED = 200;
   private static final List<UUID> USERS =
       IntStream.range(1, 5).mapToObj(number -> new UUID(0, number)).toList();
@@ -135,7 +135,7 @@ final class Workload implements Runnable {
 
   private void retry(Operation operation, Call first) {
     Call last = first;
-    for (int tries = 1; !isFinal(last) && tries < MOST_TRIES; tries++) {
+    for (int tries = 1; !isFinal(last) && tries < MAX_TRIES; tries++) {
       pause(20L + random.nextInt(60 * tries));
       last = client.call(Purpose.WORK, operation, anyServer()).join();
     }

@@ -6,7 +6,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.EndWatch;
+import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -54,12 +54,12 @@ final class GenerousStore implements IdempotencyStore {
     }
 
     @Override
-    public Settled hold() {
+    public Settled markUnknown() {
       return Settled.DONE;
     }
   }
 
-  private enum NothingToSee implements EndWatch {
+  private enum NothingToSee implements CompletionWatch {
     INSTANCE;
 
     @Override
@@ -96,7 +96,7 @@ final class GenerousStore implements IdempotencyStore {
   }
 
   @Override
-  public EndWatch watch(Consumer<IdempotencyKey> ended) {
+  public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
     return NothingToSee.INSTANCE;
   }
 

@@ -7,7 +7,7 @@ import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
-import io.github.grpcidempotency.key.UnprovenKeyException;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import java.util.List;
 import java.util.Optional;
 
@@ -58,8 +58,8 @@ public final class WebhookKeys implements KeySource {
         .orElseThrow(() -> new MalformedKeyException("the event's name is malformed"));
   }
 
-  private static UnprovenKeyException unproven() {
-    return new UnprovenKeyException("the delivery is not signed by a webhook that exists");
+  private static UnauthenticatedKeyException unproven() {
+    return new UnauthenticatedKeyException("the delivery is not signed by a webhook that exists");
   }
 
   @Override

@@ -12,7 +12,7 @@ import io.github.grpcidempotency.example.organization.v1.HttpHeader;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.MalformedKeyException;
-import io.github.grpcidempotency.key.UnprovenKeyException;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +51,7 @@ class WebhookFuzzTest {
       key = WebhookKeys.key(webhook, delivery);
     } catch (MalformedKeyException malformed) {
       return;
-    } catch (UnprovenKeyException unproven) {
+    } catch (UnauthenticatedKeyException unproven) {
       assertThat(mayBeUnproven).as("the signature is right").isTrue();
       return;
     }

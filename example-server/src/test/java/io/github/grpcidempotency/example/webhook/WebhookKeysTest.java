@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.MalformedKeyException;
-import io.github.grpcidempotency.key.UnprovenKeyException;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -48,7 +48,7 @@ class WebhookKeysTest {
 
   @Test
   void nothingIsReadOfADeliveryThatIsNotSigned() {
-    assertThatExceptionOfType(UnprovenKeyException.class)
+    assertThatExceptionOfType(UnauthenticatedKeyException.class)
         .isThrownBy(() -> WebhookKeys.key(WEBHOOK, delivery("body", "X-GitHub-Delivery", "a:b")));
   }
 

@@ -5,8 +5,8 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import java.util.UUID;
 
 /** The parameters by which every statement names an operation; a statement uses those it needs. */
-final class Binding {
-  private Binding() {}
+final class OperationParameters {
+  private OperationParameters() {}
 
   static Parameters of(Parameters parameters, ClaimRequest request, UUID id) {
     IdempotencyKey key = request.key();

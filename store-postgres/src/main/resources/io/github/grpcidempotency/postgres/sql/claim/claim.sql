@@ -13,4 +13,4 @@ SELECT :id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
       AND k.user_id = CAST(:user AS uuid))
 ON CONFLICT (idempotency_key, user_id) DO NOTHING;
 
-${look}
+${select_record}

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>This is the path of every call, so it goes to the driver directly, without a Jdbi statement
  * and its copy of the configuration. Jdbi only parses the named parameters, once for each text.
  */
-final class Flush {
+final class StatementBatch {
   private static final Map<String, ParsedSql> PARSED = new ConcurrentHashMap<>();
 
   /** Reads one row. */
@@ -37,7 +37,7 @@ final class Flush {
   /** What a flush's first and last query returned. */
   record Ends<F, L>(F first, Optional<L> last) {}
 
-  private Flush() {}
+  private StatementBatch() {}
 
   /** Runs the statements and reads the first row of the last one's result, if it has one. */
   static <T> Optional<T> run(

@@ -36,7 +36,7 @@ import org.jdbi.v3.core.JdbiException;
  * <p>A database that is read-only, or broken for everybody, is asked what stands there without
  * writing: a record that can be read is replayed, and a holder that is known keeps its key.
  */
-final class Claiming {
+final class ReservationAttempt {
   private static final int MAX_ROUNDS = 10;
 
   private final PostgresIdempotencyStore store;
@@ -47,10 +47,10 @@ final class Claiming {
   private FailurePhase phase = FailurePhase.NOTHING_SENT;
   private long sentNanos;
 
-  /** Whether the last look asked the outbox. */
+  /** Whether the last read asked the outbox. */
   private boolean outboxAsked;
 
-  Claiming(PostgresIdempotencyStore store, ClaimRequest request) {
+  ReservationAttempt(PostgresIdempotencyStore store, ClaimRequest request) {
     this.store = store;
     this.request = request;
     this.sql = store.sql(request.procedure());
@@ -62,21 +62,21 @@ final class Claiming {
     } catch (JdbiException failure) {
       StoreException given =
           new StoreException("could not claim the key", failure, phase, Failures.causeOf(failure));
-      if (FailureDecider.remedy(phase, given.failureCause()) == Remedy.LOOK) {
-        return look(given);
+      if (FailureDecider.remedy(phase, given.failureCause()) == Remedy.FIND) {
+        return find(given);
       }
       throw given;
     }
   }
 
   private ClaimResult claim() {
-    Optional<StandingRow> standing = reserve(sql.claim());
+    Optional<RecordRow> standing = reserve(sql.claim());
     for (int round = 0; round < MAX_ROUNDS; round++) {
       Optional<ClaimResult> result = standing.flatMap(this::settleOn);
       if (result.isPresent()) {
         return result.get();
       }
-      boolean expired = standing.map(StandingRow::expired).orElse(false);
+      boolean expired = standing.map(RecordRow::expired).orElse(false);
       standing = reserve(expired ? sql.reclaim() : sql.claim());
     }
     return standing
@@ -92,7 +92,7 @@ final class Claiming {
   }
 
   /** Returns what a standing row makes of this claim; empty if it has to be looked at again. */
-  private Optional<ClaimResult> settleOn(StandingRow row) {
+  private Optional<ClaimResult> settleOn(RecordRow row) {
     if (ids.contains(row.id()) && row.isUntouched()) {
       return win(row, row.attempt());
     }
@@ -110,7 +110,7 @@ final class Claiming {
   }
 
   /** Returns the claim, if its lease has not ended while its answer was under way. */
-  private Optional<ClaimResult> win(StandingRow row, int attempt) {
+  private Optional<ClaimResult> win(RecordRow row, int attempt) {
     boolean sure = phase != FailurePhase.ANSWER_LOST && !isLate();
     return sure || (extend(row.id(), attempt) && !isLate())
         ? Optional.of(
@@ -123,7 +123,7 @@ final class Claiming {
     return System.nanoTime() - sentNanos > store.lease().toNanos() / 3;
   }
 
-  private Optional<StandingRow> reserve(String statement) {
+  private Optional<RecordRow> reserve(String statement) {
     try {
       return flush(statement);
     } catch (JdbiException failure) {
@@ -142,24 +142,24 @@ final class Claiming {
   }
 
   /** Looks without writing, for a store that is broken for everybody. */
-  private ClaimResult look(StoreException broken) {
-    Optional<StandingRow> standing;
+  private ClaimResult find(StoreException broken) {
+    Optional<RecordRow> standing;
     try {
       standing = find();
     } catch (JdbiException failure) {
       FailureCause cause = Failures.causeOf(failure);
       boolean brokenToo =
-          FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause) == Remedy.LOOK
+          FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause) == Remedy.FIND
               || cause == FailureCause.OTHER;
       throw brokenToo
           ? broken
-          : new StoreException("could not look at the key", failure, phase, cause);
+          : new StoreException("could not read the record", failure, phase, cause);
     }
-    StandingRow row = standing.filter(found -> !found.expired()).orElseThrow(() -> broken);
+    RecordRow row = standing.filter(found -> !found.expired()).orElseThrow(() -> broken);
     return row.ended() ? row.recorded(status(row)) : new ClaimResult.InFlight(row.inFlight());
   }
 
-  private Optional<StandingRow> find() {
+  private Optional<RecordRow> find() {
     try {
       return flush(sql.find());
     } catch (JdbiException failure) {
@@ -171,8 +171,8 @@ final class Claiming {
   }
 
   /** The outbox query is to blame if the statement does without it. */
-  private Optional<StandingRow> withoutStatus(JdbiException blamed, String statement) {
-    Optional<StandingRow> standing = flush(statement);
+  private Optional<RecordRow> withoutStatus(JdbiException blamed, String statement) {
+    Optional<RecordRow> standing = flush(statement);
     store.statusUnknown(request.procedure(), blamed);
     return standing;
   }
@@ -185,20 +185,20 @@ final class Claiming {
     };
   }
 
-  private IdempotencyStatus status(StandingRow row) {
+  private IdempotencyStatus status(RecordRow row) {
     return row.status(
         request.procedure(),
         outbox -> outboxAsked ? outbox.statusOf(row.outboxStatus()) : IdempotencyStatus.PROCESSING);
   }
 
-  private Optional<StandingRow> flush(String statement) {
+  private Optional<RecordRow> flush(String statement) {
     outboxAsked = statement.equals(sql.claim()) || statement.equals(sql.find());
     UUID id = UuidCreator.getTimeOrderedEpochFast();
     ids.add(id);
-    return onConnection(statement, values -> bind(values, id), StandingRow::read);
+    return onConnection(statement, values -> bind(values, id), RecordRow::read);
   }
 
-  private Optional<Integer> takeOver(StandingRow row) {
+  private Optional<Integer> takeOver(RecordRow row) {
     return onConnection(
         store.reservationSql().takeOver(),
         values ->
@@ -218,15 +218,16 @@ final class Claiming {
   }
 
   private <T> Optional<T> onConnection(
-      String statement, UnaryOperator<Parameters> bindings, Flush.RowReader<T> reader) {
+      String statement, UnaryOperator<Parameters> bindings, StatementBatch.RowReader<T> reader) {
     return store.onConnection(
         connection -> {
           sentNanos = System.nanoTime();
-          return Flush.run(connection, statement, bindings, reader);
+          return StatementBatch.run(connection, statement, bindings, reader);
         });
   }
 
   private Parameters bind(Parameters values, UUID operation) {
-    return Binding.of(values, request, operation).bind("lease_millis", store.lease().toMillis());
+    return OperationParameters.of(values, request, operation)
+        .bind("lease_millis", store.lease().toMillis());
   }
 }

@@ -4,9 +4,9 @@ import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.ServerCall;
 
 /** A call whose messages were already asked for. */
-final class Requestless<RequestT, ResponseT>
+final class PrefetchedCall<RequestT, ResponseT>
     extends SimpleForwardingServerCall<RequestT, ResponseT> {
-  Requestless(ServerCall<RequestT, ResponseT> call) {
+  PrefetchedCall(ServerCall<RequestT, ResponseT> call) {
     super(call);
   }
 

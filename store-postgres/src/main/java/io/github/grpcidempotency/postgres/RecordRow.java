@@ -2,7 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
-import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * The row that stands under a key, as {@code look.sql} shows it. Its times are the database's, and
  * so is the one that they are compared with.
  */
-record StandingRow(
+record RecordRow(
     UUID id,
     String procedure,
     Fingerprint fingerprint,
@@ -40,12 +40,12 @@ record StandingRow(
     Optional<UUID> resourceId,
     List<String> outboxStatus) {
 
-  static StandingRow read(ResultSet row) throws SQLException {
+  static RecordRow read(ResultSet row) throws SQLException {
     Instant read = row.getObject("read", OffsetDateTime.class).toInstant();
     Instant expires = row.getObject("expires", OffsetDateTime.class).toInstant();
     boolean ended = row.getBoolean("ended");
     Duration leaseLeft = leaseLeft(row.getObject("lease_expires", OffsetDateTime.class), read);
-    return new StandingRow(
+    return new RecordRow(
         row.getObject("id", UUID.class),
         row.getString("procedure"),
         new Fingerprint(
@@ -76,14 +76,14 @@ record StandingRow(
     return !ended && leaseLeft.isZero();
   }
 
-  Standing.InFlight inFlight() {
-    return new Standing.InFlight(
+  KeyState.InFlight inFlight() {
+    return new KeyState.InFlight(
         Optional.of(fingerprint), Optional.of(procedure), leaseLeft, error.isPresent());
   }
 
   ClaimResult.Recorded recorded(IdempotencyStatus status) {
     return new ClaimResult.Recorded(
-        new Standing.Recorded(fingerprint, procedure), id, expires, outcome(), status);
+        new KeyState.Recorded(fingerprint, procedure), id, expires, outcome(), status);
   }
 
   private RecordedOutcome outcome() {

@@ -6,11 +6,11 @@ package io.github.grpcidempotency.key;
  * carries no key; the client is told {@code IDEMPOTENCY_CALLER_REQUIRED}, the same for whatever was
  * wrong.
  */
-public final class UnprovenKeyException extends RuntimeException {
+public final class UnauthenticatedKeyException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   /** Makes the exception with what is wrong. */
-  public UnprovenKeyException(String message) {
+  public UnauthenticatedKeyException(String message) {
     super(message);
   }
 }

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.testing;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.EndWatch;
+import io.github.grpcidempotency.store.CompletionWatch;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /** Looks fifty times a second whether the operations still run. */
-final class InMemoryEndWatch implements EndWatch {
+final class InMemoryCompletionWatch implements CompletionWatch {
   private final Predicate<IdempotencyKey> inFlight;
   private final Consumer<IdempotencyKey> ended;
   private final Set<IdempotencyKey> watched = ConcurrentHashMap.newKeySet();
@@ -23,7 +23,7 @@ final class InMemoryEndWatch implements EndWatch {
       Executors.newSingleThreadScheduledExecutor(
           new ThreadFactoryBuilder().setDaemon(true).setNameFormat("in-memory-watch").build());
 
-  InMemoryEndWatch(Predicate<IdempotencyKey> inFlight, Consumer<IdempotencyKey> ended) {
+  InMemoryCompletionWatch(Predicate<IdempotencyKey> inFlight, Consumer<IdempotencyKey> ended) {
     this.inFlight = inFlight;
     this.ended = ended;
     ScheduledFuture<?> unused =

@@ -6,7 +6,7 @@ import io.github.grpcidempotency.background.RepeatedTask;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.EndWatch;
+import io.github.grpcidempotency.store.CompletionWatch;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -38,8 +38,8 @@ import org.slf4j.LoggerFactory;
  * while it gives its connection back and sleeps: who listens and does not read fills the database's
  * queue.
  */
-final class PostgresEndWatch implements EndWatch {
-  private static final Logger logger = LoggerFactory.getLogger(PostgresEndWatch.class);
+final class PostgresCompletionWatch implements CompletionWatch {
+  private static final Logger logger = LoggerFactory.getLogger(PostgresCompletionWatch.class);
   private static final Duration TICK = Duration.ofMillis(50);
   private static final Duration POLL_WHEN_NOTIFIED = Duration.ofSeconds(1);
   private static final Duration POLL_OTHERWISE = Duration.ofMillis(100);
@@ -59,11 +59,11 @@ final class PostgresEndWatch implements EndWatch {
   private boolean started;
   private volatile boolean closed;
 
-  PostgresEndWatch(DataSource dataSource, String schema, Consumer<IdempotencyKey> ended) {
+  PostgresCompletionWatch(DataSource dataSource, String schema, Consumer<IdempotencyKey> ended) {
     this.jdbi = Jdbi.create(dataSource);
     this.channel = schema + "_ended";
-    this.announceSql = SqlFile.load("announce_waits", Map.of("schema", schema));
-    this.inFlightSql = SqlFile.load("in_flight", Map.of("schema", schema));
+    this.announceSql = SqlFile.load("maintenance/announce_waits", Map.of("schema", schema));
+    this.inFlightSql = SqlFile.load("maintenance/in_flight", Map.of("schema", schema));
     this.ended = ended;
     this.thread = DaemonThreads.named("idempotency-watch").newThread(this::run);
   }

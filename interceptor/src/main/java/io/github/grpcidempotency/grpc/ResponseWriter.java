@@ -23,8 +23,8 @@ import java.util.UUID;
 import java.util.function.Consumer;
 
 /** The last step of a call: what goes to the client, trailers stamped. */
-final class Answering {
-  private Answering() {}
+final class ResponseWriter {
+  private ResponseWriter() {}
 
   /** Sends the handler's own answer, for the first time. */
   static <ResponseT> void send(
@@ -56,15 +56,15 @@ final class Answering {
    * @throws RuntimeException if it cannot be read; nothing has been sent then
    */
   static <ResponseT> Consumer<Instant> replay(
-      ServerCall<?, ResponseT> call, ClaimRequest wish, Recorded recorded) {
+      ServerCall<?, ResponseT> call, ClaimRequest claimRequest, Recorded recorded) {
     if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
-      TerminalError error = TerminalError.of(wish.open(failure.bytes()));
+      TerminalError error = TerminalError.of(claimRequest.open(failure.bytes()));
       return expires -> call.close(error.status(), error.trailers());
     }
     RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
     ResponseT message =
-        call.getMethodDescriptor().parseResponse(wish.open(response.bytes()).newInput());
-    Set<String> omitted = wish.procedure().omittedFields();
+        call.getMethodDescriptor().parseResponse(claimRequest.open(response.bytes()).newInput());
+    Set<String> omitted = claimRequest.procedure().omittedFields();
     return expires -> {
       Metadata trailers = new Metadata();
       stamp(trailers, recorded.operationId(), expires, recorded.status());

@@ -26,17 +26,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The look-out for the end of other servers' operations goes on whatever happens. */
-class PostgresEndWatchTest {
+class PostgresCompletionWatchTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final String SCHEMA = IdempotencySchema.DEFAULT_NAME;
-  private static final String ANNOUNCE = SqlFile.load("announce_waits", Map.of("schema", SCHEMA));
+  private static final String ANNOUNCE =
+      SqlFile.load("maintenance/announce_waits", Map.of("schema", SCHEMA));
 
   @Test
   void anErrorOfWhoIsToldOfAnEndDoesNotEndTheWatch() {
     AtomicInteger told = new AtomicInteger();
-    try (PostgresEndWatch watch =
-        new PostgresEndWatch(
+    try (PostgresCompletionWatch watch =
+        new PostgresCompletionWatch(
             database.app(),
             SCHEMA,
             key -> {
@@ -55,7 +56,7 @@ class PostgresEndWatchTest {
     try (LogLines log = LogLines.listen();
         HikariDataSource nowhere =
             ThingServer.pool("jdbc:postgresql://localhost:" + closedPort() + "/");
-        PostgresEndWatch watch = new PostgresEndWatch(nowhere, SCHEMA, key -> {})) {
+        PostgresCompletionWatch watch = new PostgresCompletionWatch(nowhere, SCHEMA, key -> {})) {
       watch.add(requestThatNobodyRuns());
 
       await().until(() -> log.all().stream().anyMatch(line -> line.contains("idempotency-watch")));

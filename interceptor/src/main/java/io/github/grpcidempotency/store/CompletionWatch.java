@@ -6,7 +6,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
  * Looks out for the end of operations that other servers run, at the cost of one connection at most
  * and however many are watched. Thread-safe; neither method blocks on the store.
  */
-public interface EndWatch extends AutoCloseable {
+public interface CompletionWatch extends AutoCloseable {
   /** Begins to look out for the end of whatever runs under the request's key. */
   void add(ClaimRequest request);
 

@@ -5,4 +5,4 @@ SELECT set_config('app.current_user_id', :user, true),
        now() + :retention_millis * interval '1 millisecond' AS expires,
        current_setting('transaction_read_only')::boolean AS read_only;
 
-${look}
+${select_record}

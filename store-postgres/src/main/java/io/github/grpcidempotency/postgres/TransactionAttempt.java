@@ -4,7 +4,7 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.decision.FailureDecider;
 import io.github.grpcidempotency.decision.FailureDecider.Remedy;
 import io.github.grpcidempotency.decision.FailurePhase;
-import io.github.grpcidempotency.decision.Standing;
+import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -34,7 +34,7 @@ import org.jdbi.v3.core.JdbiException;
  *   <li>The transaction is the claim's.
  * </ol>
  */
-final class TransactionalClaiming {
+final class TransactionAttempt {
   private final PostgresIdempotencyStore store;
   private final ClaimRequest request;
   private final ProcedureSql sql;
@@ -51,7 +51,7 @@ final class TransactionalClaiming {
     }
   }
 
-  TransactionalClaiming(PostgresIdempotencyStore store, ClaimRequest request) {
+  TransactionAttempt(PostgresIdempotencyStore store, ClaimRequest request) {
     this.store = store;
     this.request = request;
     this.sql = store.sql(request.procedure());
@@ -94,18 +94,18 @@ final class TransactionalClaiming {
   }
 
   private ClaimResult claim(OpenTransaction transaction) {
-    Flush.Ends<Lock, StandingRow> met =
+    StatementBatch.Ends<Lock, RecordRow> met =
         transaction.begin(
             connection ->
-                Flush.runForBoth(
+                StatementBatch.runForBoth(
                     connection,
                     sql.claimInTransaction(),
-                    values -> Binding.of(values, request, id),
+                    values -> OperationParameters.of(values, request, id),
                     Lock::read,
-                    StandingRow::read));
-    Optional<StandingRow> standing = met.last();
+                    RecordRow::read));
+    Optional<RecordRow> standing = met.last();
     if (standing.isPresent() && standing.get().ended() && !standing.get().expired()) {
-      StandingRow row = standing.get();
+      RecordRow row = standing.get();
       return row.recorded(row.status(request.procedure(), outbox -> ask(outbox, transaction, row)));
     }
     if (!met.first().won()) {
@@ -120,18 +120,18 @@ final class TransactionalClaiming {
     }
     return new ClaimResult.Won(
         new TransactionalClaim(
-            sql, request, id, met.first().expires(), transaction, standing.map(StandingRow::id)));
+            sql, request, id, met.first().expires(), transaction, standing.map(RecordRow::id)));
   }
 
   /** Asks the outbox about a resource, together with the end of the transaction. */
   private IdempotencyStatus ask(
-      OutboxStatusResolver outbox, OpenTransaction transaction, StandingRow row) {
+      OutboxStatusResolver outbox, OpenTransaction transaction, RecordRow row) {
     if (row.resourceId().isEmpty()) {
       return outbox.statusOf(List.of());
     }
     try {
       return outbox.statusOf(
-          Flush.runForFirst(
+          StatementBatch.runForFirst(
               transaction.own(),
               sql.rollbackWithStatus().orElseThrow(),
               values -> values.bind("resource_id", row.resourceId().get()),
@@ -143,8 +143,8 @@ final class TransactionalClaiming {
   }
 
   /** A transaction shows nothing of itself but its lock. */
-  private static Standing.InFlight running() {
-    return new Standing.InFlight(Optional.empty(), Optional.empty(), Duration.ofDays(1), false);
+  private static KeyState.InFlight running() {
+    return new KeyState.InFlight(Optional.empty(), Optional.empty(), Duration.ofDays(1), false);
   }
 
   /**
@@ -152,7 +152,7 @@ final class TransactionalClaiming {
    * gone. An expired one is as good as gone even if somebody else, such as a sweep, was faster: if
    * a new one has taken its place, the unique index will say so.
    */
-  private boolean isOutOfTheWay(OpenTransaction transaction, StandingRow row) {
+  private boolean isOutOfTheWay(OpenTransaction transaction, RecordRow row) {
     phase = FailurePhase.ROW_SEEN;
     if (row.expired()) {
       boolean unused = clear(transaction, row.id());
@@ -163,10 +163,10 @@ final class TransactionalClaiming {
 
   /** In a read-only transaction it is the database that objects, so that a pool can hear it. */
   private boolean clear(OpenTransaction transaction, UUID row) {
-    return Flush.run(
+    return StatementBatch.run(
             transaction.own(),
             store.reservationSql().clear(),
-            values -> Binding.of(values, request, row),
+            values -> OperationParameters.of(values, request, row),
             cleared -> cleared.getObject("id", UUID.class))
         .isPresent();
   }

@@ -1,3 +1,3 @@
 SELECT set_config('app.current_user_id', :user, true);
 
-${look}
+${select_record}

@@ -14,4 +14,4 @@ VALUES
    now() + :retention_millis * interval '1 millisecond')
 ON CONFLICT (idempotency_key, user_id) DO NOTHING;
 
-${look}
+${select_record}

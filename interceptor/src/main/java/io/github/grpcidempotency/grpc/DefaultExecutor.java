@@ -5,12 +5,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 
 /** The default for where waiting calls go on, like gRPC's own: threads as needed, idle ones end. */
-final class ResumeThreads {
+final class DefaultExecutor {
   private static final Executor SHARED =
       Executors.newCachedThreadPool(
           new ThreadFactoryBuilder().setDaemon(true).setNameFormat("idempotency-call-%d").build());
 
-  private ResumeThreads() {}
+  private DefaultExecutor() {}
 
   static Executor shared() {
     return SHARED;

@@ -5,9 +5,9 @@ import java.time.Duration;
 import java.util.Optional;
 
 /** What a claim met under its key. */
-public sealed interface Standing {
+public sealed interface KeyState {
   /** Nothing, or something that may be taken over: the claim won. */
-  record Free() implements Standing {}
+  record Free() implements KeyState {}
 
   /**
    * A call that has not ended yet.
@@ -23,7 +23,7 @@ public sealed interface Standing {
       Optional<String> procedure,
       Duration leaseLeft,
       boolean outcomeUnknown)
-      implements Standing {}
+      implements KeyState {}
 
   /**
    * A call that has ended with an outcome to replay.
@@ -31,7 +31,7 @@ public sealed interface Standing {
    * @param fingerprint its request
    * @param procedure its procedure's name
    */
-  record Recorded(Fingerprint fingerprint, String procedure) implements Standing {}
+  record Recorded(Fingerprint fingerprint, String procedure) implements KeyState {}
 
   /**
    * Not known: the store failed.
@@ -39,5 +39,5 @@ public sealed interface Standing {
    * @param phase how far the claim had come
    * @param cause why
    */
-  record Unanswered(FailurePhase phase, FailureCause cause) implements Standing {}
+  record Unanswered(FailurePhase phase, FailureCause cause) implements KeyState {}
 }
