@@ -19,6 +19,11 @@ import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
@@ -38,7 +43,7 @@ class RoomsTest {
               IdempotencyInterceptor.class.getProtectionDomain().getCodeSource().getLocation());
 
   @Test
-  void decisionsKnowKeysAndProceduresOnly() {
+  void decisionsKnowKeysProceduresAndWhatAStoreSaysOnly() {
     classes()
         .that(resideInAPackage(ROOT + ".decision"))
         .should()
@@ -46,11 +51,16 @@ class RoomsTest {
             resideInAnyPackage("java..", ROOT + ".decision", ROOT + ".key", "org.jspecify..")
                 .or(
                     belongToAnyOf(
+                        Claim.class,
+                        ClaimResult.class,
+                        FailureCause.class,
+                        FailurePhase.class,
                         FailurePolicy.class,
                         InFlightPolicy.class,
                         KeyPolicy.class,
                         OutagePolicy.class,
                         Procedure.class,
+                        StoreException.class,
                         Code.class)))
         .check(MAIN);
   }
@@ -98,7 +108,8 @@ class RoomsTest {
     noClasses()
         .that(resideInAPackage(ROOT + ".store"))
         .should()
-        .dependOnClassesThat(resideInAnyPackage(ROOT + ".runtime", ROOT + ".grpc"))
+        .dependOnClassesThat(
+            resideInAnyPackage(ROOT + ".decision", ROOT + ".runtime", ROOT + ".grpc"))
         .check(MAIN);
   }
 

@@ -4,6 +4,7 @@ import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprint.Match;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.ClaimResult;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
@@ -31,57 +32,69 @@ public final class ClaimDecider {
   /**
    * Returns the decision for a call.
    *
-   * @param standing what its claim met
+   * @param met what its claim came to
    * @param procedure what is called
    * @param comparison how the request compares with a recorded one
-   * @param timeLeft how long the call may still wait: until its deadline, less what it has waited
+   * @param timeLeft how long the call may still wait: until its deadline, less what it has waited;
+   *     empty if it has no deadline and has not waited
    */
   public static Decision decide(
-      KeyState standing,
+      ClaimResult met,
       Procedure procedure,
       Function<Fingerprint, Match> comparison,
-      Duration timeLeft) {
-    if (standing instanceof KeyState.Free) {
-      return new Decision.Execute();
-    }
-    if (standing instanceof KeyState.Unanswered unanswered) {
-      return FailureDecider.decide(
-          unanswered.phase(), unanswered.cause(), procedure.outagePolicy());
-    }
-    if (standing instanceof KeyState.Recorded recorded) {
-      return mismatch(
-              Optional.of(recorded.procedure()),
-              Optional.of(recorded.fingerprint()),
-              procedure.name(),
-              comparison)
-          .orElseGet(Decision.Replay::new);
-    }
-    KeyState.InFlight inFlight = (KeyState.InFlight) standing;
-    return mismatch(inFlight.procedure(), inFlight.fingerprint(), procedure.name(), comparison)
-        .orElseGet(() -> onDuplicate(inFlight, procedure.inFlightPolicy(), timeLeft));
+      Optional<Duration> timeLeft) {
+    return met.accept(
+        new ClaimResult.Visitor<>() {
+          @Override
+          public Decision won(ClaimResult.Won won) {
+            return new Decision.Execute(won.claim());
+          }
+
+          @Override
+          public Decision unanswered(ClaimResult.Unanswered unanswered) {
+            return FailureDecider.decide(unanswered.cause(), procedure.outagePolicy());
+          }
+
+          @Override
+          public Decision recorded(ClaimResult.Recorded recorded) {
+            return mismatch(
+                    Optional.of(recorded.procedure()),
+                    Optional.of(recorded.fingerprint()),
+                    procedure.name(),
+                    comparison)
+                .orElseGet(() -> new Decision.Replay(recorded));
+          }
+
+          @Override
+          public Decision inFlight(ClaimResult.InFlight inFlight) {
+            return mismatch(
+                    inFlight.procedure(), inFlight.fingerprint(), procedure.name(), comparison)
+                .orElseGet(() -> onDuplicate(inFlight, procedure.inFlightPolicy(), timeLeft));
+          }
+        });
   }
 
   private static Decision onDuplicate(
-      KeyState.InFlight inFlight, InFlightPolicy policy, Duration timeLeft) {
+      ClaimResult.InFlight inFlight, InFlightPolicy policy, Optional<Duration> timeLeft) {
     if (inFlight.outcomeUnknown()) {
       return new Decision.Refuse(Refusal.outcomeUnknown(inFlight.leaseLeft()));
     }
-    if (policy.attaches() && !timeLeft.isNegative() && !timeLeft.isZero()) {
-      return new Decision.Attach(
-          policy.limit().compareTo(timeLeft) < 0 ? policy.limit() : timeLeft);
-    }
-    return new Decision.Refuse(Refusal.inProgress(inFlight.leaseLeft()));
+    Duration limit =
+        timeLeft.filter(left -> left.compareTo(policy.limit()) < 0).orElse(policy.limit());
+    return policy.attaches() && !limit.isNegative() && !limit.isZero()
+        ? new Decision.Attach(inFlight, limit)
+        : new Decision.Refuse(Refusal.inProgress(inFlight.leaseLeft()));
   }
 
   private static Optional<Decision> mismatch(
-      Optional<String> standingProcedure,
-      Optional<Fingerprint> standingFingerprint,
+      Optional<String> recordedProcedure,
+      Optional<Fingerprint> recordedFingerprint,
       String procedure,
       Function<Fingerprint, Match> comparison) {
-    if (standingProcedure.isPresent() && !standingProcedure.get().equals(procedure)) {
+    if (recordedProcedure.isPresent() && !recordedProcedure.get().equals(procedure)) {
       return Optional.of(new Decision.Refuse(Refusal.reused("procedure")));
     }
-    return standingFingerprint
+    return recordedFingerprint
         .map(comparison)
         .flatMap(
             match ->

@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.decision;
 
 import io.github.grpcidempotency.procedure.OutagePolicy;
-import java.time.Duration;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
 
 /**
  * Decides what a failure of the store means. To fail open is for an outage of the store as a whole,
@@ -21,8 +23,6 @@ import java.time.Duration;
  * </table>
  */
 public final class FailureDecider {
-  private static final Duration UNKNOWN_LEASE = Duration.ofDays(1);
-
   /** What a store does about a failure before it gives up. */
   public enum Remedy {
     /** The same again, a few times: nothing was done. */
@@ -49,14 +49,15 @@ public final class FailureDecider {
   }
 
   /** Returns what becomes of a call once its store has given up claiming its key. */
-  public static Decision decide(FailurePhase phase, FailureCause cause, OutagePolicy policy) {
-    return switch (phase) {
+  public static Decision decide(StoreException failure, OutagePolicy policy) {
+    FailureCause cause = failure.failureCause();
+    return switch (failure.phase()) {
       case NOTHING_SENT ->
           isOutage(cause) && policy == OutagePolicy.FAIL_OPEN
-              ? new Decision.ExecuteUnguarded()
+              ? new Decision.ExecuteUnguarded(failure)
               : unavailable(cause);
       case ANSWER_LOST, HANDLER_DONE -> unavailable(cause);
-      case ROW_SEEN -> new Decision.Refuse(Refusal.inProgress(UNKNOWN_LEASE));
+      case ROW_SEEN -> new Decision.Refuse(Refusal.inProgress());
     };
   }
 

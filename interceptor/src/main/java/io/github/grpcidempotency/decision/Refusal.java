@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.decision;
 
+import io.github.grpcidempotency.store.FailureCause;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -78,6 +79,16 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
     return pointless(Reason.IDEMPOTENCY_RECORD_UNREADABLE);
   }
 
+  /** Returns the refusal of a duplicate, of whose first call no lease is known. */
+  public static Refusal inProgress() {
+    return inProgress(RETRY_DELAY);
+  }
+
+  /** Returns the refusal of a duplicate. */
+  static Refusal inProgress(Optional<Duration> leaseLeft) {
+    return inProgress(leaseLeft.orElse(RETRY_DELAY));
+  }
+
   /**
    * Returns the refusal of a duplicate; it may ask again soon, at the latest when the lease ends.
    */
@@ -89,11 +100,12 @@ public record Refusal(Reason reason, Map<String, String> metadata, Optional<Dura
   }
 
   /** Returns the refusal of a call whose predecessor's effect is uncertain until its lease ends. */
-  public static Refusal outcomeUnknown(Duration leaseLeft) {
+  static Refusal outcomeUnknown(Optional<Duration> leaseLeft) {
+    Duration known = leaseLeft.orElse(RETRY_DELAY);
     return new Refusal(
         Reason.IDEMPOTENCY_OUTCOME_UNKNOWN,
         Map.of(),
-        Optional.of(leaseLeft.compareTo(MIN_RETRY_DELAY) < 0 ? MIN_RETRY_DELAY : leaseLeft));
+        Optional.of(known.compareTo(MIN_RETRY_DELAY) < 0 ? MIN_RETRY_DELAY : known));
   }
 
   /** Returns the refusal of a call whose key's source cannot be asked at the moment. */

@@ -4,10 +4,10 @@ import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.decision.Outcome;
 import io.github.grpcidempotency.decision.Refusal;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ReplayStatus;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.grpc.Context;
 import io.grpc.Metadata;
@@ -81,7 +81,8 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
     try {
       switch (persist(() -> engine.settler().complete(claim, (Message) message))) {
         case DONE ->
-            ResponseWriter.send(call, answer, claim.operationId(), claim.expires(), firstStatus());
+            ResponseWriter.send(
+                call, answer, claim.operationId(), claim.expires(), ReplayStatus.first(procedure));
         case RETRY_LATER -> refuseForNow();
         case UNAVAILABLE -> refuse(Refusal.storeUnavailable());
         case ROLLED_BACK -> ResponseWriter.rolledBack(call);
@@ -89,12 +90,6 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
     } catch (TransactionMisuseException misuse) {
       call.close(Status.INTERNAL.withDescription(misuse.getMessage()), new Metadata());
     }
-  }
-
-  private IdempotencyStatus firstStatus() {
-    return procedure.statusResolver().isPresent()
-        ? IdempotencyStatus.PROCESSING
-        : IdempotencyStatus.COMPLETED;
   }
 
   /** Returns whether the failure counts; if not, another owner has the key. */
@@ -118,8 +113,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
 
   /** Asks the client to come again: the answer is not recorded (yet), or it is another owner's. */
   private void refuse(Refusal refusal) {
-    engine.notify(events -> events.refused(procedure.name(), refusal.reason()));
-    ResponseWriter.refuse(call, refusal, keyName);
+    ResponseWriter.refuse(call, refusal, keyName, procedure, engine);
   }
 
   /**

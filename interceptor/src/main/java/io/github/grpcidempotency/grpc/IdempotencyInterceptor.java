@@ -1,8 +1,11 @@
 package io.github.grpcidempotency.grpc;
 
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.decision.KeyDecision;
+import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -19,6 +22,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,27 +86,46 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     } catch (RuntimeException failed) {
       return refuseUnresolved(engine.get(), call, procedure, failed);
     }
-    KeyFinder finder =
-        new KeyFinder(procedure, keyHeader.name(), caller, headers, engine.get().log());
+    KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers, engine.get());
     if (finder.readsRequest()) {
-      return new IdempotentCall<>(
-              engine.get(), procedure, finder::decide, caller, call, headers, next)
-          .start();
+      return start(procedure, finder::decide, caller, call, headers, next);
     }
     KeyDecision decision = finder.decide();
-    if (decision instanceof KeyDecision.Refuse refuse) {
-      return refuse(engine.get(), call, procedure, refuse);
-    }
-    boolean passes =
-        decision instanceof KeyDecision.Unkeyed || decision instanceof KeyDecision.NoCaller;
-    if (passes && procedure.execution() != Execution.TRANSACTIONAL) {
-      if (decision instanceof KeyDecision.NoCaller) {
-        engine.get().unprotected(procedure, UnprotectedCause.NO_CALLER, null);
-      }
-      return next.startCall(call, headers);
-    }
-    return new IdempotentCall<>(
-            engine.get(), procedure, request -> decision, caller, call, headers, next)
+    return decision.accept(
+        new KeyDecision.Visitor<>() {
+          @Override
+          public ServerCall.Listener<RequestT> keyed(IdempotencyKey key, String name) {
+            return start(procedure, request -> decision, caller, call, headers, next);
+          }
+
+          @Override
+          public ServerCall.Listener<RequestT> unkeyed() {
+            return procedure.execution() == Execution.TRANSACTIONAL
+                ? start(procedure, request -> decision, caller, call, headers, next)
+                : next.startCall(call, headers);
+          }
+
+          @Override
+          public ServerCall.Listener<RequestT> noCaller() {
+            return unkeyed();
+          }
+
+          @Override
+          public ServerCall.Listener<RequestT> refuse(Refusal refusal, String name) {
+            ResponseWriter.refuse(call, refusal, name, procedure, engine.get());
+            return new ServerCall.Listener<>() {};
+          }
+        });
+  }
+
+  private <RequestT, ResponseT> ServerCall.Listener<RequestT> start(
+      Procedure procedure,
+      Function<Message, KeyDecision> keyOf,
+      Optional<Caller> caller,
+      ServerCall<RequestT, ResponseT> call,
+      Metadata headers,
+      ServerCallHandler<RequestT, ResponseT> next) {
+    return new IdempotentCall<>(engine.orElseThrow(), procedure, keyOf, caller, call, headers, next)
         .start();
   }
 
@@ -110,16 +133,6 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   @Override
   public void close() {
     engine.ifPresent(Engine::close);
-  }
-
-  private <RequestT> ServerCall.Listener<RequestT> refuse(
-      Engine present,
-      ServerCall<RequestT, ?> call,
-      Procedure procedure,
-      KeyDecision.Refuse refuse) {
-    present.notify(events -> events.refused(procedure.name(), refuse.refusal().reason()));
-    ResponseWriter.refuse(call, refuse.refusal(), refuse.keyName());
-    return new ServerCall.Listener<>() {};
   }
 
   /** Without knowing the caller nothing can be decided, so the handler does not run. */

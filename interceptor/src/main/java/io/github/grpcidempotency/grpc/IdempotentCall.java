@@ -6,6 +6,7 @@ import io.github.grpcidempotency.decision.Decision;
 import io.github.grpcidempotency.decision.KeyDecision;
 import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.runtime.Engine;
@@ -25,11 +26,13 @@ import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -73,22 +76,32 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   @Override
   void serve(RequestT message) {
-    KeyDecision decision = keyOf.apply((Message) message);
-    if (decision instanceof KeyDecision.NoCaller) {
-      engine.unprotected(procedure, UnprotectedCause.NO_CALLER, null);
-    }
-    if (decision instanceof KeyDecision.Keyed keyed) {
-      keyName = keyed.keyName();
-      ClaimRequest claimRequest = ClaimRequest.of(keyed.key(), procedure, (Message) message);
-      act(claimRequest, engine.claim(claimRequest), message);
-    } else if (decision instanceof KeyDecision.Refuse refuse) {
-      keyName = refuse.keyName();
-      refuse(refuse.refusal());
-    } else if (procedure.execution() == Execution.TRANSACTIONAL) {
-      executeInTransaction(message);
-    } else {
-      run(context(), new PrefetchedCall<>(call()), message);
-    }
+    Runnable next =
+        keyOf
+            .apply((Message) message)
+            .accept(
+                new KeyDecision.Visitor<>() {
+                  @Override
+                  public Runnable keyed(IdempotencyKey key, String name) {
+                    return () -> claim(key, name, message);
+                  }
+
+                  @Override
+                  public Runnable unkeyed() {
+                    return () -> executeUnkeyed(message);
+                  }
+
+                  @Override
+                  public Runnable noCaller() {
+                    return () -> executeUnkeyed(message);
+                  }
+
+                  @Override
+                  public Runnable refuse(Refusal refusal, String name) {
+                    return () -> refuseFor(name, refusal);
+                  }
+                });
+    next.run();
   }
 
   @Override
@@ -96,23 +109,44 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     waiter.ifPresent(InFlightWaiter.Waiter::cancel);
   }
 
-  private void act(ClaimRequest claimRequest, ClaimResult result, RequestT message) {
-    Decision decision =
-        ClaimDecider.decide(result.standing(), procedure, claimRequest::compare, timeLeft());
-    if (decision instanceof Decision.Execute) {
-      execute(((ClaimResult.Won) result).claim(), message);
-    } else if (decision instanceof Decision.Replay) {
-      replay(claimRequest, (ClaimResult.Recorded) result);
-    } else if (decision instanceof Decision.Attach attach) {
-      attach(claimRequest, (ClaimResult.InFlight) result, attach.limit(), message);
-    } else if (decision instanceof Decision.Refuse refuse) {
-      refuse(refuse.refusal());
-    } else if (decision instanceof Decision.ExecuteUnguarded) {
-      executeUnguarded((ClaimResult.Unanswered) result, message);
-    }
+  private void claim(IdempotencyKey key, String name, RequestT message) {
+    keyName = name;
+    ClaimRequest request = ClaimRequest.of(key, procedure, (Message) message);
+    act(request, engine.claim(request), message);
   }
 
-  private void execute(Claim claim, RequestT message) {
+  private void act(ClaimRequest request, ClaimResult met, RequestT message) {
+    ClaimDecider.decide(met, procedure, request::compare, timeLeft())
+        .accept(
+            new Decision.Actor<RuntimeException>() {
+              @Override
+              public void execute(Claim claim) {
+                run(claim, message);
+              }
+
+              @Override
+              public void executeUnguarded(StoreException outage) {
+                runUnguarded(outage, message);
+              }
+
+              @Override
+              public void replay(ClaimResult.Recorded recorded) {
+                answerWith(recorded, request);
+              }
+
+              @Override
+              public void attach(ClaimResult.InFlight running, Duration limit) {
+                await(running, limit, request, message);
+              }
+
+              @Override
+              public void refuse(Refusal refusal) {
+                IdempotentCall.this.refuse(refusal);
+              }
+            });
+  }
+
+  private void run(Claim claim, RequestT message) {
     ClaimedCall<RequestT, ResponseT> claimed = new ClaimedCall<>(engine, claim, keyName, call());
     try {
       run(CurrentCall.of(context(), claim), claimed.start(), message);
@@ -121,6 +155,14 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
         throw thrown;
       }
       logger.debug("{}: the handler failed without its claim", procedure.name(), thrown);
+    }
+  }
+
+  private void executeUnkeyed(RequestT message) {
+    if (procedure.execution() == Execution.TRANSACTIONAL) {
+      executeInTransaction(message);
+    } else {
+      run(context(), new PrefetchedCall<>(call()), message);
     }
   }
 
@@ -148,15 +190,15 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
   }
 
-  private void replay(ClaimRequest claimRequest, ClaimResult.Recorded recorded) {
-    Optional<Refusal> denied = askGuard(claimRequest, recorded);
+  private void answerWith(ClaimResult.Recorded recorded, ClaimRequest request) {
+    Optional<Refusal> denied = askGuard(request, recorded);
     if (denied.isPresent()) {
       refuse(denied.get());
       return;
     }
     Consumer<Instant> answer;
     try {
-      answer = ResponseWriter.replay(call(), claimRequest, recorded);
+      answer = ResponseWriter.replay(call(), request, recorded);
     } catch (RuntimeException unreadable) {
       logger.error(
           "{}: the answer of operation {} cannot be read; it stays recorded",
@@ -167,20 +209,20 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       return;
     }
     engine.notify(events -> events.replayed(procedure.name(), recorded.operationId()));
-    answer.accept(engine.retain(claimRequest, recorded));
+    answer.accept(engine.retain(request, recorded));
   }
 
-  private Optional<Refusal> askGuard(ClaimRequest claimRequest, ClaimResult.Recorded recorded) {
+  private Optional<Refusal> askGuard(ClaimRequest request, ClaimResult.Recorded recorded) {
     Context before = context().attach();
     try {
-      return ReplayRight.refusal(claimRequest, recorded);
+      return ReplayRight.refusal(request, recorded);
     } finally {
       context().detach(before);
     }
   }
 
-  private void attach(
-      ClaimRequest claimRequest, ClaimResult.InFlight met, Duration limit, RequestT message) {
+  private void await(
+      ClaimResult.InFlight met, Duration limit, ClaimRequest request, RequestT message) {
     if (endOfWait.isEmpty()) {
       endOfWait = Optional.of(Deadline.after(limit.toMillis(), TimeUnit.MILLISECONDS));
       engine.notify(events -> events.attached(procedure.name()));
@@ -191,21 +233,21 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
             engine
                 .waiter()
                 .await(
-                    claimRequest,
+                    request,
                     met,
                     limit,
-                    result -> events.execute(() -> resume(claimRequest, result, message))));
+                    result -> events.execute(() -> resume(request, result, message))));
   }
 
   /** Outside gRPC's own executor nobody answers for an exception, so it is answered here. */
-  private void resume(ClaimRequest claimRequest, ClaimResult result, RequestT message) {
+  private void resume(ClaimRequest request, ClaimResult result, RequestT message) {
     waiter = Optional.empty();
     if (result instanceof ClaimResult.InFlight) {
       // Its wait is over, or cut short, without an end: it does not wait once more.
       endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
     }
     try {
-      act(claimRequest, result, message);
+      act(request, result, message);
     } catch (Throwable thrown) {
       logger.error("{}: the handler failed", procedure.name(), thrown);
       closeUnlessAnswered(
@@ -221,25 +263,25 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
   }
 
-  private void refuse(Refusal refusal) {
-    engine.notify(events -> events.refused(procedure.name(), refusal.reason()));
-    ResponseWriter.refuse(call(), refusal, keyName);
+  private void refuseFor(String name, Refusal refusal) {
+    keyName = name;
+    refuse(refusal);
   }
 
-  private void executeUnguarded(ClaimResult.Unanswered unanswered, RequestT message) {
-    engine.unprotected(procedure, UnprotectedCause.FAILED_OPEN, unanswered.cause());
+  private void refuse(Refusal refusal) {
+    ResponseWriter.refuse(call(), refusal, keyName, procedure, engine);
+  }
+
+  private void runUnguarded(StoreException outage, RequestT message) {
+    engine.unprotected(procedure, UnprotectedCause.FAILED_OPEN, outage);
     run(context(), new PrefetchedCall<>(call()), message);
   }
 
-  private Duration timeLeft() {
-    Duration ofCall = left(Optional.ofNullable(context().getDeadline()));
-    Duration ofWait = left(endOfWait);
-    return ofCall.compareTo(ofWait) < 0 ? ofCall : ofWait;
-  }
-
-  private static Duration left(Optional<Deadline> deadline) {
-    return deadline
+  /** Returns how long the call may wait; empty if nothing bounds it. */
+  private Optional<Duration> timeLeft() {
+    return Stream.of(Optional.ofNullable(context().getDeadline()), endOfWait)
+        .flatMap(Optional::stream)
         .map(end -> Duration.ofMillis(end.timeRemaining(TimeUnit.MILLISECONDS)))
-        .orElse(Duration.ofDays(1));
+        .min(Comparator.naturalOrder());
   }
 }

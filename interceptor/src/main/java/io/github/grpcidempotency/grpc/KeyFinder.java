@@ -11,9 +11,10 @@ import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.key.UnauthenticatedKeyException;
-import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.runtime.Engine;
+import io.github.grpcidempotency.runtime.UnprotectedCause;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Metadata;
 import java.util.List;
@@ -28,7 +29,7 @@ final class KeyFinder {
   private final Procedure procedure;
   private final Optional<Caller> caller;
   private final Metadata headers;
-  private final RateLimitedLog log;
+  private final Engine engine;
   private final KeySource source;
 
   KeyFinder(
@@ -36,11 +37,11 @@ final class KeyFinder {
       String keyHeader,
       Optional<Caller> caller,
       Metadata headers,
-      RateLimitedLog log) {
+      Engine engine) {
     this.procedure = procedure;
     this.caller = caller;
     this.headers = headers;
-    this.log = log;
+    this.engine = engine;
     this.source =
         procedure
             .keySource()
@@ -55,12 +56,19 @@ final class KeyFinder {
 
   /** Decides without the request. */
   KeyDecision decide() {
-    return decide(Optional.empty());
+    return heard(decide(Optional.empty()));
   }
 
   /** Decides with the request. */
   KeyDecision decide(Message request) {
-    return decide(Optional.of(request));
+    return heard(decide(Optional.of(request)));
+  }
+
+  private KeyDecision heard(KeyDecision decision) {
+    if (decision instanceof KeyDecision.NoCaller) {
+      engine.unprotected(procedure, UnprotectedCause.NO_CALLER, null);
+    }
+    return decision;
   }
 
   private KeyDecision decide(Optional<Message> request) {
@@ -82,10 +90,12 @@ final class KeyFinder {
       logger.debug("{}: {}", procedure.name(), unproven.getMessage());
       return new KeyDecision.Refuse(Refusal.callerRequired(), source.name());
     } catch (StoreException unreachable) {
-      log.warn(
-          procedure.name() + " key",
-          unreachable,
-          procedure.name() + ": the key could not be looked up");
+      engine
+          .log()
+          .warn(
+              procedure.name() + " key",
+              unreachable,
+              procedure.name() + ": the key could not be looked up");
       return new KeyDecision.Refuse(Refusal.storeUnavailable(), source.name());
     }
     return KeyDecider.decide(procedure.keyPolicy(), key, caller, source.name());

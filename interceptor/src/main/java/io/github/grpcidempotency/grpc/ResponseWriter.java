@@ -8,6 +8,8 @@ import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
 
 import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult.Recorded;
 import io.github.grpcidempotency.store.RecordedOutcome;
@@ -78,8 +80,10 @@ final class ResponseWriter {
     };
   }
 
-  /** Sends an error of the wire contract; no header goes ahead of it. */
-  static void refuse(ServerCall<?, ?> call, Refusal refusal, String keyName) {
+  /** Sends an error of the wire contract, and lets it be heard; no header goes ahead of it. */
+  static void refuse(
+      ServerCall<?, ?> call, Refusal refusal, String keyName, Procedure procedure, Engine engine) {
+    engine.notify(events -> events.refused(procedure.name(), refusal.reason()));
     close(call, RefusalError.of(refusal, keyName));
   }
 

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.runtime;
 
-import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -58,9 +57,9 @@ public final class Engine implements AutoCloseable {
    * process holds is answered without asking the store: its owner may have been cut off from it.
    */
   public ClaimResult claim(ClaimRequest request) {
-    Optional<KeyState.InFlight> own = leases.standing(request.key());
+    Optional<ClaimResult.InFlight> own = leases.inFlight(request.key());
     if (own.isPresent()) {
-      return new ClaimResult.InFlight(own.get());
+      return own.get();
     }
     try {
       return store.claim(request);

@@ -145,7 +145,7 @@ public final class InFlightWaiter implements AutoCloseable {
     queues.ifAwaited(
         request.key(),
         () -> {
-          if (leases.standing(request.key()).isEmpty()) {
+          if (leases.inFlight(request.key()).isEmpty()) {
             watch.add(request);
           }
         });
@@ -185,23 +185,40 @@ public final class InFlightWaiter implements AutoCloseable {
 
   private void hand(ClaimResult result, Waiter head) {
     IdempotencyKey key = head.request.key();
-    if (result instanceof ClaimResult.Won won) {
-      handOver(won, head);
-    } else if (result instanceof ClaimResult.Recorded || isUnknown(result)) {
-      for (Waiter waiter : queues.removeAll(key)) {
-        stopTimeout(waiter);
-        resume(waiter, result);
-      }
-    } else if (result instanceof ClaimResult.InFlight) {
-      watchUnlessOwn(head.request);
-    } else {
-      wakeLater(key);
-    }
+    Runnable next =
+        result.accept(
+            new ClaimResult.Visitor<>() {
+              @Override
+              public Runnable won(ClaimResult.Won won) {
+                return () -> handOver(won, head);
+              }
+
+              @Override
+              public Runnable recorded(ClaimResult.Recorded recorded) {
+                return () -> resumeAll(key, recorded);
+              }
+
+              /** Nobody waits for an outcome that nobody will ever tell. */
+              @Override
+              public Runnable inFlight(ClaimResult.InFlight inFlight) {
+                return inFlight.outcomeUnknown()
+                    ? () -> resumeAll(key, inFlight)
+                    : () -> watchUnlessOwn(head.request);
+              }
+
+              @Override
+              public Runnable unanswered(ClaimResult.Unanswered unanswered) {
+                return () -> wakeLater(key);
+              }
+            });
+    next.run();
   }
 
-  /** Nobody waits for an outcome that nobody will ever tell. */
-  private static boolean isUnknown(ClaimResult result) {
-    return result instanceof ClaimResult.InFlight inFlight && inFlight.standing().outcomeUnknown();
+  private void resumeAll(IdempotencyKey key, ClaimResult result) {
+    for (Waiter waiter : queues.removeAll(key)) {
+      stopTimeout(waiter);
+      resume(waiter, result);
+    }
   }
 
   private void handOver(ClaimResult.Won won, Waiter head) {

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.runtime;
 
-import static io.github.grpcidempotency.decision.FailureCause.OTHER;
-import static io.github.grpcidempotency.decision.FailurePhase.HANDLER_DONE;
+import static io.github.grpcidempotency.store.FailureCause.OTHER;
+import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
 import com.google.common.base.Stopwatch;
 import com.google.protobuf.Message;

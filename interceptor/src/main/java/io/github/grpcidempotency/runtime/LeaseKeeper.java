@@ -2,11 +2,11 @@ package io.github.grpcidempotency.runtime;
 
 import io.github.grpcidempotency.background.DaemonThreads;
 import io.github.grpcidempotency.background.RepeatedTask;
-import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -113,7 +113,7 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   /** Returns the call of this process that holds a key, as far as this process knows. */
-  public Optional<KeyState.InFlight> standing(IdempotencyKey key) {
+  public Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
     return of(key).stream().findFirst().map(entry -> inFlight(entry.claim().request()));
   }
 
@@ -177,11 +177,11 @@ final class LeaseKeeper implements AutoCloseable {
         "operation %s %s".formatted(claim.operationId(), what));
   }
 
-  private KeyState.InFlight inFlight(ClaimRequest request) {
-    return new KeyState.InFlight(
+  private ClaimResult.InFlight inFlight(ClaimRequest request) {
+    return new ClaimResult.InFlight(
         Optional.of(request.fingerprint()),
         Optional.of(request.procedure().name()),
-        store.lease(),
+        Optional.of(store.lease()),
         false);
   }
 

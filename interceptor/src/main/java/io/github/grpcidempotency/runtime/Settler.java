@@ -2,9 +2,7 @@ package io.github.grpcidempotency.runtime;
 
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
-import io.github.grpcidempotency.decision.FailureCause;
 import io.github.grpcidempotency.decision.FailureDecider;
-import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.decision.Outcome;
 import io.github.grpcidempotency.decision.OutcomeDecider;
 import io.github.grpcidempotency.decision.Settlement;
@@ -12,13 +10,13 @@ import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
-import io.github.grpcidempotency.store.RecordedFields;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedResponse;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
-import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -77,9 +75,7 @@ public final class Settler {
   public Recording complete(Claim claim, Message response) {
     Procedure procedure = claim.request().procedure();
     checkTransactionTaken(claim);
-    RecordedOutcome outcome =
-        new RecordedOutcome.Response(
-            RecordedFields.of(procedure, response).toByteString(), resourceId(claim, response));
+    RecordedOutcome outcome = RecordedResponse.of(claim, response);
     try {
       return switch (settle(claim, Settlement.COMPLETE, () -> claim.complete(outcome))) {
         case DONE -> Recording.DONE;
@@ -186,20 +182,6 @@ public final class Settler {
     } catch (RuntimeException | Error defect) {
       throw new StoreException(
           "the store has a defect", defect, FailurePhase.HANDLER_DONE, FailureCause.OTHER);
-    }
-  }
-
-  private static Optional<UUID> resourceId(Claim claim, Message response) {
-    Procedure procedure = claim.request().procedure();
-    try {
-      return procedure.resourceId(response);
-    } catch (RuntimeException wrong) {
-      logger.error(
-          "{}: the response names no resource; operation {} is recorded without one",
-          procedure.name(),
-          claim.operationId(),
-          wrong);
-      return Optional.empty();
     }
   }
 }

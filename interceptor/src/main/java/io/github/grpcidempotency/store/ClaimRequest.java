@@ -4,8 +4,6 @@ import com.google.common.io.ByteArrayDataOutput;
 import com.google.common.io.ByteStreams;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.decision.FailureCause;
-import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;

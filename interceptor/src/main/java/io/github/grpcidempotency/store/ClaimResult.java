@@ -1,14 +1,32 @@
 package io.github.grpcidempotency.store;
 
-import io.github.grpcidempotency.decision.KeyState;
+import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.UUID;
 
 /** What a claim came to. */
 public sealed interface ClaimResult {
-  /** Returns the facts that decide over the call. */
-  KeyState standing();
+
+  /**
+   * Says what becomes of each kind of result, so that a new kind does not compile until it has.
+   *
+   * @param <T> what it becomes
+   */
+  interface Visitor<T> {
+    T won(Won won);
+
+    T inFlight(InFlight inFlight);
+
+    T recorded(Recorded recorded);
+
+    T unanswered(Unanswered unanswered);
+  }
+
+  /** Returns what a visitor makes of this result. */
+  <T> T accept(Visitor<T> visitor);
 
   /**
    * The caller of {@code claim} is now the only owner of the key.
@@ -17,34 +35,62 @@ public sealed interface ClaimResult {
    */
   record Won(Claim claim) implements ClaimResult {
     @Override
-    public KeyState standing() {
-      return new KeyState.Free();
+    public <T> T accept(Visitor<T> visitor) {
+      return visitor.won(this);
     }
   }
 
   /**
    * Somebody else owns the key.
    *
-   * @param standing what is known of the owner
+   * @param fingerprint the owner's request, where the store can see it
+   * @param procedure the owner's procedure's name, where the store can see it
+   * @param leaseLeft how long the owner keeps the key if its server says nothing more; empty if the
+   *     store cannot see it
+   * @param outcomeUnknown whether the owner's handler has ended without anybody knowing whether its
+   *     effect happened
    */
-  record InFlight(KeyState.InFlight standing) implements ClaimResult {}
+  record InFlight(
+      Optional<Fingerprint> fingerprint,
+      Optional<String> procedure,
+      Optional<Duration> leaseLeft,
+      boolean outcomeUnknown)
+      implements ClaimResult {
+
+    /** Makes the result of a store that sees that somebody owns the key, and nothing else. */
+    public static InFlight unseen() {
+      return new InFlight(Optional.empty(), Optional.empty(), Optional.empty(), false);
+    }
+
+    @Override
+    public <T> T accept(Visitor<T> visitor) {
+      return visitor.inFlight(this);
+    }
+  }
 
   /**
    * The key's operation has ended.
    *
-   * @param standing what it was
+   * @param fingerprint its request
+   * @param procedure its procedure's name
    * @param operationId the record's id
    * @param expires until when the record answers retries
    * @param outcome the recorded answer, as it is kept: see {@link ClaimRequest#open}
    * @param status how far the work behind it has come
    */
   record Recorded(
-      KeyState.Recorded standing,
+      Fingerprint fingerprint,
+      String procedure,
       UUID operationId,
       Instant expires,
       RecordedOutcome outcome,
       IdempotencyStatus status)
-      implements ClaimResult {}
+      implements ClaimResult {
+    @Override
+    public <T> T accept(Visitor<T> visitor) {
+      return visitor.recorded(this);
+    }
+  }
 
   /**
    * The store gave no answer. Made by the caller of a store, never by one.
@@ -53,8 +99,8 @@ public sealed interface ClaimResult {
    */
   record Unanswered(StoreException cause) implements ClaimResult {
     @Override
-    public KeyState standing() {
-      return new KeyState.Unanswered(cause.phase(), cause.failureCause());
+    public <T> T accept(Visitor<T> visitor) {
+      return visitor.unanswered(this);
     }
   }
 }

@@ -8,11 +8,18 @@ import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The status of a replay, for stores that ask the procedure's resolver in a step of its own. */
+/** How far the work behind an answer has come, where no store says so with its record. */
 public final class ReplayStatus {
   private static final Logger logger = LoggerFactory.getLogger(ReplayStatus.class);
 
   private ReplayStatus() {}
+
+  /** Returns what the first answer says: the work behind it, if there is any, has only begun. */
+  public static IdempotencyStatus first(Procedure procedure) {
+    return procedure.statusResolver().isPresent()
+        ? IdempotencyStatus.PROCESSING
+        : IdempotencyStatus.COMPLETED;
+  }
 
   /**
    * Asks a procedure's resolver. Never throws: what is not known is {@code processing}, and what

@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.store;
 
-import io.github.grpcidempotency.decision.FailureCause;
-import io.github.grpcidempotency.decision.FailurePhase;
 import org.jspecify.annotations.Nullable;
 
 /**

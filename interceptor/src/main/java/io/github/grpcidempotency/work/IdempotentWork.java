@@ -11,7 +11,6 @@ import io.github.grpcidempotency.decision.Refusal;
 import io.github.grpcidempotency.grpc.CurrentCall;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.proto.v1.RecordedError;
@@ -24,6 +23,8 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.ReplayStatus;
+import io.github.grpcidempotency.store.StoreException;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.time.Instant;
@@ -94,60 +95,14 @@ public final class IdempotentWork implements AutoCloseable {
       Parser<T> results,
       Callable<T> work)
       throws Exception {
-    ClaimRequest claimRequest = ClaimRequest.of(new IdempotencyKey(caller, token), kind, input);
-    ClaimResult result = engine.claim(claimRequest);
-    long end = System.nanoTime() + kind.inFlightPolicy().limit().toNanos();
-    while (true) {
-      Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
-      Decision decision = ClaimDecider.decide(result.standing(), kind, claimRequest::compare, left);
-      if (decision instanceof Decision.Execute) {
-        return execute(((ClaimResult.Won) result).claim(), work);
-      } else if (decision instanceof Decision.Replay) {
-        return replay(claimRequest, (ClaimResult.Recorded) result, results);
-      } else if (decision instanceof Decision.Attach attach) {
-        result = await(claimRequest, (ClaimResult.InFlight) result, attach.limit());
-        end = result instanceof ClaimResult.InFlight ? System.nanoTime() : end;
-      } else if (decision instanceof Decision.Refuse refuse) {
-        throw new WorkRefusedException(refuse.refusal());
-      } else {
-        throw new WorkRefusedException(Refusal.storeUnavailable());
-      }
-    }
+    ClaimRequest request = ClaimRequest.of(new IdempotencyKey(caller, token), kind, input);
+    return new Attempt<>(request, results, work).result();
   }
 
   /** Stops what goes on beside the work. */
   @Override
   public void close() {
     engine.close();
-  }
-
-  private <T extends Message> WorkResult<T> execute(Claim claim, Callable<T> work)
-      throws Exception {
-    Object running = new Object();
-    engine.track(claim, running);
-    T value;
-    try {
-      value = CurrentCall.run(claim, work);
-    } catch (Throwable thrown) {
-      if (!fail(claim, thrown)) {
-        WorkRefusedException overtaken =
-            new WorkRefusedException(Refusal.inProgress(engine.lease()));
-        overtaken.initCause(thrown);
-        throw overtaken;
-      }
-      throw thrown;
-    } finally {
-      Reference.reachabilityFence(running);
-    }
-    return switch (engine.settler().complete(claim, value)) {
-      case DONE ->
-          new WorkResult<>(
-              value, false, firstStatus(claim), claim.operationId(), claim.expires(), Set.of());
-      case RETRY_LATER -> throw new WorkRefusedException(Refusal.inProgress(engine.lease()));
-      case UNAVAILABLE -> throw new WorkRefusedException(Refusal.storeUnavailable());
-      case ROLLED_BACK ->
-          throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
-    };
   }
 
   /** Returns whether the failure counts; if not, another owner has the token. */
@@ -171,59 +126,136 @@ public final class IdempotentWork implements AutoCloseable {
                         .toByteString()));
   }
 
-  private <T extends Message> WorkResult<T> replay(
-      ClaimRequest claimRequest, ClaimResult.Recorded recorded, Parser<T> results)
-      throws WorkFailedException, WorkRefusedException {
-    Optional<Refusal> denied = ReplayRight.refusal(claimRequest, recorded);
-    if (denied.isPresent()) {
-      throw new WorkRefusedException(denied.get());
+  private WorkRefusedException inProgress() {
+    return new WorkRefusedException(Refusal.inProgress(engine.lease()));
+  }
+
+  /** One call of {@link #run}: decides and acts, as often as it has to wait. */
+  private final class Attempt<T extends Message> implements Decision.Actor<Exception> {
+    private final ClaimRequest request;
+    private final Procedure kind;
+    private final Parser<T> results;
+    private final Callable<T> work;
+    private ClaimResult met;
+    private long end;
+    private Optional<WorkResult<T>> result = Optional.empty();
+
+    Attempt(ClaimRequest request, Parser<T> results, Callable<T> work) {
+      this.request = request;
+      this.kind = request.procedure();
+      this.results = results;
+      this.work = work;
+      this.met = engine.claim(request);
+      this.end = System.nanoTime() + kind.inFlightPolicy().limit().toNanos();
     }
-    try {
-      if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
-        RecordedError error = RecordedError.parseFrom(claimRequest.open(failure.bytes()));
-        Code code = Code.forNumber(error.getCode());
-        if (code == null || code == Code.OK) {
-          throw new IllegalStateException("a recorded error has code " + error.getCode());
-        }
-        Instant unused = engine.retain(claimRequest, recorded);
-        throw new WorkFailedException(code, error.getMessage());
+
+    WorkResult<T> result() throws Exception {
+      while (result.isEmpty()) {
+        Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
+        ClaimDecider.decide(met, kind, request::compare, Optional.of(left)).accept(this);
       }
-      RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
-      T value = results.parseFrom(claimRequest.open(response.bytes()));
-      return new WorkResult<>(
-          value,
-          true,
-          recorded.status(),
-          recorded.operationId(),
-          engine.retain(claimRequest, recorded),
-          claimRequest.procedure().omittedFields());
-    } catch (RuntimeException | InvalidProtocolBufferException unreadable) {
-      logger.error(
-          "{}: the result of operation {} cannot be read; it stays recorded",
-          claimRequest.procedure().name(),
-          recorded.operationId(),
-          unreadable);
-      throw new WorkRefusedException(Refusal.recordUnreadable());
+      return result.get();
     }
-  }
 
-  private ClaimResult await(ClaimRequest claimRequest, ClaimResult.InFlight met, Duration limit)
-      throws InterruptedException {
-    CompletableFuture<ClaimResult> ended = new CompletableFuture<>();
-    var waiter = engine.waiter().await(claimRequest, met, limit, ended::complete);
-    try {
-      return ended.get();
-    } catch (InterruptedException interrupted) {
-      waiter.cancel();
-      throw interrupted;
-    } catch (ExecutionException impossible) {
-      throw new AssertionError(impossible);
+    @Override
+    public void execute(Claim claim) throws Exception {
+      Object running = new Object();
+      engine.track(claim, running);
+      T value;
+      try {
+        value = CurrentCall.run(claim, work);
+      } catch (Throwable thrown) {
+        if (!fail(claim, thrown)) {
+          WorkRefusedException overtaken = inProgress();
+          overtaken.initCause(thrown);
+          throw overtaken;
+        }
+        throw thrown;
+      } finally {
+        Reference.reachabilityFence(running);
+      }
+      switch (engine.settler().complete(claim, value)) {
+        case DONE ->
+            result =
+                Optional.of(
+                    new WorkResult<>(
+                        value,
+                        false,
+                        ReplayStatus.first(kind),
+                        claim.operationId(),
+                        claim.expires(),
+                        Set.of()));
+        case RETRY_LATER -> throw inProgress();
+        case UNAVAILABLE -> throw new WorkRefusedException(Refusal.storeUnavailable());
+        case ROLLED_BACK ->
+            throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
+      }
     }
-  }
 
-  private static IdempotencyStatus firstStatus(Claim claim) {
-    return claim.request().procedure().statusResolver().isPresent()
-        ? IdempotencyStatus.PROCESSING
-        : IdempotencyStatus.COMPLETED;
+    /** Work fails closed, whatever its kind says. */
+    @Override
+    public void executeUnguarded(StoreException outage) throws WorkRefusedException {
+      throw new WorkRefusedException(Refusal.storeUnavailable());
+    }
+
+    @Override
+    public void attach(ClaimResult.InFlight running, Duration limit) throws InterruptedException {
+      CompletableFuture<ClaimResult> ended = new CompletableFuture<>();
+      var waiter = engine.waiter().await(request, running, limit, ended::complete);
+      try {
+        met = ended.get();
+      } catch (InterruptedException interrupted) {
+        waiter.cancel();
+        throw interrupted;
+      } catch (ExecutionException impossible) {
+        throw new AssertionError(impossible);
+      }
+      if (met instanceof ClaimResult.InFlight) {
+        end = System.nanoTime(); // its wait is over: it does not wait once more
+      }
+    }
+
+    @Override
+    public void refuse(Refusal refusal) throws WorkRefusedException {
+      throw new WorkRefusedException(refusal);
+    }
+
+    @Override
+    public void replay(ClaimResult.Recorded recorded)
+        throws WorkFailedException, WorkRefusedException {
+      Optional<Refusal> denied = ReplayRight.refusal(request, recorded);
+      if (denied.isPresent()) {
+        throw new WorkRefusedException(denied.get());
+      }
+      try {
+        if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
+          RecordedError error = RecordedError.parseFrom(request.open(failure.bytes()));
+          Code code = Code.forNumber(error.getCode());
+          if (code == null || code == Code.OK) {
+            throw new IllegalStateException("a recorded error has code " + error.getCode());
+          }
+          Instant unused = engine.retain(request, recorded);
+          throw new WorkFailedException(code, error.getMessage());
+        }
+        RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
+        T value = results.parseFrom(request.open(response.bytes()));
+        result =
+            Optional.of(
+                new WorkResult<>(
+                    value,
+                    true,
+                    recorded.status(),
+                    recorded.operationId(),
+                    engine.retain(request, recorded),
+                    kind.omittedFields()));
+      } catch (RuntimeException | InvalidProtocolBufferException unreadable) {
+        logger.error(
+            "{}: the result of operation {} cannot be read; it stays recorded",
+            kind.name(),
+            recorded.operationId(),
+            unreadable);
+        throw new WorkRefusedException(Refusal.recordUnreadable());
+      }
+    }
   }
 }

@@ -3,13 +3,26 @@ package io.github.grpcidempotency.decision;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,6 +32,7 @@ class ClaimDeciderTest {
       ThingServiceGrpc.getCreateThingMethod().getFullMethodName();
   private static final Fingerprint REQUEST = new Fingerprint(1, ByteString.copyFromUtf8("a hash"));
   private static final Duration LEASE_LEFT = Duration.ofSeconds(20);
+  private static final Claim CLAIM = claim();
 
   @ParameterizedTest
   @CsvSource(
@@ -28,7 +42,7 @@ class ClaimDeciderTest {
           FAIL_CLOSED, EXECUTE
           """)
   void aFreeKeyIsExecuted(OutagePolicy policy, Verdict verdict) {
-    assertThat(decide(new KeyState.Free(), policy)).isEqualTo(verdict.decision());
+    assertThat(decide(new ClaimResult.Won(CLAIM), policy)).isEqualTo(verdict.decision());
   }
 
   @Test
@@ -36,8 +50,9 @@ class ClaimDeciderTest {
     for (FailurePhase phase : FailurePhase.values()) {
       for (FailureCause cause : FailureCause.values()) {
         for (OutagePolicy policy : OutagePolicy.values()) {
-          assertThat(decide(new KeyState.Unanswered(phase, cause), policy))
-              .isEqualTo(FailureDecider.decide(phase, cause, policy));
+          StoreException failure = new StoreException("out", null, phase, cause);
+          assertThat(decide(new ClaimResult.Unanswered(failure), policy))
+              .isEqualTo(FailureDecider.decide(failure, policy));
         }
       }
     }
@@ -54,12 +69,13 @@ class ClaimDeciderTest {
           OTHER,       OTHER,   REUSED_PROCEDURE
           """)
   void aRecordIsReplayedToItsOwnCallOnly(Seen procedure, Seen request, Verdict verdict) {
-    KeyState recorded =
-        new KeyState.Recorded(
-            request.fingerprint().orElseThrow(), procedure.procedure().orElseThrow());
+    ClaimResult.Recorded recorded =
+        recorded(request.fingerprint().orElseThrow(), procedure.procedure().orElseThrow());
 
     for (OutagePolicy policy : OutagePolicy.values()) {
-      assertThat(decide(recorded, policy)).isEqualTo(verdict.decision());
+      assertThat(decide(recorded, policy))
+          .isEqualTo(
+              verdict == Verdict.REPLAY ? new Decision.Replay(recorded) : verdict.decision());
     }
   }
 
@@ -89,9 +105,9 @@ class ClaimDeciderTest {
           """)
   void aCallInFlightIsNeverRunTwice(
       Seen procedure, Seen request, boolean outcomeUnknown, Verdict verdict) {
-    KeyState inFlight =
-        new KeyState.InFlight(
-            request.fingerprint(), procedure.procedure(), LEASE_LEFT, outcomeUnknown);
+    ClaimResult inFlight =
+        new ClaimResult.InFlight(
+            request.fingerprint(), procedure.procedure(), Optional.of(LEASE_LEFT), outcomeUnknown);
 
     for (OutagePolicy policy : OutagePolicy.values()) {
       assertThat(decide(inFlight, policy)).isEqualTo(verdict.decision());
@@ -118,27 +134,50 @@ class ClaimDeciderTest {
 
     assertThat(
             ClaimDecider.decide(
-                running(false), procedure, ClaimDeciderTest::compare, Duration.ofSeconds(timeLeft)))
+                running(false),
+                procedure,
+                ClaimDeciderTest::compare,
+                Optional.of(Duration.ofSeconds(timeLeft))))
         .isEqualTo(
             waits == 0
                 ? new Decision.Refuse(Refusal.inProgress(LEASE_LEFT))
-                : new Decision.Attach(Duration.ofSeconds(waits)));
+                : new Decision.Attach(running(false), Duration.ofSeconds(waits)));
     assertThat(
             ClaimDecider.decide(
-                running(true), procedure, ClaimDeciderTest::compare, Duration.ofSeconds(timeLeft)))
-        .isEqualTo(new Decision.Refuse(Refusal.outcomeUnknown(LEASE_LEFT)));
+                running(true),
+                procedure,
+                ClaimDeciderTest::compare,
+                Optional.of(Duration.ofSeconds(timeLeft))))
+        .isEqualTo(new Decision.Refuse(Refusal.outcomeUnknown(Optional.of(LEASE_LEFT))));
   }
 
-  private static KeyState running(boolean outcomeUnknown) {
-    return new KeyState.InFlight(
-        Optional.of(REQUEST), Optional.of(PROCEDURE), LEASE_LEFT, outcomeUnknown);
+  private static Claim claim() {
+    Procedure procedure = Procedure.of(ThingServiceGrpc.getCreateThingMethod()).build();
+    IdempotencyKey key = new IdempotencyKey(Caller.of(new UUID(0, 1)), "key");
+    ClaimRequest request = new ClaimRequest(key, procedure, REQUEST);
+    return ((ClaimResult.Won) new InMemoryIdempotencyStore().claim(request)).claim();
   }
 
-  private static Decision decide(KeyState standing, OutagePolicy policy) {
+  private static ClaimResult.InFlight running(boolean outcomeUnknown) {
+    return new ClaimResult.InFlight(
+        Optional.of(REQUEST), Optional.of(PROCEDURE), Optional.of(LEASE_LEFT), outcomeUnknown);
+  }
+
+  private static ClaimResult.Recorded recorded(Fingerprint request, String procedure) {
+    return new ClaimResult.Recorded(
+        request,
+        procedure,
+        new UUID(0, 1),
+        Instant.EPOCH,
+        new RecordedOutcome.Failure(ByteString.EMPTY),
+        IdempotencyStatus.COMPLETED);
+  }
+
+  private static Decision decide(ClaimResult met, OutagePolicy policy) {
     Procedure procedure =
         Procedure.of(ThingServiceGrpc.getCreateThingMethod()).outage(policy).build();
     return ClaimDecider.decide(
-        standing, procedure, ClaimDeciderTest::compare, Duration.ofMinutes(1));
+        met, procedure, ClaimDeciderTest::compare, Optional.of(Duration.ofMinutes(1)));
   }
 
   private static Fingerprint.Match compare(Fingerprint recorded) {
@@ -150,8 +189,7 @@ class ClaimDeciderTest {
 
   @Test
   void aRecordOfANewerServerIsLeftToANewerServer() {
-    KeyState newer =
-        new KeyState.Recorded(new Fingerprint(REQUEST.version() + 1, REQUEST.hash()), PROCEDURE);
+    ClaimResult newer = recorded(new Fingerprint(REQUEST.version() + 1, REQUEST.hash()), PROCEDURE);
 
     assertThat(decide(newer, OutagePolicy.FAIL_OPEN))
         .isEqualTo(new Decision.Refuse(Refusal.inProgress(Duration.ofSeconds(1))));
@@ -191,12 +229,13 @@ class ClaimDeciderTest {
 
     Decision decision() {
       return switch (this) {
-        case EXECUTE -> new Decision.Execute();
-        case REPLAY -> new Decision.Replay();
+        case EXECUTE -> new Decision.Execute(CLAIM);
+        case REPLAY -> throw new AssertionError("of which record?");
         case REUSED_PROCEDURE -> new Decision.Refuse(Refusal.reused("procedure"));
         case REUSED_REQUEST -> new Decision.Refuse(Refusal.reused("request"));
         case IN_PROGRESS -> new Decision.Refuse(Refusal.inProgress(LEASE_LEFT));
-        case OUTCOME_UNKNOWN -> new Decision.Refuse(Refusal.outcomeUnknown(LEASE_LEFT));
+        case OUTCOME_UNKNOWN ->
+            new Decision.Refuse(Refusal.outcomeUnknown(Optional.of(LEASE_LEFT)));
       };
     }
   }

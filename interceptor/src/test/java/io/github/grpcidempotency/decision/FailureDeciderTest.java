@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.decision.FailureDecider.Remedy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
 import java.util.EnumSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -80,19 +83,18 @@ class FailureDeciderTest {
   }
 
   private static void assertDecides(FailurePhase phase, FailureCause cause, Verdict verdict) {
+    StoreException failure = new StoreException("out", null, phase, cause);
     Decision refused = new Decision.Refuse(Refusal.storeUnavailable(cause));
-    Decision inProgress = FailureDecider.decide(FailurePhase.ROW_SEEN, cause, FAIL_CLOSED);
-    assertThat(((Decision.Refuse) inProgress).refusal().reason())
-        .isEqualTo(Refusal.Reason.IDEMPOTENCY_IN_PROGRESS);
+    Decision inProgress = new Decision.Refuse(Refusal.inProgress());
 
-    assertThat(FailureDecider.decide(phase, cause, FAIL_OPEN))
+    assertThat(FailureDecider.decide(failure, FAIL_OPEN))
         .isEqualTo(
             switch (verdict) {
-              case OPEN -> new Decision.ExecuteUnguarded();
+              case OPEN -> new Decision.ExecuteUnguarded(failure);
               case UNAVAILABLE -> refused;
               case IN_PROGRESS -> inProgress;
             });
-    assertThat(FailureDecider.decide(phase, cause, FAIL_CLOSED))
+    assertThat(FailureDecider.decide(failure, FAIL_CLOSED))
         .isEqualTo(verdict == Verdict.IN_PROGRESS ? inProgress : refused);
   }
 

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.decision;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,7 +34,7 @@ class RefusalTest {
           PT30S,        PT30S
           """)
   void anUnknownOutcomeIsWaitedForUntilTheLeaseEnds(Duration leaseLeft, Duration retryAfter) {
-    assertThat(Refusal.outcomeUnknown(leaseLeft).retryAfter()).contains(retryAfter);
+    assertThat(Refusal.outcomeUnknown(Optional.of(leaseLeft)).retryAfter()).contains(retryAfter);
   }
 
   @Test

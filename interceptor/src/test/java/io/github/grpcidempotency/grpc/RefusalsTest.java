@@ -1,23 +1,23 @@
 package io.github.grpcidempotency.grpc;
 
-import static io.github.grpcidempotency.decision.FailureCause.CONNECTION_LOST;
-import static io.github.grpcidempotency.decision.FailureCause.CONTENTION;
-import static io.github.grpcidempotency.decision.FailureCause.NO_CONNECTION;
-import static io.github.grpcidempotency.decision.FailureCause.OTHER;
-import static io.github.grpcidempotency.decision.FailureCause.POOL_EXHAUSTED;
-import static io.github.grpcidempotency.decision.FailureCause.SHUTTING_DOWN;
-import static io.github.grpcidempotency.decision.FailureCause.TIMEOUT;
-import static io.github.grpcidempotency.decision.FailurePhase.NOTHING_SENT;
-import static io.github.grpcidempotency.decision.FailurePhase.ROW_SEEN;
+import static io.github.grpcidempotency.store.FailureCause.CONNECTION_LOST;
+import static io.github.grpcidempotency.store.FailureCause.CONTENTION;
+import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
+import static io.github.grpcidempotency.store.FailureCause.OTHER;
+import static io.github.grpcidempotency.store.FailureCause.POOL_EXHAUSTED;
+import static io.github.grpcidempotency.store.FailureCause.SHUTTING_DOWN;
+import static io.github.grpcidempotency.store.FailureCause.TIMEOUT;
+import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
+import static io.github.grpcidempotency.store.FailurePhase.ROW_SEEN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
-import io.github.grpcidempotency.decision.FailureCause;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.FailureCause;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;

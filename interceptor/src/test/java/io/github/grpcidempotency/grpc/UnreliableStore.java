@@ -1,10 +1,8 @@
 package io.github.grpcidempotency.grpc;
 
-import static io.github.grpcidempotency.decision.FailureCause.NO_CONNECTION;
-import static io.github.grpcidempotency.decision.FailurePhase.HANDLER_DONE;
+import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
+import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
-import io.github.grpcidempotency.decision.FailureCause;
-import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -12,6 +10,8 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;

@@ -12,7 +12,7 @@ import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.RecordedFields;
+import io.github.grpcidempotency.store.RecordedResponse;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Nested;
 import io.github.grpcidempotency.testing.v1.OptionServiceGrpc;
@@ -62,7 +62,7 @@ class MethodOptionFuzzTest {
     procedure.keySource().ifPresent(MethodOptionFuzzTest::assertFindsAKeyOrRefuses);
     procedure.keyFormat().canonicalize("a-key");
     ClaimRequest.of(new IdempotencyKey(CALLER, "a-key"), procedure, REQUEST);
-    Message recorded = RecordedFields.of(procedure, RESPONSE);
+    Message recorded = RecordedResponse.withoutOmitted(procedure, RESPONSE);
     assertThat(recorded.getDescriptorForType()).isEqualTo(RESPONSE.getDescriptorForType());
     procedure.resourceType().ifPresent(type -> assertNamesAResource(procedure));
     assertThat(procedure.retention()).isPositive();

@@ -1,11 +1,10 @@
 package io.github.grpcidempotency.runtime;
 
-import static io.github.grpcidempotency.decision.FailurePhase.HANDLER_DONE;
+import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.decision.FailureCause;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -13,6 +12,7 @@ import io.github.grpcidempotency.runtime.LateRecorder.Limits;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -73,7 +73,7 @@ class LateRecorderTest {
       await().until(() -> events.contains("late " + claim.operationId()));
 
       assertThat(stands(claim)).isInstanceOf(ClaimResult.Recorded.class);
-      assertThat(leases.standing(claim.request().key())).isEmpty();
+      assertThat(leases.inFlight(claim.request().key())).isEmpty();
     }
   }
 
@@ -106,8 +106,8 @@ class LateRecorderTest {
       Claim second = record(recorder);
 
       assertThat(events).containsExactly(deferred(first), abandoned(second));
-      assertThat(leases.standing(first.request().key())).isPresent();
-      assertThat(leases.standing(second.request().key())).isEmpty();
+      assertThat(leases.inFlight(first.request().key())).isPresent();
+      assertThat(leases.inFlight(second.request().key())).isEmpty();
       assertThat(stands(second)).isInstanceOf(ClaimResult.InFlight.class);
 
       outage = Optional.empty();
@@ -140,7 +140,7 @@ class LateRecorderTest {
     Claim late = record(recorder);
 
     assertThat(events).containsExactly(deferred(claim), abandoned(claim), abandoned(late));
-    assertThat(leases.standing(claim.request().key())).isEmpty();
+    assertThat(leases.inFlight(claim.request().key())).isEmpty();
   }
 
   private LateRecorder recorder(Limits limits) {
@@ -170,11 +170,10 @@ class LateRecorderTest {
   }
 
   private void assertIsUnknown(Claim claim) {
-    assertThat(leases.standing(claim.request().key())).isEmpty();
+    assertThat(leases.inFlight(claim.request().key())).isEmpty();
     assertThat(stands(claim))
         .isInstanceOfSatisfying(
-            ClaimResult.InFlight.class,
-            inFlight -> assertThat(inFlight.standing().outcomeUnknown()).isTrue());
+            ClaimResult.InFlight.class, inFlight -> assertThat(inFlight.outcomeUnknown()).isTrue());
   }
 
   private StoreException failure() {

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.runtime;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -85,15 +84,15 @@ final class ModelStore implements IdempotencyStore {
   public synchronized ClaimResult claim(ClaimRequest request) {
     if (recorded) {
       return new ClaimResult.Recorded(
-          new KeyState.Recorded(request.fingerprint(), request.procedure().name()),
+          request.fingerprint(),
+          request.procedure().name(),
           new UUID(0, 0),
           Instant.EPOCH,
           ANSWER,
           IdempotencyStatus.COMPLETED);
     }
     if (owner != null) {
-      return new ClaimResult.InFlight(
-          new KeyState.InFlight(Optional.empty(), Optional.empty(), lease(), false));
+      return ClaimResult.InFlight.unseen();
     }
     ModelClaim won = new ModelClaim(request);
     owner = won;

@@ -101,7 +101,7 @@ public class RenewalModel {
 
   private Optional<Integer> held() {
     return leases
-        .standing(ModelStore.KEY)
+        .inFlight(ModelStore.KEY)
         .map(standing -> standing.fingerprint().orElseThrow().version());
   }
 }

@@ -88,15 +88,15 @@ public class WaitingModel {
     store.tellEnds(ModelStore.KEY);
     duplicates.forEach(Duplicate::check);
     check(!store.isOwned(), "a key was won and never settled");
-    check(leases.standing(ModelStore.KEY).isEmpty(), "a key is held that nobody runs");
+    check(leases.inFlight(ModelStore.KEY).isEmpty(), "a key is held that nobody runs");
     check(!store.isWatched(), "a key is watched that nobody waits for");
   }
 
   /** Claims as the engine does. */
   private ClaimResult claim(ClaimRequest request) {
     return leases
-        .standing(request.key())
-        .<ClaimResult>map(ClaimResult.InFlight::new)
+        .inFlight(request.key())
+        .map(ClaimResult.class::cast)
         .orElseGet(() -> store.claim(request));
   }
 

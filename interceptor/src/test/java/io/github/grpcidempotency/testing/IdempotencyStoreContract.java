@@ -8,7 +8,6 @@ import static io.github.grpcidempotency.store.Claim.Settled.LOST;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
@@ -110,12 +109,12 @@ public abstract class IdempotencyStoreContract {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request());
 
-    KeyState.InFlight standing = inFlight(store.claim(request()));
+    ClaimResult.InFlight inFlight = inFlight(store.claim(request()));
 
-    assertThat(standing.fingerprint()).contains(REQUEST);
-    assertThat(standing.procedure()).contains(CREATE_THING.name());
-    assertThat(standing.outcomeUnknown()).isFalse();
-    assertThat(standing.leaseLeft()).isPositive().isLessThanOrEqualTo(LONG_LEASE);
+    assertThat(inFlight.fingerprint()).contains(REQUEST);
+    assertThat(inFlight.procedure()).contains(CREATE_THING.name());
+    assertThat(inFlight.outcomeUnknown()).isFalse();
+    assertThat(inFlight.leaseLeft().orElseThrow()).isPositive().isLessThanOrEqualTo(LONG_LEASE);
   }
 
   @Test
@@ -123,9 +122,9 @@ public abstract class IdempotencyStoreContract {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request());
 
-    KeyState.InFlight standing = inFlight(store.claim(request(OTHER_REQUEST)));
+    ClaimResult.InFlight inFlight = inFlight(store.claim(request(OTHER_REQUEST)));
 
-    assertThat(standing.fingerprint()).contains(REQUEST);
+    assertThat(inFlight.fingerprint()).contains(REQUEST);
   }
 
   @Test
@@ -133,9 +132,9 @@ public abstract class IdempotencyStoreContract {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request());
 
-    KeyState.InFlight standing = inFlight(store.claim(request(CREATE_OTHER)));
+    ClaimResult.InFlight inFlight = inFlight(store.claim(request(CREATE_OTHER)));
 
-    assertThat(standing.procedure()).contains(CREATE_THING.name());
+    assertThat(inFlight.procedure()).contains(CREATE_THING.name());
   }
 
   @Test
@@ -193,7 +192,7 @@ public abstract class IdempotencyStoreContract {
     assertThat(claim.complete(ANSWER)).isEqualTo(DONE);
 
     ClaimResult.Recorded recorded = recorded(store.claim(request()));
-    assertThat(recorded.standing()).isEqualTo(new KeyState.Recorded(REQUEST, CREATE_THING.name()));
+    assertIsOf(recorded, REQUEST, CREATE_THING);
     assertThat(recorded.operationId()).isEqualTo(claim.operationId());
     assertThat(recorded.expires()).isEqualTo(claim.expires());
     assertThat(recorded.outcome()).isEqualTo(ANSWER);
@@ -204,8 +203,7 @@ public abstract class IdempotencyStoreContract {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request()).complete(ANSWER);
 
-    assertThat(recorded(store.claim(request(OTHER_REQUEST))).standing())
-        .isEqualTo(new KeyState.Recorded(REQUEST, CREATE_THING.name()));
+    assertIsOf(recorded(store.claim(request(OTHER_REQUEST))), REQUEST, CREATE_THING);
   }
 
   @Test
@@ -213,8 +211,7 @@ public abstract class IdempotencyStoreContract {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request()).complete(ANSWER);
 
-    assertThat(recorded(store.claim(request(CREATE_OTHER))).standing())
-        .isEqualTo(new KeyState.Recorded(REQUEST, CREATE_THING.name()));
+    assertIsOf(recorded(store.claim(request(CREATE_OTHER))), REQUEST, CREATE_THING);
   }
 
   @Test
@@ -367,10 +364,10 @@ public abstract class IdempotencyStoreContract {
     win(store, request());
     letPass(SHORT_LEASE);
 
-    KeyState.InFlight standing = inFlight(store.claim(request(OTHER_REQUEST)));
+    ClaimResult.InFlight inFlight = inFlight(store.claim(request(OTHER_REQUEST)));
 
-    assertThat(standing.fingerprint()).contains(REQUEST);
-    assertThat(standing.leaseLeft()).isZero();
+    assertThat(inFlight.fingerprint()).contains(REQUEST);
+    assertThat(inFlight.leaseLeft().orElseThrow()).isZero();
   }
 
   @Test
@@ -421,7 +418,7 @@ public abstract class IdempotencyStoreContract {
 
     assertThat(store.renew(List.of(claim))).containsExactly(claim.operationId());
 
-    assertThat(inFlight(store.claim(request())).leaseLeft()).isGreaterThan(half);
+    assertThat(inFlight(store.claim(request())).leaseLeft().orElseThrow()).isGreaterThan(half);
   }
 
   @Test
@@ -665,9 +662,15 @@ public abstract class IdempotencyStoreContract {
     return ((ClaimResult.Won) result).claim();
   }
 
-  private static KeyState.InFlight inFlight(ClaimResult result) {
+  private static ClaimResult.InFlight inFlight(ClaimResult result) {
     assertThat(result).isInstanceOf(ClaimResult.InFlight.class);
-    return ((ClaimResult.InFlight) result).standing();
+    return (ClaimResult.InFlight) result;
+  }
+
+  private static void assertIsOf(
+      ClaimResult.Recorded recorded, Fingerprint request, Procedure procedure) {
+    assertThat(recorded.fingerprint()).isEqualTo(request);
+    assertThat(recorded.procedure()).isEqualTo(procedure.name());
   }
 
   private static ClaimResult.Recorded recorded(ClaimResult result) {

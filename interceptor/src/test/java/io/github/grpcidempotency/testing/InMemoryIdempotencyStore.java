@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.testing;
 
-import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -142,11 +141,10 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
     ClaimRequest first = row.owner.request;
     if (row.outcome.isEmpty()) {
       return new ClaimResult.InFlight(
-          new KeyState.InFlight(
-              Optional.of(first.fingerprint()),
-              Optional.of(first.procedure().name()),
-              row.isAbandoned(now) ? Duration.ZERO : Duration.between(now, row.leaseEnds),
-              row.unknown));
+          Optional.of(first.fingerprint()),
+          Optional.of(first.procedure().name()),
+          Optional.of(row.isAbandoned(now) ? Duration.ZERO : Duration.between(now, row.leaseEnds)),
+          row.unknown);
     }
     RecordedOutcome outcome = row.outcome.get();
     Optional<UUID> resource =
@@ -154,7 +152,8 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
             ? response.resourceId()
             : Optional.empty();
     return new ClaimResult.Recorded(
-        new KeyState.Recorded(first.fingerprint(), first.procedure().name()),
+        first.fingerprint(),
+        first.procedure().name(),
         row.owner.operationId,
         row.owner.expires,
         outcome,

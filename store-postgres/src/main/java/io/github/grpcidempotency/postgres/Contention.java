@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.decision.FailureCause;
 import io.github.grpcidempotency.decision.FailureDecider;
 import io.github.grpcidempotency.decision.FailureDecider.Remedy;
-import io.github.grpcidempotency.decision.FailurePhase;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.decision.FailureCause;
-import io.github.grpcidempotency.decision.FailurePhase;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.SQLException;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.decision.FailureCause;
-import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;

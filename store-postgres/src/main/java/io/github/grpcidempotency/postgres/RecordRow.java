@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
-import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -23,8 +22,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The row that stands under a key, as {@code look.sql} shows it. Its times are the database's, and
- * so is the one that they are compared with.
+ * The row that stands under a key, as {@code select_record.sql} shows it. Its times are the
+ * database's, and so is the one that they are compared with.
  */
 record RecordRow(
     UUID id,
@@ -76,14 +75,16 @@ record RecordRow(
     return !ended && leaseLeft.isZero();
   }
 
-  KeyState.InFlight inFlight() {
-    return new KeyState.InFlight(
-        Optional.of(fingerprint), Optional.of(procedure), leaseLeft, error.isPresent());
+  ClaimResult.InFlight inFlight() {
+    return new ClaimResult.InFlight(
+        Optional.of(fingerprint),
+        Optional.of(procedure),
+        Optional.of(leaseLeft),
+        error.isPresent());
   }
 
   ClaimResult.Recorded recorded(IdempotencyStatus status) {
-    return new ClaimResult.Recorded(
-        new KeyState.Recorded(fingerprint, procedure), id, expires, outcome(), status);
+    return new ClaimResult.Recorded(fingerprint, procedure, id, expires, outcome(), status);
   }
 
   private RecordedOutcome outcome() {

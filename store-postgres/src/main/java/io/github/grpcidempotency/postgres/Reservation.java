@@ -3,8 +3,8 @@ package io.github.grpcidempotency.postgres;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.RecordedFields;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedResponse;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
@@ -131,9 +131,7 @@ final class Reservation implements Claim {
    *     last renewal
    */
   void completeWithin(Connection connection, Message response) {
-    RecordedOutcome outcome =
-        new RecordedOutcome.Response(
-            RecordedFields.of(request.procedure(), response).toByteString(), resourceId(response));
+    RecordedOutcome outcome = RecordedResponse.of(this, response);
     StatementBatch.Ends<HandlersTransaction, UUID> ends = updateWithin(connection, outcome);
     HandlersTransaction transaction = ends.first();
     if (transaction.keepsItsSnapshot() && !transaction.is(lockedBy)) {
@@ -174,19 +172,6 @@ final class Reservation implements Claim {
                 .formatted(isolation)
             + " call TransactionalCompletion.lock before anything else in it, or make it read"
             + " committed");
-  }
-
-  private Optional<UUID> resourceId(Message response) {
-    try {
-      return request.procedure().resourceId(response);
-    } catch (RuntimeException wrong) {
-      logger.error(
-          "{}: the response names no resource; operation {} is recorded without one",
-          request.procedure().name(),
-          id,
-          wrong);
-      return Optional.empty();
-    }
   }
 
   /** The handler's transaction has recorded the answer: nothing is left to write. */

@@ -1,13 +1,13 @@
 package io.github.grpcidempotency.postgres;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.github.grpcidempotency.decision.FailureCause;
 import io.github.grpcidempotency.decision.FailureDecider;
 import io.github.grpcidempotency.decision.FailureDecider.Remedy;
-import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.HashSet;
 import java.util.Optional;
@@ -70,18 +70,18 @@ final class ReservationAttempt {
   }
 
   private ClaimResult claim() {
-    Optional<RecordRow> standing = reserve(sql.claim());
+    Optional<RecordRow> found = reserve(sql.claim());
     for (int round = 0; round < MAX_ROUNDS; round++) {
-      Optional<ClaimResult> result = standing.flatMap(this::settleOn);
+      Optional<ClaimResult> result = found.flatMap(this::settleOn);
       if (result.isPresent()) {
         return result.get();
       }
-      boolean expired = standing.map(RecordRow::expired).orElse(false);
-      standing = reserve(expired ? sql.reclaim() : sql.claim());
+      boolean expired = found.map(RecordRow::expired).orElse(false);
+      found = reserve(expired ? sql.reclaim() : sql.claim());
     }
-    return standing
+    return found
         .filter(row -> !row.expired())
-        .<ClaimResult>map(row -> new ClaimResult.InFlight(row.inFlight()))
+        .<ClaimResult>map(row -> row.inFlight())
         .orElseThrow(
             () ->
                 new StoreException(
@@ -91,7 +91,7 @@ final class ReservationAttempt {
                     FailureCause.CONTENTION));
   }
 
-  /** Returns what a standing row makes of this claim; empty if it has to be looked at again. */
+  /** Returns what a record makes of this claim; empty if it has to be looked at again. */
   private Optional<ClaimResult> settleOn(RecordRow row) {
     if (ids.contains(row.id()) && row.isUntouched()) {
       return win(row, row.attempt());
@@ -106,7 +106,7 @@ final class ReservationAttempt {
     if (row.isAbandoned() && row.isSameRequestAs(request)) {
       return takeOver(row).flatMap(attempt -> win(row, attempt));
     }
-    return Optional.of(new ClaimResult.InFlight(row.inFlight()));
+    return Optional.of(row.inFlight());
   }
 
   /** Returns the claim, if its lease has not ended while its answer was under way. */
@@ -143,9 +143,9 @@ final class ReservationAttempt {
 
   /** Looks without writing, for a store that is broken for everybody. */
   private ClaimResult find(StoreException broken) {
-    Optional<RecordRow> standing;
+    Optional<RecordRow> found;
     try {
-      standing = find();
+      found = find();
     } catch (JdbiException failure) {
       FailureCause cause = Failures.causeOf(failure);
       boolean brokenToo =
@@ -155,8 +155,8 @@ final class ReservationAttempt {
           ? broken
           : new StoreException("could not read the record", failure, phase, cause);
     }
-    RecordRow row = standing.filter(found -> !found.expired()).orElseThrow(() -> broken);
-    return row.ended() ? row.recorded(status(row)) : new ClaimResult.InFlight(row.inFlight());
+    RecordRow row = found.filter(seen -> !seen.expired()).orElseThrow(() -> broken);
+    return row.ended() ? row.recorded(status(row)) : row.inFlight();
   }
 
   private Optional<RecordRow> find() {
@@ -172,9 +172,9 @@ final class ReservationAttempt {
 
   /** The outbox query is to blame if the statement does without it. */
   private Optional<RecordRow> withoutStatus(JdbiException blamed, String statement) {
-    Optional<RecordRow> standing = flush(statement);
+    Optional<RecordRow> found = flush(statement);
     store.statusUnknown(request.procedure(), blamed);
-    return standing;
+    return found;
   }
 
   private static boolean mayBeTheOutbox(FailureCause cause) {

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.decision.FailureCause;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.FailureCause;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

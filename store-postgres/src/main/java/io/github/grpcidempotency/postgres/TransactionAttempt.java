@@ -3,15 +3,13 @@ package io.github.grpcidempotency.postgres;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.decision.FailureDecider;
 import io.github.grpcidempotency.decision.FailureDecider.Remedy;
-import io.github.grpcidempotency.decision.FailurePhase;
-import io.github.grpcidempotency.decision.KeyState;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -103,24 +101,24 @@ final class TransactionAttempt {
                     values -> OperationParameters.of(values, request, id),
                     Lock::read,
                     RecordRow::read));
-    Optional<RecordRow> standing = met.last();
-    if (standing.isPresent() && standing.get().ended() && !standing.get().expired()) {
-      RecordRow row = standing.get();
+    Optional<RecordRow> found = met.last();
+    if (found.isPresent() && found.get().ended() && !found.get().expired()) {
+      RecordRow row = found.get();
       return row.recorded(row.status(request.procedure(), outbox -> ask(outbox, transaction, row)));
     }
     if (!met.first().won()) {
-      return new ClaimResult.InFlight(running());
+      return ClaimResult.InFlight.unseen();
     }
     if (met.first().readOnly()) {
       boolean unused = clear(transaction, id);
       throw new AssertionError("a read-only transaction has deleted");
     }
-    if (standing.isPresent() && !isOutOfTheWay(transaction, standing.get())) {
-      return new ClaimResult.InFlight(standing.get().inFlight());
+    if (found.isPresent() && !isOutOfTheWay(transaction, found.get())) {
+      return found.get().inFlight();
     }
     return new ClaimResult.Won(
         new TransactionalClaim(
-            sql, request, id, met.first().expires(), transaction, standing.map(RecordRow::id)));
+            sql, request, id, met.first().expires(), transaction, found.map(RecordRow::id)));
   }
 
   /** Asks the outbox about a resource, together with the end of the transaction. */
@@ -140,11 +138,6 @@ final class TransactionAttempt {
       store.statusUnknown(request.procedure(), failure);
       return IdempotencyStatus.PROCESSING;
     }
-  }
-
-  /** A transaction shows nothing of itself but its lock. */
-  private static KeyState.InFlight running() {
-    return new KeyState.InFlight(Optional.empty(), Optional.empty(), Duration.ofDays(1), false);
   }
 
   /**

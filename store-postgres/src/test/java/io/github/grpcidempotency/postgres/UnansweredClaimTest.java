@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.decision.FailurePhase;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.FaultProxy.Trap;
 import io.github.grpcidempotency.fault.Gate;
@@ -16,6 +15,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;

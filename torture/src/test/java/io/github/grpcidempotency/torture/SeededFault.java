@@ -133,7 +133,7 @@ enum SeededFault {
               "grpc/ClaimedCall",
               "    try {\n      switch (persist",
               "    ResponseWriter.send(call, answer, claim.operationId(), claim.expires(),"
-                  + " firstStatus());\n"
+                  + " ReplayStatus.first(procedure));\n"
                   + "    if (claim != null) {\n"
                   + "      var unused = engine.settler().complete(claim, (Message) message);\n"
                   + "      return;\n"

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.decision;
+package io.github.grpcidempotency.store;
 
 /** How far a call had come with its store when the store failed. */
 public enum FailurePhase {

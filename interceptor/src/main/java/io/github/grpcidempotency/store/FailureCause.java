@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.decision;
+package io.github.grpcidempotency.store;
 
 import java.util.Locale;
 

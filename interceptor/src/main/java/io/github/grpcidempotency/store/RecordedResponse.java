@@ -1,0 +1,47 @@
+package io.github.grpcidempotency.store;
+
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.key.FieldPath;
+import io.github.grpcidempotency.procedure.Procedure;
+import java.util.Optional;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What is recorded of a response. */
+public final class RecordedResponse {
+  private static final Logger logger = LoggerFactory.getLogger(RecordedResponse.class);
+
+  private RecordedResponse() {}
+
+  /** Returns the record of a response, with the resource that it tells of. */
+  public static RecordedOutcome.Response of(Claim claim, Message response) {
+    return new RecordedOutcome.Response(
+        withoutOmitted(claim.request().procedure(), response).toByteString(),
+        resourceId(claim, response));
+  }
+
+  /** Returns a response without the fields that its procedure omits. */
+  public static Message withoutOmitted(Procedure procedure, Message response) {
+    Message recorded = response;
+    for (String path : procedure.omittedFields()) {
+      Optional<FieldPath> field = FieldPath.of(response.getDescriptorForType(), path);
+      recorded = field.isPresent() ? field.get().without(recorded) : recorded;
+    }
+    return recorded;
+  }
+
+  private static Optional<UUID> resourceId(Claim claim, Message response) {
+    Procedure procedure = claim.request().procedure();
+    try {
+      return procedure.resourceId(response);
+    } catch (RuntimeException wrong) {
+      logger.error(
+          "{}: the response names no resource; operation {} is recorded without one",
+          procedure.name(),
+          claim.operationId(),
+          wrong);
+      return Optional.empty();
+    }
+  }
+}
