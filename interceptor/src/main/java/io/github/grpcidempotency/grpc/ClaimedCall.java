@@ -2,10 +2,10 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Message;
 import com.google.rpc.Code;
-import io.github.grpcidempotency.decision.Outcome;
-import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.internal.decision.Outcome;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ReplayStatus;
 import io.github.grpcidempotency.store.TransactionMisuseException;

@@ -1,18 +1,18 @@
 package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.decision.KeyDecision;
-import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.internal.decision.KeyDecision;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.runtime.Engine;
-import io.github.grpcidempotency.runtime.IdempotencyListener;
-import io.github.grpcidempotency.runtime.Setup;
-import io.github.grpcidempotency.runtime.UnprotectedCause;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;

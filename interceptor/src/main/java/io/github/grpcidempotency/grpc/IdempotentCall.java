@@ -1,18 +1,18 @@
 package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.decision.ClaimDecider;
-import io.github.grpcidempotency.decision.Decision;
-import io.github.grpcidempotency.decision.KeyDecision;
-import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.internal.decision.ClaimDecider;
+import io.github.grpcidempotency.internal.decision.Decision;
+import io.github.grpcidempotency.internal.decision.KeyDecision;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
+import io.github.grpcidempotency.internal.runtime.ReplayRight;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.runtime.Engine;
-import io.github.grpcidempotency.runtime.InFlightWaiter;
-import io.github.grpcidempotency.runtime.ReplayRight;
-import io.github.grpcidempotency.runtime.UnprotectedCause;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;

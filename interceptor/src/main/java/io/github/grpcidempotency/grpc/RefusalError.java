@@ -7,8 +7,8 @@ import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
 import com.google.rpc.Status;
-import io.github.grpcidempotency.decision.Refusal;
-import io.github.grpcidempotency.decision.Refusal.Reason;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.internal.decision.Refusal;
 import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
@@ -41,7 +41,7 @@ final class RefusalError {
                         .setDomain(DOMAIN)
                         .putAllMetadata(refusal.metadata())
                         .build()));
-    if (refusal.reason() == Reason.IDEMPOTENCY_KEY_INVALID) {
+    if (refusal.reason() == RefusalReason.IDEMPOTENCY_KEY_INVALID) {
       status.addDetails(Any.pack(badKey(keyName)));
     }
     return withRetry(status, retryAfter);
@@ -54,7 +54,8 @@ final class RefusalError {
             .setCode(Code.UNAVAILABLE.getNumber())
             .setMessage("the database is unavailable at the moment");
     return withRetry(
-        status, Optional.of(jittered(Reason.IDEMPOTENCY_STORE_UNAVAILABLE, Duration.ofSeconds(1))));
+        status,
+        Optional.of(jittered(RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE, Duration.ofSeconds(1))));
   }
 
   private static StatusRuntimeException withRetry(
@@ -77,12 +78,12 @@ final class RefusalError {
    * What was refused at one moment must not come back at one moment. A duplicate may come sooner
    * than told; whoever waits for the end of a lease, or of an outage, had better come later.
    */
-  private static Duration jittered(Reason reason, Duration delay) {
+  private static Duration jittered(RefusalReason reason, Duration delay) {
     long jitter = ThreadLocalRandom.current().nextLong(delay.toMillis() / 2 + 1);
-    return delay.plusMillis(reason == Reason.IDEMPOTENCY_IN_PROGRESS ? -jitter : jitter);
+    return delay.plusMillis(reason == RefusalReason.IDEMPOTENCY_IN_PROGRESS ? -jitter : jitter);
   }
 
-  private static Code code(Reason reason) {
+  private static Code code(RefusalReason reason) {
     return switch (reason) {
       case IDEMPOTENCY_KEY_INVALID,
           IDEMPOTENCY_KEY_REQUIRED,

@@ -6,10 +6,10 @@ import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OPERATION;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
 
-import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.runtime.Engine;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult.Recorded;
 import io.github.grpcidempotency.store.RecordedOutcome;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.grpc;
 
-import io.github.grpcidempotency.decision.FailureDecider;
-import io.github.grpcidempotency.log.RateLimitedLog;
+import io.github.grpcidempotency.internal.decision.FailureDecider;
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.StoreException;

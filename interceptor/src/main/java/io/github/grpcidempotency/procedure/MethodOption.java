@@ -7,7 +7,7 @@ import com.google.protobuf.Duration;
 import com.google.protobuf.Message;
 import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
-import io.github.grpcidempotency.key.FieldPath;
+import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.KeyFormat;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;

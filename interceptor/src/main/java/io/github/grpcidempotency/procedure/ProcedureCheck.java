@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Descriptors.Descriptor;
-import io.github.grpcidempotency.key.FieldPath;
+import io.github.grpcidempotency.internal.field.FieldPath;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.store;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.key.FieldPath;
+import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.procedure.Procedure;
 import java.util.Optional;
 import java.util.UUID;

@@ -1,20 +1,31 @@
 package io.github.grpcidempotency.work;
 
-import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** A piece of work was not run and has no result to give, for the reasons of the wire contract. */
 public final class WorkRefusedException extends Exception {
   private static final long serialVersionUID = 1L;
 
-  private final transient Refusal refusal;
+  private final RefusalReason reason;
+  private final @Nullable Duration retryAfter;
 
   WorkRefusedException(Refusal refusal) {
     super(refusal.reason().name());
-    this.refusal = refusal;
+    this.reason = refusal.reason();
+    this.retryAfter = refusal.retryAfter().orElse(null);
   }
 
-  /** Returns why, and when to try again. */
-  public Refusal refusal() {
-    return refusal;
+  /** Returns why. */
+  public RefusalReason reason() {
+    return reason;
+  }
+
+  /** Returns when to try again; empty where trying again is pointless. */
+  public Optional<Duration> retryAfter() {
+    return Optional.ofNullable(retryAfter);
   }
 }

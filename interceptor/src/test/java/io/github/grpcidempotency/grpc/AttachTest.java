@@ -7,11 +7,11 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
-import io.github.grpcidempotency.runtime.IdempotencyListener;
 import io.grpc.Context;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.MoreExecutors;
-import io.github.grpcidempotency.decision.Refusal;
-import io.github.grpcidempotency.decision.Settlement;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
-import io.github.grpcidempotency.runtime.IdempotencyListener;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.grpc.Status;
@@ -333,7 +333,7 @@ class BesideCallsTest extends CallTest {
     }
 
     @Override
-    public void refused(String procedure, Refusal.Reason reason) {
+    public void refused(String procedure, RefusalReason reason) {
       fail("refused");
     }
 

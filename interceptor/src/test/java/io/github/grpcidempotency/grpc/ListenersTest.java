@@ -5,10 +5,10 @@ import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.decision.Refusal;
-import io.github.grpcidempotency.decision.Settlement;
-import io.github.grpcidempotency.runtime.IdempotencyListener;
-import io.github.grpcidempotency.runtime.UnprotectedCause;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Status;
 import java.util.List;
@@ -136,7 +136,7 @@ class ListenersTest extends CallTest {
     }
 
     @Override
-    public void refused(String procedure, Refusal.Reason reason) {
+    public void refused(String procedure, RefusalReason reason) {
       write("refused " + reason);
     }
 

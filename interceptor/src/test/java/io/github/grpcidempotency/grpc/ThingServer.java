@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.grpc;
 
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.runtime.IdempotencyListener;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;

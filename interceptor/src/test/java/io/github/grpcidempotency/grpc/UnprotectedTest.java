@@ -3,14 +3,14 @@ package io.github.grpcidempotency.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.rpc.BadRequest;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.runtime.IdempotencyListener;
-import io.github.grpcidempotency.runtime.UnprotectedCause;
 import io.grpc.Status;
 import java.util.List;
 import java.util.Optional;

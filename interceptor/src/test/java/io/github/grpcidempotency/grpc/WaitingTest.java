@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
-import io.github.grpcidempotency.runtime.IdempotencyListener;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;

@@ -3,8 +3,8 @@ package io.github.grpcidempotency.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
-import io.github.grpcidempotency.decision.KeyDecider;
-import io.github.grpcidempotency.decision.KeyDecision;
+import io.github.grpcidempotency.internal.decision.KeyDecider;
+import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;

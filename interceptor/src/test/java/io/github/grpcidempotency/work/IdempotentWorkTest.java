@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import com.google.protobuf.ByteString;
 import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
-import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.ScheduleKey;
 import io.github.grpcidempotency.procedure.FailurePolicy;
@@ -82,8 +82,7 @@ class IdempotentWorkTest {
                     this::closed))
         .satisfies(
             refused ->
-                assertThat(refused.refusal().reason())
-                    .isEqualTo(Refusal.Reason.IDEMPOTENCY_KEY_REUSED));
+                assertThat(refused.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_KEY_REUSED));
   }
 
   @Test
@@ -150,12 +149,12 @@ class IdempotentWorkTest {
     assertThat(run(guarded, this::closed).replayed()).isTrue();
 
     guard = (caller, resource) -> false;
-    assertRefused(guarded, Refusal.Reason.IDEMPOTENCY_REPLAY_DENIED);
+    assertRefused(guarded, RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
     guard =
         (caller, resource) -> {
           throw new IllegalStateException("the rights cannot be read");
         };
-    assertRefused(guarded, Refusal.Reason.IDEMPOTENCY_REPLAY_DENIED);
+    assertRefused(guarded, RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
     assertThat(runs).hasValue(1);
   }
 
@@ -179,7 +178,7 @@ class IdempotentWorkTest {
     run(sealing, this::closed);
     readable.set(false);
 
-    assertRefused(sealing, Refusal.Reason.IDEMPOTENCY_RECORD_UNREADABLE);
+    assertRefused(sealing, RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE);
 
     readable.set(true);
     assertThat(run(sealing, this::closed).replayed()).isTrue();
@@ -214,8 +213,7 @@ class IdempotentWorkTest {
   void theSameTokenOfAnotherKindIsRefused() throws Exception {
     run(this::closed);
 
-    assertRefused(
-        Procedure.named("jobs/open-month").build(), Refusal.Reason.IDEMPOTENCY_KEY_REUSED);
+    assertRefused(Procedure.named("jobs/open-month").build(), RefusalReason.IDEMPOTENCY_KEY_REUSED);
   }
 
   @Test
@@ -232,10 +230,10 @@ class IdempotentWorkTest {
         .withMessageContaining("jobs/b: it has a status resolver but no resource");
   }
 
-  private void assertRefused(Procedure kind, Refusal.Reason reason) {
+  private void assertRefused(Procedure kind, RefusalReason reason) {
     assertThatExceptionOfType(WorkRefusedException.class)
         .isThrownBy(() -> run(kind, this::closed))
-        .satisfies(refused -> assertThat(refused.refusal().reason()).isEqualTo(reason));
+        .satisfies(refused -> assertThat(refused.reason()).isEqualTo(reason));
   }
 
   /** Seals nothing, and opens what it may. */

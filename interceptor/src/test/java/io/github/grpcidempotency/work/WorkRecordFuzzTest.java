@@ -7,7 +7,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
-import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -67,7 +67,7 @@ class WorkRecordFuzzTest {
   }
 
   private static void assertUnreadable(WorkRefusedException refused) {
-    assertThat(refused.refusal().reason()).isEqualTo(Refusal.Reason.IDEMPOTENCY_RECORD_UNREADABLE);
+    assertThat(refused.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE);
   }
 
   private static WorkResult<StringValue> run(IdempotentWork work, String token) throws Exception {

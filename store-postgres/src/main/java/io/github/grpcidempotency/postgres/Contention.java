@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.decision.FailureDecider;
-import io.github.grpcidempotency.decision.FailureDecider.Remedy;
+import io.github.grpcidempotency.internal.decision.FailureDecider;
+import io.github.grpcidempotency.internal.decision.FailureDecider.Remedy;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import java.util.concurrent.ThreadLocalRandom;

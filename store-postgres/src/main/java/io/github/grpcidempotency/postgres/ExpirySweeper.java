@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.background.DaemonThreads;
-import io.github.grpcidempotency.background.RepeatedTask;
-import io.github.grpcidempotency.log.RateLimitedLog;
+import io.github.grpcidempotency.internal.background.DaemonThreads;
+import io.github.grpcidempotency.internal.background.RepeatedTask;
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.SetupException;
 import java.sql.ResultSet;
 import java.sql.SQLException;

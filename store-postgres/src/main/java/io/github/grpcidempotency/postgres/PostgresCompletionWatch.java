@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.common.primitives.Longs;
-import io.github.grpcidempotency.background.DaemonThreads;
-import io.github.grpcidempotency.background.RepeatedTask;
+import io.github.grpcidempotency.internal.background.DaemonThreads;
+import io.github.grpcidempotency.internal.background.RepeatedTask;
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.CompletionWatch;
 import java.sql.SQLException;

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;

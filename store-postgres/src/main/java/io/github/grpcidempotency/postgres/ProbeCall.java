@@ -3,7 +3,7 @@ package io.github.grpcidempotency.postgres;
 import com.google.common.base.Throwables;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Empty;
-import io.github.grpcidempotency.decision.FailureDecider;
+import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;

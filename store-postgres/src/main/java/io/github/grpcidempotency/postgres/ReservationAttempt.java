@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.github.grpcidempotency.decision.FailureDecider;
-import io.github.grpcidempotency.decision.FailureDecider.Remedy;
+import io.github.grpcidempotency.internal.decision.FailureDecider;
+import io.github.grpcidempotency.internal.decision.FailureDecider.Remedy;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;

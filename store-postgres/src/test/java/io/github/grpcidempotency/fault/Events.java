@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.fault;
 
-import io.github.grpcidempotency.decision.Refusal;
-import io.github.grpcidempotency.decision.Settlement;
-import io.github.grpcidempotency.runtime.IdempotencyListener;
-import io.github.grpcidempotency.runtime.UnprotectedCause;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.List;
 import java.util.UUID;
@@ -39,7 +39,7 @@ final class Events implements IdempotencyListener {
   }
 
   @Override
-  public void refused(String procedure, Refusal.Reason reason) {
+  public void refused(String procedure, RefusalReason reason) {
     add("refused");
   }
 

@@ -15,7 +15,6 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
-import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -136,9 +135,9 @@ class IsolationTest {
 
   @Test
   void theMatrixHasEveryStatementOfTheStore() throws Exception {
-    URL folder = Resources.getResource(IsolationTest.class, "sql");
-    try (Stream<Path> files = Files.list(Path.of(folder.toURI()))) {
-      assertThat(files.map(file -> file.getFileName().toString().replace(".sql", "")))
+    Path folder = Path.of(Resources.getResource(IsolationTest.class, "sql").toURI());
+    try (Stream<Path> files = Files.walk(folder).filter(Files::isRegularFile)) {
+      assertThat(files.map(file -> folder.relativize(file).toString().replace(".sql", "")))
           .containsExactlyInAnyOrderElementsOf(
               Sets.union(STATEMENTS.keySet(), Sets.union(MAINTENANCE, OTHERS)));
     }
@@ -341,12 +340,12 @@ class IsolationTest {
         .bind("response", new byte[] {1})
         .bind("resource_id", null)
         .bind("cleared", null)
-        .bind("status", statement.equals("record_failure") ? new byte[] {1} : null);
+        .bind("status", statement.equals("transaction/record_failure") ? new byte[] {1} : null);
   }
 
   /** A record is only retained longer if that is worth a write. */
   private static Duration retention(String statement) {
-    return statement.equals("retain") ? Duration.ofDays(30) : Duration.ofDays(1);
+    return statement.equals("claim/retain") ? Duration.ofDays(30) : Duration.ofDays(1);
   }
 
   private static UUID idOfTheRowOf(UUID owner) {

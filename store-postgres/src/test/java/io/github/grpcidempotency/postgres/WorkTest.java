@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.rpc.Code;
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
@@ -232,10 +232,10 @@ class WorkTest {
     work.run(ThingWork.styleOf(execution), caller, TOKEN);
 
     assertRefused(
-        Refusal.Reason.IDEMPOTENCY_KEY_REUSED,
+        RefusalReason.IDEMPOTENCY_KEY_REUSED,
         () -> work.run(caller, TOKEN, Things.named("other"), Thing::getDefaultInstance));
     assertRefused(
-        Refusal.Reason.IDEMPOTENCY_KEY_REUSED,
+        RefusalReason.IDEMPOTENCY_KEY_REUSED,
         () -> otherKind.run(caller, TOKEN, ThingWork.request(), Thing::getDefaultInstance));
     assertThat(work.runs() + otherKind.runs()).isEqualTo(1);
   }
@@ -294,7 +294,7 @@ class WorkTest {
             .isThrownBy(() -> work.run(ThingWork.styleOf(execution), caller, TOKEN));
       }
       assertRefused(
-          Refusal.Reason.IDEMPOTENCY_STORE_UNAVAILABLE,
+          RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE,
           () -> work.run(ThingWork.styleOf(execution), caller, TOKEN));
       assertThat(work.runs()).isEqualTo(1);
     }
@@ -309,7 +309,7 @@ class WorkTest {
         ServerProcess doomed = start(execution, Style.PLAIN, SHORT_LEASE, gate)) {
       gate.awaitWaiting(1);
       assertRefused(
-          Refusal.Reason.IDEMPOTENCY_IN_PROGRESS, () -> survivor.run(Style.PLAIN, caller, TOKEN));
+          RefusalReason.IDEMPOTENCY_IN_PROGRESS, () -> survivor.run(Style.PLAIN, caller, TOKEN));
 
       doomed.kill();
       gate.open();
@@ -330,7 +330,7 @@ class WorkTest {
             start(Execution.TRANSACTIONAL, Style.TRANSACTIONAL, LONG_LEASE, gate)) {
       gate.awaitWaiting(1);
       assertRefused(
-          Refusal.Reason.IDEMPOTENCY_IN_PROGRESS,
+          RefusalReason.IDEMPOTENCY_IN_PROGRESS,
           () -> survivor.run(Style.TRANSACTIONAL, caller, TOKEN));
 
       doomed.kill();
@@ -401,7 +401,7 @@ class WorkTest {
                   () -> work.make(ThingWork.styleOf(execution), user.userId(), gate.name()));
       CompletableFuture<Reply> call = client.startThing(request);
       gate.awaitWaiting(1);
-      assertRefused(Refusal.Reason.IDEMPOTENCY_IN_PROGRESS, asWork);
+      assertRefused(RefusalReason.IDEMPOTENCY_IN_PROGRESS, asWork);
       gate.open();
 
       Thing called = call.join().thing();
@@ -484,8 +484,7 @@ class WorkTest {
               try {
                 return Optional.of(work.call());
               } catch (WorkRefusedException refused) {
-                assertThat(refused.refusal().reason())
-                    .isEqualTo(Refusal.Reason.IDEMPOTENCY_IN_PROGRESS);
+                assertThat(refused.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_IN_PROGRESS);
                 return Optional.<WorkResult<Thing>>empty();
               }
             },
@@ -500,10 +499,10 @@ class WorkTest {
         == 1;
   }
 
-  private static void assertRefused(Refusal.Reason reason, Callable<WorkResult<Thing>> work) {
+  private static void assertRefused(RefusalReason reason, Callable<WorkResult<Thing>> work) {
     assertThatExceptionOfType(WorkRefusedException.class)
         .isThrownBy(work::call)
-        .satisfies(refused -> assertThat(refused.refusal().reason()).isEqualTo(reason));
+        .satisfies(refused -> assertThat(refused.reason()).isEqualTo(reason));
   }
 
   private static UUID idOf(WorkResult<Thing> result) {

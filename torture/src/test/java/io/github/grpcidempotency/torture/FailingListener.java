@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.torture;
 
-import io.github.grpcidempotency.runtime.IdempotencyListener;
+import io.github.grpcidempotency.event.IdempotencyListener;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.ThreadLocalRandom;
 

@@ -37,7 +37,7 @@ enum SeededFault {
   ZOMBIE_ANSWERS(
       List.of(
           interceptor(
-              "runtime/Settler",
+              "internal/runtime/Settler",
               "case LOST -> Recording.RETRY_LATER;",
               "case LOST -> Recording.DONE;")),
       Map.of(FaultKind.STOP, 1),
@@ -57,7 +57,9 @@ enum SeededFault {
 
   /** An answer that could not be recorded at once is forgotten, and its key freed. */
   LATE_RECORDER_RELEASES(
-      List.of(interceptor("runtime/LateRecorder", "claim.complete(outcome)", "claim.release()")),
+      List.of(
+          interceptor(
+              "internal/runtime/LateRecorder", "claim.complete(outcome)", "claim.release()")),
       Map.of(FaultKind.CUT_BEFORE, 1),
       List.of(Plan.COMPLETION),
       Form.RESERVED,
@@ -104,7 +106,7 @@ enum SeededFault {
   NO_HASH_CHECK(
       List.of(
           interceptor(
-              "decision/ClaimDecider",
+              "internal/decision/ClaimDecider",
               "case OTHER -> Optional.of(new Decision.Refuse(Refusal.reused(\"request\")));",
               "case OTHER -> Optional.empty();")),
       Map.of(),
@@ -220,7 +222,7 @@ enum SeededFault {
   UNGUARDED_AFTER_FAILED_RETENTION(
       List.of(
           interceptor(
-              "runtime/Engine",
+              "internal/runtime/Engine",
               "      return store.claim(request);",
               """
                     ClaimResult result = store.claim(request);
@@ -233,8 +235,8 @@ enum SeededFault {
                             new StoreException(
                                 "could not retain",
                                 failed,
-                                io.github.grpcidempotency.decision.FailurePhase.NOTHING_SENT,
-                                io.github.grpcidempotency.decision.FailureCause.NO_CONNECTION));
+                                io.github.grpcidempotency.internal.decision.FailurePhase.NOTHING_SENT,
+                                io.github.grpcidempotency.internal.decision.FailureCause.NO_CONNECTION));
                       }
                     }
                     return result;
@@ -248,12 +250,12 @@ enum SeededFault {
   ILLEGAL_STATE_IS_MISUSE(
       List.of(
           interceptor(
-              "runtime/Settler",
+              "internal/runtime/Settler",
               "catch (StoreException | TransactionMisuseException foreseen)",
               "catch (StoreException | TransactionMisuseException | IllegalStateException"
                   + " foreseen)"),
           interceptor(
-              "runtime/Settler",
+              "internal/runtime/Settler",
               "    } catch (TransactionMisuseException misuse) {\n      leases.drop(claim);",
               "    } catch (TransactionMisuseException | IllegalStateException misuse) {\n"
                   + "      leases.drop(claim);")),
@@ -271,7 +273,8 @@ enum SeededFault {
   FAILURE_LOST_OVER_AN_EXPIRED_RECORD(
       List.of(
           sql("transaction/record_failure", "k.id = :cleared", "k.id = :cleared AND false"),
-          interceptor("runtime/Settler", "return settled != Settled.LOST;", "return true;")),
+          interceptor(
+              "internal/runtime/Settler", "return settled != Settled.LOST;", "return true;")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.TRANSACTIONAL,
@@ -284,7 +287,9 @@ enum SeededFault {
 
   /** A handler that has lost its claim answers what it makes of that. */
   LOST_CLAIM_IS_TOLD(
-      List.of(interceptor("runtime/Settler", "return settled != Settled.LOST;", "return true;")),
+      List.of(
+          interceptor(
+              "internal/runtime/Settler", "return settled != Settled.LOST;", "return true;")),
       Map.of(FaultKind.STOP, 1),
       List.of(Plan.COMMIT),
       Form.JOINED,
@@ -294,11 +299,11 @@ enum SeededFault {
   COLLECTED_WHILE_IT_RUNS(
       List.of(
           interceptor(
-              "runtime/LeaseKeeper",
+              "internal/runtime/LeaseKeeper",
               "new WeakReference<>(call)",
               "new WeakReference<>(new Object())"),
           interceptor(
-              "runtime/LeaseKeeper",
+              "internal/runtime/LeaseKeeper",
               "  private void dropForgotten() {",
               "  private void dropForgotten() {\n    System.gc();")),
       Map.of(),
@@ -310,7 +315,7 @@ enum SeededFault {
   OPEN_ON_CONTENTION(
       List.of(
           interceptor(
-              "decision/FailureDecider",
+              "internal/decision/FailureDecider",
               "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,"
                   + " CONNECTION_LOST, SHUTTING_DOWN, CONTENTION,",
               "case NO_CONNECTION, READ_ONLY, BROKEN, CONTENTION -> true;\n"
@@ -330,7 +335,7 @@ enum SeededFault {
   OPEN_ON_AN_EXHAUSTED_POOL(
       List.of(
           interceptor(
-              "decision/FailureDecider",
+              "internal/decision/FailureDecider",
               "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,",
               "case NO_CONNECTION, READ_ONLY, BROKEN, POOL_EXHAUSTED -> true;\n      case")),
       Map.of(FaultKind.EXHAUST, 1),
@@ -347,7 +352,7 @@ enum SeededFault {
   OPEN_ON_A_LOST_ANSWER(
       List.of(
           interceptor(
-              "decision/FailureDecider",
+              "internal/decision/FailureDecider",
               "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,"
                   + " CONNECTION_LOST,",
               "case NO_CONNECTION, READ_ONLY, BROKEN, CONNECTION_LOST -> true;\n"
@@ -367,7 +372,7 @@ enum SeededFault {
 
   /** A server without connections does not ask itself what it runs. */
   OPEN_BESIDE_ITS_OWN_HOLDER(
-      List.of(interceptor("runtime/Engine", "if (own.isPresent()) {", "if (false) {")),
+      List.of(interceptor("internal/runtime/Engine", "if (own.isPresent()) {", "if (false) {")),
       Map.of(FaultKind.REFUSE, 1),
       List.of(Plan.COMMIT),
       Form.FAIL_OPEN,
@@ -386,7 +391,7 @@ enum SeededFault {
   NO_LOOK_WHILE_READ_ONLY(
       List.of(
           interceptor(
-              "decision/FailureDecider",
+              "internal/decision/FailureDecider",
               "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.FIND",
               "case READ_ONLY, BROKEN -> phase == null ? Remedy.FIND")),
       Map.of(FaultKind.READ_ONLY, 1),
@@ -399,11 +404,11 @@ enum SeededFault {
   LEASE_KEEPER_DIES_OF_AN_ERROR(
       List.of(
           interceptor(
-              "runtime/SafeListener",
+              "internal/runtime/SafeListener",
               "catch (Throwable thrown)",
               "catch (RuntimeException thrown)"),
           interceptor(
-              "runtime/LeaseKeeper",
+              "internal/runtime/LeaseKeeper",
               "RepeatedTask.of(\"renew idempotency leases\", log, this::renew)",
               """
               () -> {
@@ -428,11 +433,11 @@ enum SeededFault {
   RECORDING_WITHOUT_END(
       List.of(
           interceptor(
-              "runtime/LateRecorder",
+              "internal/runtime/LateRecorder",
               "permanentFailures += permanent ? 1 : 0;",
               "permanentFailures += 0;"),
           interceptor(
-              "runtime/LateRecorder",
+              "internal/runtime/LateRecorder",
               "Duration doubled = delay.multipliedBy(2);",
               "Duration doubled = delay;")),
       Map.of(),
@@ -462,7 +467,8 @@ enum SeededFault {
 
   /** A waiting call that an executor rejects is never heard of again. */
   WAITERS_LOST_ON_REJECTION(
-      List.of(interceptor("runtime/Engine", "new CallerRunsExecutor(executor)", "executor")),
+      List.of(
+          interceptor("internal/runtime/Engine", "new CallerRunsExecutor(executor)", "executor")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.JOINED_ATTACHED,
@@ -479,7 +485,7 @@ enum SeededFault {
   CLOSING_FORGETS_WHO_WAITS(
       List.of(
           interceptor(
-              "runtime/InFlightWaiter",
+              "internal/runtime/InFlightWaiter",
               "queues.close().forEach(this::resumeWithWhatItMet);",
               "var unused = queues.close();")),
       Map.of(FaultKind.CLOSE, 1),

@@ -69,7 +69,7 @@ final class FireTheJobTwice implements Step {
               result.value().getCreates(),
               result.value().getUsers());
     } catch (WorkRefusedException e) {
-      return "%s: not run here, %s".formatted(name, e.refusal().reason());
+      return "%s: not run here, %s".formatted(name, e.reason());
     }
   }
 }

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.example.organization;
 
 import static io.github.grpcidempotency.example.tenant.Resources.PROJECT_MEMBER;
 
-import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.example.caller.CurrentCaller;
 import io.github.grpcidempotency.example.organization.v1.AddProjectMemberRequest;
 import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
@@ -93,7 +93,7 @@ public final class MemberImport {
               () -> add(input));
       return result.setMember(done.value()).setReplayed(done.replayed()).build();
     } catch (WorkRefusedException e) {
-      return result.setError(why(e.refusal().reason())).build();
+      return result.setError(why(e.reason())).build();
     } catch (WorkFailedException e) {
       return result.setError(e.code() + ": " + e.getMessage()).build();
     } catch (RuntimeException e) {
@@ -122,7 +122,7 @@ public final class MemberImport {
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }
 
-  private static String why(Refusal.Reason reason) {
+  private static String why(RefusalReason reason) {
     return switch (reason) {
       case IDEMPOTENCY_KEY_REUSED -> "INVALID_ARGUMENT: the token was used for another line";
       case IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_OUTCOME_UNKNOWN ->

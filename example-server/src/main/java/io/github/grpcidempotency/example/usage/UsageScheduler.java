@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.example.usage;
 
-import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.example.background.Repeating;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import java.time.Duration;
@@ -40,7 +40,7 @@ public final class UsageScheduler {
         done = due;
       }
     } catch (WorkRefusedException e) {
-      if (e.refusal().reason() != Refusal.Reason.IDEMPOTENCY_IN_PROGRESS) {
+      if (e.reason() != RefusalReason.IDEMPOTENCY_IN_PROGRESS) {
         throw e;
       }
     }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.decision.Refusal;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.example.MigratedDatabase;
 import io.github.grpcidempotency.example.background.Repeating;
 import io.github.grpcidempotency.example.database.EmbeddedDatabase;
@@ -97,8 +97,7 @@ class UsageTest {
           .isInstanceOfSatisfying(
               WorkRefusedException.class,
               refused ->
-                  assertThat(refused.refusal().reason())
-                      .isEqualTo(Refusal.Reason.IDEMPOTENCY_KEY_REUSED));
+                  assertThat(refused.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_KEY_REUSED));
       assertThat(statements()).isOne();
     }
   }
@@ -159,7 +158,7 @@ class UsageTest {
     try {
       return job.run(due).replayed() ? 0 : 1;
     } catch (WorkRefusedException e) {
-      assertThat(e.refusal().reason()).isEqualTo(Refusal.Reason.IDEMPOTENCY_IN_PROGRESS);
+      assertThat(e.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_IN_PROGRESS);
       return 0;
     }
   }

@@ -1,0 +1,13 @@
+package io.github.grpcidempotency.event;
+
+/** What becomes of a reservation once its handler has ended. */
+public enum Settlement {
+  /** Record the response; retries get it. */
+  COMPLETE,
+  /** Record the error; retries get the same one. */
+  COMPLETE_WITH_ERROR,
+  /** Delete the reservation; a retry runs the handler again. */
+  RELEASE,
+  /** Keep the reservation until its lease ends: the effect may have happened. */
+  MARK_UNKNOWN
+}

@@ -1,0 +1,108 @@
+package io.github.grpcidempotency.internal.decision;
+
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.Fingerprint.Match;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.ClaimResult;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Decides what becomes of a call. The rules, the first that fits:
+ *
+ * <ol>
+ *   <li>The claim won: execute.
+ *   <li>The store failed: {@link FailureDecider} says what that means.
+ *   <li>The key stands for another procedure or another request, ended or not: refuse as reused. If
+ *       the requests cannot be compared, because a newer server made the record: have the client
+ *       come again, to a newer server.
+ *   <li>The first call has ended: replay.
+ *   <li>The first call's effect is uncertain: refuse as unknown until its lease ends.
+ *   <li>The first call is running: wait for it if the procedure lets duplicates wait and the call
+ *       has time left; otherwise refuse as in progress.
+ * </ol>
+ */
+public final class ClaimDecider {
+  private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
+
+  private ClaimDecider() {}
+
+  /**
+   * Returns the decision for a call.
+   *
+   * @param met what its claim came to
+   * @param procedure what is called
+   * @param comparison how the request compares with a recorded one
+   * @param timeLeft how long the call may still wait: until its deadline, less what it has waited;
+   *     empty if it has no deadline and has not waited
+   */
+  public static Decision decide(
+      ClaimResult met,
+      Procedure procedure,
+      Function<Fingerprint, Match> comparison,
+      Optional<Duration> timeLeft) {
+    return met.accept(
+        new ClaimResult.Visitor<>() {
+          @Override
+          public Decision won(ClaimResult.Won won) {
+            return new Decision.Execute(won.claim());
+          }
+
+          @Override
+          public Decision unanswered(ClaimResult.Unanswered unanswered) {
+            return FailureDecider.decide(unanswered.cause(), procedure.outagePolicy());
+          }
+
+          @Override
+          public Decision recorded(ClaimResult.Recorded recorded) {
+            return mismatch(
+                    Optional.of(recorded.procedure()),
+                    Optional.of(recorded.fingerprint()),
+                    procedure.name(),
+                    comparison)
+                .orElseGet(() -> new Decision.Replay(recorded));
+          }
+
+          @Override
+          public Decision inFlight(ClaimResult.InFlight inFlight) {
+            return mismatch(
+                    inFlight.procedure(), inFlight.fingerprint(), procedure.name(), comparison)
+                .orElseGet(() -> onDuplicate(inFlight, procedure.inFlightPolicy(), timeLeft));
+          }
+        });
+  }
+
+  private static Decision onDuplicate(
+      ClaimResult.InFlight inFlight, InFlightPolicy policy, Optional<Duration> timeLeft) {
+    if (inFlight.outcomeUnknown()) {
+      return new Decision.Refuse(Refusal.outcomeUnknown(inFlight.leaseLeft()));
+    }
+    Duration limit =
+        timeLeft.filter(left -> left.compareTo(policy.limit()) < 0).orElse(policy.limit());
+    return policy.attaches() && !limit.isNegative() && !limit.isZero()
+        ? new Decision.Attach(inFlight, limit)
+        : new Decision.Refuse(Refusal.inProgress(inFlight.leaseLeft()));
+  }
+
+  private static Optional<Decision> mismatch(
+      Optional<String> recordedProcedure,
+      Optional<Fingerprint> recordedFingerprint,
+      String procedure,
+      Function<Fingerprint, Match> comparison) {
+    if (recordedProcedure.isPresent() && !recordedProcedure.get().equals(procedure)) {
+      return Optional.of(new Decision.Refuse(Refusal.reused("procedure")));
+    }
+    return recordedFingerprint
+        .map(comparison)
+        .flatMap(
+            match ->
+                switch (match) {
+                  case SAME -> Optional.empty();
+                  case OTHER -> Optional.of(new Decision.Refuse(Refusal.reused("request")));
+                  case INCOMPARABLE ->
+                      Optional.of(new Decision.Refuse(Refusal.inProgress(RETRY_DELAY)));
+                });
+  }
+}

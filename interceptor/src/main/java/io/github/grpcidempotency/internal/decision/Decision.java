@@ -1,0 +1,92 @@
+package io.github.grpcidempotency.internal.decision;
+
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.StoreException;
+import java.time.Duration;
+
+/** What becomes of a call. */
+public sealed interface Decision {
+
+  /**
+   * Does what each kind of decision says, so that a new kind does not compile until somebody has
+   * said what becomes of it.
+   *
+   * @param <X> what that may throw
+   */
+  interface Actor<X extends Exception> {
+    void execute(Claim claim) throws X;
+
+    void executeUnguarded(StoreException outage) throws X;
+
+    void replay(ClaimResult.Recorded recorded) throws X;
+
+    void attach(ClaimResult.InFlight running, Duration limit) throws X;
+
+    void refuse(Refusal refusal) throws X;
+  }
+
+  /** Has somebody act on this decision. */
+  <X extends Exception> void accept(Actor<X> actor) throws X;
+
+  /**
+   * Run the handler and settle.
+   *
+   * @param claim which is ours
+   */
+  record Execute(Claim claim) implements Decision {
+    @Override
+    public <X extends Exception> void accept(Actor<X> actor) throws X {
+      actor.execute(claim);
+    }
+  }
+
+  /**
+   * Run the handler without a claim: the procedure fails open.
+   *
+   * @param outage of the store
+   */
+  record ExecuteUnguarded(StoreException outage) implements Decision {
+    @Override
+    public <X extends Exception> void accept(Actor<X> actor) throws X {
+      actor.executeUnguarded(outage);
+    }
+  }
+
+  /**
+   * Answer with the recorded outcome.
+   *
+   * @param recorded the record
+   */
+  record Replay(ClaimResult.Recorded recorded) implements Decision {
+    @Override
+    public <X extends Exception> void accept(Actor<X> actor) throws X {
+      actor.replay(recorded);
+    }
+  }
+
+  /**
+   * Wait for the running call, then decide again.
+   *
+   * @param running the running call
+   * @param limit how long at most, counted from when the duplicate came
+   */
+  record Attach(ClaimResult.InFlight running, Duration limit) implements Decision {
+    @Override
+    public <X extends Exception> void accept(Actor<X> actor) throws X {
+      actor.attach(running, limit);
+    }
+  }
+
+  /**
+   * Answer with an error.
+   *
+   * @param refusal why
+   */
+  record Refuse(Refusal refusal) implements Decision {
+    @Override
+    public <X extends Exception> void accept(Actor<X> actor) throws X {
+      actor.refuse(refusal);
+    }
+  }
+}

@@ -1,0 +1,100 @@
+package io.github.grpcidempotency.internal.decision;
+
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
+
+/**
+ * Decides what a failure of the store means. To fail open is for an outage of the store as a whole,
+ * and only as long as nobody can hold the key: no connection could be made and nothing was sent, or
+ * the store is broken for everybody, and a plain read has found no record or could not be had.
+ * Contention, a timeout, a cut connection and an exhausted pool are no outage: whoever holds the
+ * key may be well.
+ *
+ * <table>
+ *   <caption>What becomes of a call whose claim failed</caption>
+ *   <tr><th>cause</th><th>nothing sent</th><th>answer lost</th><th>row seen</th></tr>
+ *   <tr><td>no connection</td><td>the outage policy</td><td>unavailable</td><td>in progress</td></tr>
+ *   <tr><td>read-only, broken</td><td>read the record; then the outage policy</td><td>unavailable</td>
+ *       <td>in progress</td></tr>
+ *   <tr><td>contention</td><td colspan="3">tried again in place, and then as the next line</td></tr>
+ *   <tr><td>any other</td><td>unavailable</td><td>unavailable</td><td>in progress</td></tr>
+ * </table>
+ */
+public final class FailureDecider {
+  /** What a store does about a failure before it gives up. */
+  public enum Remedy {
+    /** The same again, a few times: nothing was done. */
+    TRY_AGAIN,
+    /** The same again, once: it may have been done, and then the second one sees it. */
+    SEND_AGAIN,
+    /** Look what stands under the key, without writing. */
+    FIND,
+    /** Nothing. */
+    GIVE_UP
+  }
+
+  private FailureDecider() {}
+
+  /** Returns what a store does about a failure. */
+  public static Remedy remedy(FailurePhase phase, FailureCause cause) {
+    return switch (cause) {
+      case CONTENTION -> Remedy.TRY_AGAIN;
+      case CONNECTION_LOST, SHUTTING_DOWN ->
+          phase == FailurePhase.NOTHING_SENT ? Remedy.SEND_AGAIN : Remedy.GIVE_UP;
+      case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.FIND : Remedy.GIVE_UP;
+      case NO_CONNECTION, POOL_EXHAUSTED, TIMEOUT, OTHER -> Remedy.GIVE_UP;
+    };
+  }
+
+  /** Returns what becomes of a call once its store has given up claiming its key. */
+  public static Decision decide(StoreException failure, OutagePolicy policy) {
+    FailureCause cause = failure.failureCause();
+    return switch (failure.phase()) {
+      case NOTHING_SENT ->
+          isOutage(cause) && policy == OutagePolicy.FAIL_OPEN
+              ? new Decision.ExecuteUnguarded(failure)
+              : unavailable(cause);
+      case ANSWER_LOST, HANDLER_DONE -> unavailable(cause);
+      case ROW_SEEN -> new Decision.Refuse(Refusal.inProgress());
+    };
+  }
+
+  /**
+   * Returns whether what failed may have been done all the same; if not, nothing of it was. A
+   * handler that has run makes the difference: an effect may have been committed.
+   */
+  public static boolean mayBeDone(FailureCause cause) {
+    return switch (cause) {
+      case CONNECTION_LOST, SHUTTING_DOWN, OTHER -> true;
+      case NO_CONNECTION, POOL_EXHAUSTED, READ_ONLY, CONTENTION, TIMEOUT, BROKEN -> false;
+    };
+  }
+
+  /** Returns whether a cause passes by itself, so that what failed is worth trying for long. */
+  public static boolean passes(FailureCause cause) {
+    return switch (cause) {
+      case NO_CONNECTION,
+          POOL_EXHAUSTED,
+          CONNECTION_LOST,
+          SHUTTING_DOWN,
+          READ_ONLY,
+          CONTENTION,
+          TIMEOUT ->
+          true;
+      case BROKEN, OTHER -> false;
+    };
+  }
+
+  private static boolean isOutage(FailureCause cause) {
+    return switch (cause) {
+      case NO_CONNECTION, READ_ONLY, BROKEN -> true;
+      case POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN, CONTENTION, TIMEOUT, OTHER -> false;
+    };
+  }
+
+  private static Decision unavailable(FailureCause cause) {
+    return new Decision.Refuse(Refusal.storeUnavailable(cause));
+  }
+}

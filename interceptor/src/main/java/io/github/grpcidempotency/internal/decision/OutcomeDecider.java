@@ -1,0 +1,20 @@
+package io.github.grpcidempotency.internal.decision;
+
+import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+
+/** Decides what becomes of a reservation once its handler has ended. */
+public final class OutcomeDecider {
+  private OutcomeDecider() {}
+
+  /** Returns the settlement of an outcome under a procedure's failure policy. */
+  public static Settlement decide(Outcome outcome, FailurePolicy policy) {
+    if (!(outcome instanceof Outcome.Failed failed)) {
+      return Settlement.COMPLETE;
+    }
+    if (failed.terminal() || policy.terminal().contains(failed.code())) {
+      return Settlement.COMPLETE_WITH_ERROR;
+    }
+    return policy.unknown().contains(failed.code()) ? Settlement.MARK_UNKNOWN : Settlement.RELEASE;
+  }
+}

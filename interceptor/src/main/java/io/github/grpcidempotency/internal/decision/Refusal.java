@@ -1,0 +1,112 @@
+package io.github.grpcidempotency.internal.decision;
+
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.store.FailureCause;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Why a call is not served. Says nothing about other users, keys or requests.
+ *
+ * @param reason the machine-readable reason
+ * @param metadata what else the error tells a program
+ * @param retryAfter when to try again; empty where trying again is pointless
+ */
+public record Refusal(
+    RefusalReason reason, Map<String, String> metadata, Optional<Duration> retryAfter) {
+
+  /** The entry of the metadata that says why the store is unavailable. */
+  public static final String CAUSE = "cause";
+
+  private static final Duration RETRY_DELAY = Duration.ofMillis(500);
+  private static final Duration MIN_RETRY_DELAY = Duration.ofMillis(50);
+
+  static Refusal reused(String mismatch) {
+    return new Refusal(
+        RefusalReason.IDEMPOTENCY_KEY_REUSED, Map.of("mismatch", mismatch), Optional.empty());
+  }
+
+  /** Returns the refusal of a malformed key. */
+  public static Refusal invalidKey() {
+    return pointless(RefusalReason.IDEMPOTENCY_KEY_INVALID);
+  }
+
+  /** Returns the refusal of a call without a key. */
+  public static Refusal keyRequired() {
+    return pointless(RefusalReason.IDEMPOTENCY_KEY_REQUIRED);
+  }
+
+  /** Returns the refusal of a call with a key. */
+  public static Refusal keyProhibited() {
+    return pointless(RefusalReason.IDEMPOTENCY_KEY_PROHIBITED);
+  }
+
+  /** Returns the refusal of an unauthenticated call. */
+  public static Refusal callerRequired() {
+    return pointless(RefusalReason.IDEMPOTENCY_CALLER_REQUIRED);
+  }
+
+  /** Returns the refusal of a replay. */
+  public static Refusal replayDenied() {
+    return pointless(RefusalReason.IDEMPOTENCY_REPLAY_DENIED);
+  }
+
+  /** Returns the refusal of a call whose recorded answer cannot be read. The record stays. */
+  public static Refusal recordUnreadable() {
+    return pointless(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE);
+  }
+
+  /** Returns the refusal of a duplicate, of whose first call no lease is known. */
+  public static Refusal inProgress() {
+    return inProgress(RETRY_DELAY);
+  }
+
+  /** Returns the refusal of a duplicate. */
+  static Refusal inProgress(Optional<Duration> leaseLeft) {
+    return inProgress(leaseLeft.orElse(RETRY_DELAY));
+  }
+
+  /**
+   * Returns the refusal of a duplicate; it may ask again soon, at the latest when the lease ends.
+   */
+  public static Refusal inProgress(Duration leaseLeft) {
+    return new Refusal(
+        RefusalReason.IDEMPOTENCY_IN_PROGRESS,
+        Map.of(),
+        Optional.of(between(MIN_RETRY_DELAY, leaseLeft, RETRY_DELAY)));
+  }
+
+  /** Returns the refusal of a call whose predecessor's effect is uncertain until its lease ends. */
+  static Refusal outcomeUnknown(Optional<Duration> leaseLeft) {
+    Duration known = leaseLeft.orElse(RETRY_DELAY);
+    return new Refusal(
+        RefusalReason.IDEMPOTENCY_OUTCOME_UNKNOWN,
+        Map.of(),
+        Optional.of(known.compareTo(MIN_RETRY_DELAY) < 0 ? MIN_RETRY_DELAY : known));
+  }
+
+  /** Returns the refusal of a call whose key's source cannot be asked at the moment. */
+  public static Refusal storeUnavailable() {
+    return storeUnavailable(Map.of());
+  }
+
+  /** Returns the refusal of a call that must not run unguarded, and whose store has failed. */
+  public static Refusal storeUnavailable(FailureCause cause) {
+    return storeUnavailable(Map.of(CAUSE, cause.word()));
+  }
+
+  private static Refusal storeUnavailable(Map<String, String> metadata) {
+    return new Refusal(
+        RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE, metadata, Optional.of(Duration.ofSeconds(1)));
+  }
+
+  private static Refusal pointless(RefusalReason reason) {
+    return new Refusal(reason, Map.of(), Optional.empty());
+  }
+
+  private static Duration between(Duration least, Duration value, Duration most) {
+    Duration capped = value.compareTo(most) > 0 ? most : value;
+    return capped.compareTo(least) < 0 ? least : capped;
+  }
+}

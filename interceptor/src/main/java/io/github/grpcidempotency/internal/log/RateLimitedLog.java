@@ -1,0 +1,114 @@
+package io.github.grpcidempotency.internal.log;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.event.Level;
+
+/**
+ * Logs one line per subject and ten seconds, and says in the next line how many it left out. A line
+ * is the message and, in one line, what the cause's root says. Every occurrence, with its stack
+ * trace, goes to debug.
+ *
+ * <p>Thread-safe. Not for use by services. Keep one for each object that logs, not one for all: who
+ * is left out is not told whose line stood for his.
+ */
+public final class RateLimitedLog {
+  private static final Duration INTERVAL = Duration.ofSeconds(10);
+  private static final int MAX_SUBJECTS = 1_000;
+  private static final int MAX_CAUSES = 50;
+
+  private final Logger logger;
+  private final LongSupplier nanoClock;
+  private final Map<Subject, Silence> silences = new LinkedHashMap<>(16, 0.75f, true);
+
+  private record Subject(Level level, String name) {}
+
+  private record Silence(long sinceNanos, long leftOut) {}
+
+  RateLimitedLog(Logger logger, LongSupplier nanoClock) {
+    this.logger = logger;
+    this.nanoClock = nanoClock;
+  }
+
+  /** Makes a log that writes to a logger. */
+  public static RateLimitedLog of(Logger logger) {
+    return new RateLimitedLog(logger, System::nanoTime);
+  }
+
+  /**
+   * Warns of something that passes, such as an outage.
+   *
+   * @param subject what is limited, such as a procedure and a cause, or a job; a name, not an id
+   */
+  public void warn(String subject, @Nullable Throwable cause, String message) {
+    log(Level.WARN, subject, cause, message);
+  }
+
+  /**
+   * Tells of something that needs somebody's attention, such as a defect.
+   *
+   * @param subject what is limited, such as a procedure and a cause, or a job; a name, not an id
+   */
+  public void error(String subject, @Nullable Throwable cause, String message) {
+    log(Level.ERROR, subject, cause, message);
+  }
+
+  private void log(Level level, String name, @Nullable Throwable cause, String message) {
+    if (logger.isEnabledForLevel(level)) {
+      OptionalLong leftOut = leftOutSinceLastLine(new Subject(level, name));
+      if (leftOut.isPresent()) {
+        logger.makeLoggingEventBuilder(level).log(line(message, cause, leftOut.getAsLong()));
+      }
+    }
+    logger.debug(message, cause);
+  }
+
+  /** Returns how many lines a new line stands for; none if it is to be left out itself. */
+  private synchronized OptionalLong leftOutSinceLastLine(Subject subject) {
+    long now = nanoClock.getAsLong();
+    Silence silence = silences.get(subject);
+    if (silence != null && now - silence.sinceNanos < INTERVAL.toNanos()) {
+      silences.put(subject, new Silence(silence.sinceNanos, silence.leftOut + 1));
+      return OptionalLong.empty();
+    }
+    silences.put(subject, new Silence(now, 0));
+    if (silences.size() > MAX_SUBJECTS) {
+      silences.remove(silences.keySet().iterator().next());
+    }
+    return OptionalLong.of(silence == null ? 0 : silence.leftOut);
+  }
+
+  private static String line(String message, @Nullable Throwable cause, long leftOut) {
+    StringBuilder line = new StringBuilder(message);
+    if (cause != null) {
+      line.append(": ").append(said(cause));
+    }
+    if (leftOut > 0) {
+      line.append(" (and ").append(leftOut).append(" more like it)");
+    }
+    return line.toString();
+  }
+
+  /** A first line only: the database names keys in those that follow. */
+  private static String said(Throwable failure) {
+    Throwable root = failure;
+    String sqlState = "";
+    Throwable cause = failure;
+    for (int depth = 0; cause != null && depth < MAX_CAUSES; depth++) {
+      root = cause;
+      if (cause instanceof SQLException sql && sql.getSQLState() != null) {
+        sqlState = " [SQLSTATE " + sql.getSQLState() + "]";
+      }
+      cause = cause.getCause();
+    }
+    String message = root.getMessage() == null ? "" : root.getMessage().strip();
+    String firstLine = message.lines().findFirst().orElse(root.getClass().getSimpleName());
+    return firstLine + sqlState;
+  }
+}

@@ -1,0 +1,44 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A service's executor, which may be full, shut down, or out of threads: what it does not take runs
+ * on the caller's thread. A waiting call that nobody runs would never be answered.
+ */
+final class CallerRunsExecutor implements Executor {
+  private final RateLimitedLog log =
+      RateLimitedLog.of(LoggerFactory.getLogger(CallerRunsExecutor.class));
+  private final Executor executor;
+
+  /** Wraps a service's executor. */
+  public CallerRunsExecutor(Executor executor) {
+    this.executor = executor;
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    AtomicBoolean begun = new AtomicBoolean();
+    Runnable once =
+        () -> {
+          if (!begun.getAndSet(true)) {
+            task.run();
+          }
+        };
+    try {
+      executor.execute(once);
+    } catch (Throwable thrown) {
+      if (begun.get()) {
+        throw thrown;
+      }
+      log.warn(
+          thrown.getClass().getName(),
+          thrown,
+          "the executor took no waiting call; it goes on where its wait ended");
+      once.run();
+    }
+  }
+}

@@ -1,0 +1,160 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What all calls of one interceptor share: it claims, keeps leases, settles and lets duplicates
+ * wait, for calls that come by gRPC or otherwise. Not for use by services. Thread-safe.
+ */
+public final class Engine implements AutoCloseable {
+  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Engine.class));
+  private final IdempotencyStore store;
+  private final String keyName;
+  private final SafeListener listener;
+  private final LeaseKeeper leases;
+  private final LateRecorder lateRecorder;
+  private final UnprotectedCalls unprotected;
+  private final Settler settler;
+  private final InFlightWaiter waiter;
+  private final Executor executor;
+
+  /**
+   * Makes an engine.
+   *
+   * @param keyName what clients call the key
+   * @param executor where calls go on that had to wait
+   */
+  public Engine(
+      IdempotencyStore store, IdempotencyListener listener, String keyName, Executor executor) {
+    this.store = store;
+    this.keyName = keyName;
+    this.listener = new SafeListener(listener);
+    this.leases = new LeaseKeeper(store, this.listener);
+    this.lateRecorder = new LateRecorder(leases, this.listener);
+    this.unprotected = new UnprotectedCalls(log, this.listener);
+    this.settler = new Settler(leases, lateRecorder, this.listener, unprotected, log);
+    this.waiter = new InFlightWaiter(this::claim, leases, store);
+    this.executor = new CallerRunsExecutor(executor);
+  }
+
+  /**
+   * Claims, and tells what came of it; never throws for a store that fails. A key that this very
+   * process holds is answered without asking the store: its owner may have been cut off from it.
+   */
+  public ClaimResult claim(ClaimRequest request) {
+    Optional<ClaimResult.InFlight> own = leases.inFlight(request.key());
+    if (own.isPresent()) {
+      return own.get();
+    }
+    try {
+      return store.claim(request);
+    } catch (StoreException outage) {
+      return new ClaimResult.Unanswered(outage);
+    } catch (RuntimeException defect) {
+      return new ClaimResult.Unanswered(new StoreException("the store has a defect", defect));
+    }
+  }
+
+  /**
+   * Returns until when a record answers retries that is about to be replayed: its retention may
+   * begin anew. That this fails costs the record some of its time, and never the answer.
+   */
+  public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+    if (!request.procedure().retainedFromLastReplay()) {
+      return recorded.expires();
+    }
+    try {
+      return store.retain(request, recorded);
+    } catch (RuntimeException failure) {
+      log.warn(
+          request.procedure().name() + " retain",
+          failure,
+          request.procedure().name() + ": a record's retention could not be extended");
+      return recorded.expires();
+    }
+  }
+
+  /** Tells that a call that carries a key is not protected, by an event and a warning. */
+  public void unprotected(Procedure procedure, UnprotectedCause cause, @Nullable Throwable why) {
+    unprotected.notify(procedure, cause, why);
+  }
+
+  /**
+   * Opens a transaction for a call without a key.
+   *
+   * @throws StoreException if the store cannot be reached
+   */
+  public StoreTransaction begin(Optional<Caller> caller) {
+    return store.begin(caller);
+  }
+
+  /** Returns where calls are resumed that had to wait. */
+  public Executor executor() {
+    return executor;
+  }
+
+  /** Returns where duplicates wait. */
+  public InFlightWaiter waiter() {
+    return waiter;
+  }
+
+  /** Returns how long a claim lasts unless it is renewed. */
+  public Duration lease() {
+    return store.lease();
+  }
+
+  /** Returns the name of the header that carries the key. */
+  public String keyName() {
+    return keyName;
+  }
+
+  /**
+   * Keeps a won claim's lease from ending until it is settled, or its call can never be closed.
+   *
+   * @param call whoever can close the call; held weakly
+   */
+  public void track(Claim claim, Object call) {
+    leases.track(claim, call);
+    notify(events -> events.claimed(claim.request().procedure().name(), claim.operationId()));
+  }
+
+  /** Returns where to log what may repeat with every call. */
+  public RateLimitedLog log() {
+    return log;
+  }
+
+  /** Returns who settles claims. */
+  public Settler settler() {
+    return settler;
+  }
+
+  /** Tells the service's listener of an event. */
+  public void notify(Consumer<IdempotencyListener> event) {
+    listener.notify(event);
+  }
+
+  /** Stops everything that goes on beside the calls. */
+  @Override
+  public void close() {
+    waiter.close();
+    lateRecorder.close();
+    leases.close();
+  }
+}

@@ -1,0 +1,255 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import static io.github.grpcidempotency.store.FailureCause.OTHER;
+import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
+
+import com.google.common.base.Stopwatch;
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.background.DaemonThreads;
+import io.github.grpcidempotency.internal.decision.FailureDecider;
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Records answers whose recording failed: their effect has happened, so they are tried again until
+ * the store says that they are recorded, or that somebody else owns the key. Until then the claim
+ * stays held, so that this process does not run its duplicates.
+ *
+ * <p>It gives up, and says so, within {@link Limits}: on a failure that passes once the time is
+ * over, on one that stays after some attempts, and at once on more than fits. The reservation is
+ * then marked as unknown, if the store can, and left until its lease ends.
+ *
+ * <p>Thread-safe. One daemon thread.
+ */
+final class LateRecorder implements AutoCloseable {
+  private static final Duration FIRST_DELAY = Duration.ofMillis(50);
+  private static final Duration LONGEST_DELAY = Duration.ofSeconds(1);
+  private static final Duration LONGEST_DELAY_IF_PERMANENT = Duration.ofSeconds(30);
+  private static final Duration PATIENCE_AT_CLOSE = Duration.ofSeconds(5);
+
+  private static final Logger logger = LoggerFactory.getLogger(LateRecorder.class);
+
+  private final RateLimitedLog log = RateLimitedLog.of(logger);
+  private final LeaseKeeper leases;
+  private final SafeListener listener;
+  private final Limits limits;
+  private final Set<Answer> waiting = new LinkedHashSet<>();
+  private final ScheduledExecutorService timer =
+      DaemonThreads.newTimer("idempotency-late-recorder");
+  private long waitingBytes;
+  private boolean closed;
+
+  /**
+   * How much is tried.
+   *
+   * @param answers how many answers may wait in this process
+   * @param bytes how large they and their requests may be together
+   * @param time how long one is tried, or its retention if that is shorter
+   * @param attempts how often one is tried whose failure looks permanent
+   */
+  record Limits(int answers, long bytes, Duration time, int attempts) {
+    static final Limits DEFAULT = new Limits(1_000, 64L << 20, Duration.ofHours(1), 12);
+  }
+
+  /** Makes a recorder that holds its claims with a lease keeper. */
+  public LateRecorder(LeaseKeeper leases, SafeListener listener) {
+    this(leases, listener, Limits.DEFAULT);
+  }
+
+  LateRecorder(LeaseKeeper leases, SafeListener listener, Limits limits) {
+    this.leases = leases;
+    this.listener = listener;
+    this.limits = limits;
+  }
+
+  /** Records an answer as soon as the store can. Does not block, and never throws. */
+  public void record(Claim claim, RecordedOutcome outcome, StoreException cause) {
+    Answer answer = new Answer(claim, outcome, cause);
+    leases.track(claim, answer);
+    if (keep(answer)) {
+      log.warn("defer", cause, "could not record the answer of " + answer + "; trying again");
+      listener.notify(events -> events.recordingDeferred(claim.operationId(), cause));
+      answer.tryLater();
+    } else {
+      answer.abandon();
+    }
+  }
+
+  /**
+   * Tries every answer once more, for a few seconds at most. What is not recorded then is run again
+   * by a retry once its lease has ended.
+   */
+  @Override
+  public void close() {
+    if (timer.isShutdown()) {
+      return;
+    }
+    for (Answer answer : closeDoor()) {
+      ScheduledFuture<?> unused = timer.schedule(answer::tryAgain, 0, TimeUnit.MILLISECONDS);
+    }
+    try {
+      timer.submit(() -> {}).get(PATIENCE_AT_CLOSE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException hurry) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException late) {
+      log.warn("close", late, "could not try all answers once more before the end");
+    }
+    timer.shutdownNow();
+    allWaiting().forEach(Answer::giveUp);
+  }
+
+  private synchronized List<Answer> closeDoor() {
+    closed = true;
+    return allWaiting();
+  }
+
+  private synchronized boolean keep(Answer answer) {
+    boolean fits =
+        !closed
+            && waiting.size() < limits.answers
+            && waitingBytes + answer.bytes <= limits.bytes
+            && waiting.add(answer);
+    waitingBytes += fits ? answer.bytes : 0;
+    return fits;
+  }
+
+  /** Returns whether it was waiting until now; only who is told so ends it. */
+  private synchronized boolean forget(Answer answer) {
+    boolean waited = waiting.remove(answer);
+    waitingBytes -= waited ? answer.bytes : 0;
+    return waited;
+  }
+
+  private synchronized boolean isWaiting(Answer answer) {
+    return waiting.contains(answer);
+  }
+
+  private synchronized List<Answer> allWaiting() {
+    return List.copyOf(waiting);
+  }
+
+  private static int sizeOf(RecordedOutcome outcome) {
+    return outcome instanceof RecordedOutcome.Response response
+        ? response.bytes().size()
+        : ((RecordedOutcome.Failure) outcome).bytes().size();
+  }
+
+  private final class Answer {
+    private final Claim claim;
+    private final RecordedOutcome outcome;
+    private final int bytes;
+    private final Stopwatch sinceFirst = Stopwatch.createStarted();
+    private volatile StoreException failure;
+    private Duration delay = FIRST_DELAY;
+    private int permanentFailures;
+
+    Answer(Claim claim, RecordedOutcome outcome, StoreException failure) {
+      this.claim = claim;
+      this.outcome = outcome;
+      this.failure = failure;
+      this.bytes =
+          sizeOf(outcome) + claim.request().request().map(Message::getSerializedSize).orElse(0);
+    }
+
+    void tryLater() {
+      ScheduledFuture<?> unused =
+          timer.schedule(this::tryAgain, delay.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    void tryAgain() {
+      if (!isWaiting(this)) {
+        return;
+      }
+      try {
+        end(claim.complete(outcome));
+      } catch (StoreException stillOut) {
+        onFailure(stillOut);
+      } catch (Throwable defect) {
+        onFailure(new StoreException("the store has a defect", defect, HANDLER_DONE, OTHER));
+      }
+    }
+
+    private void end(Settled settled) {
+      if (!forget(this)) {
+        return;
+      }
+      leases.drop(claim);
+      switch (settled) {
+        case DONE -> {
+          logger.info("recorded the answer of operation {} at last", claim.operationId());
+          listener.notify(events -> events.recordedLate(claim.operationId()));
+        }
+        case LOST, ROLLED_BACK -> {
+          log.warn(
+              "lost", null, "%s was taken over before its answer was recorded".formatted(this));
+          listener.notify(events -> events.leaseLost(claim.operationId()));
+        }
+      }
+    }
+
+    private void onFailure(StoreException latest) {
+      failure = latest;
+      boolean permanent = !FailureDecider.passes(latest.failureCause());
+      permanentFailures += permanent ? 1 : 0;
+      if (permanentFailures >= limits.attempts || sinceFirst.elapsed().compareTo(time()) > 0) {
+        markUnknown();
+        giveUp();
+      } else {
+        log.warn("retry", latest, "could not record the answer of %s yet".formatted(this));
+        Duration longest = permanent ? LONGEST_DELAY_IF_PERMANENT : LONGEST_DELAY;
+        Duration doubled = delay.multipliedBy(2);
+        delay = doubled.compareTo(longest) < 0 ? doubled : longest;
+        tryLater();
+      }
+    }
+
+    private Duration time() {
+      Duration retention = claim.request().retention();
+      return retention.compareTo(limits.time) < 0 ? retention : limits.time;
+    }
+
+    private void markUnknown() {
+      try {
+        Settled unused = claim.markUnknown();
+      } catch (Throwable unmarked) {
+        log.warn("mark", unmarked, "could not mark the outcome of %s as unknown".formatted(this));
+      }
+    }
+
+    void giveUp() {
+      if (forget(this)) {
+        abandon();
+      }
+    }
+
+    /** The effect has happened: the key is left to its lease, and not released. */
+    void abandon() {
+      leases.drop(claim);
+      log.error(
+          "abandon",
+          failure,
+          "gave up recording the answer of %s; once its lease has ended, a retry runs again"
+              .formatted(this));
+      listener.notify(events -> events.recordingAbandoned(claim.operationId(), failure));
+    }
+
+    @Override
+    public String toString() {
+      return "operation " + claim.operationId();
+    }
+  }
+}

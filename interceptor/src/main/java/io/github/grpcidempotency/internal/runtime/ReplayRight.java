@@ -1,0 +1,53 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ReplayGuard;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import java.util.Optional;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Whether a recorded answer may be given to whoever asks for it now. */
+public final class ReplayRight {
+  private static final Logger logger = LoggerFactory.getLogger(ReplayGuard.class);
+  private static final RateLimitedLog log = RateLimitedLog.of(logger);
+
+  private ReplayRight() {}
+
+  /**
+   * Asks the procedure's guard. A guard that throws has not allowed it; one that could not find out
+   * for the time being may be asked again.
+   *
+   * @return why the answer may not be given; empty if it may
+   */
+  public static Optional<Refusal> refusal(
+      ClaimRequest claimRequest, ClaimResult.Recorded recorded) {
+    Procedure procedure = claimRequest.procedure();
+    Optional<ReplayGuard> guard = procedure.replayGuard();
+    if (guard.isEmpty()) {
+      return Optional.empty();
+    }
+    Optional<UUID> resource =
+        recorded.outcome() instanceof RecordedOutcome.Response response
+            ? response.resourceId()
+            : Optional.empty();
+    try {
+      return guard.get().mayReplay(claimRequest.key().caller(), resource)
+          ? Optional.empty()
+          : Optional.of(Refusal.replayDenied());
+    } catch (StoreException unreachable) {
+      log.warn(
+          procedure.name(), unreachable, procedure.name() + ": the replay guard cannot be asked");
+      return Optional.of(Refusal.storeUnavailable());
+    } catch (RuntimeException undecided) {
+      logger.error("{}: the replay guard failed; not replayed", procedure.name(), undecided);
+      return Optional.of(Refusal.replayDenied());
+    }
+  }
+}

@@ -1,0 +1,136 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Who waits for which key, in the order of their coming, and which queues somebody looks after.
+ * Whoever takes a waiter out of its queue resumes it, and nobody else does.
+ *
+ * <p>Thread-safe. What it is given to call is called under its lock and must not block.
+ */
+final class WaitQueues<K, W> {
+  private final Consumer<K> abandoned;
+  private final Map<K, Queue<W>> queues = new HashMap<>();
+  private boolean closed;
+
+  private static final class Queue<W> {
+    final Set<W> waiters = new LinkedHashSet<>();
+    boolean woken;
+    boolean probeing;
+  }
+
+  /**
+   * Makes queues.
+   *
+   * @param abandoned is told of a key that nobody waits for any more
+   */
+  WaitQueues(Consumer<K> abandoned) {
+    this.abandoned = abandoned;
+  }
+
+  /**
+   * Adds a waiter to the end of its queue, unless the queues are closed.
+   *
+   * @param added does what belongs to it before anybody can take the waiter out; if it throws, the
+   *     waiter is not added
+   * @return whether it waits now
+   */
+  synchronized boolean add(K key, W waiter, Runnable added) {
+    if (closed) {
+      return false;
+    }
+    queues.computeIfAbsent(key, absent -> new Queue<>()).waiters.add(waiter);
+    try {
+      added.run();
+    } catch (Throwable thrown) {
+      boolean unused = remove(key, waiter);
+      throw thrown;
+    }
+    return true;
+  }
+
+  /** Takes a waiter out. Returns whether it was still waiting. */
+  synchronized boolean remove(K key, W waiter) {
+    Queue<W> queue = queues.get(key);
+    if (queue == null || !queue.waiters.remove(waiter)) {
+      return false;
+    }
+    if (queue.waiters.isEmpty()) {
+      abandon(key);
+    }
+    return true;
+  }
+
+  /** Takes all waiters of a key out. */
+  synchronized List<W> removeAll(K key) {
+    Queue<W> queue = queues.get(key);
+    if (queue == null) {
+      return List.of();
+    }
+    abandon(key);
+    return List.copyOf(queue.waiters);
+  }
+
+  /** Takes all waiters out, and lets nobody wait from now on. */
+  synchronized List<W> close() {
+    closed = true;
+    List<W> all = new ArrayList<>();
+    List.copyOf(queues.keySet()).forEach(key -> all.addAll(removeAll(key)));
+    return all;
+  }
+
+  /** Does something if anybody waits for a key, before the last one can be taken out. */
+  synchronized void ifAwaited(K key, Runnable action) {
+    if (queues.containsKey(key)) {
+      action.run();
+    }
+  }
+
+  /**
+   * Has a queue looked after.
+   *
+   * @return whether the caller is to begin, until {@link #nextHead} tells it to end; otherwise
+   *     somebody is at it and looks once more, or nobody waits
+   */
+  synchronized boolean wake(K key) {
+    Queue<W> queue = queues.get(key);
+    if (queue == null) {
+      return false;
+    }
+    queue.woken = true;
+    boolean begin = !queue.probeing;
+    queue.probeing = true;
+    return begin;
+  }
+
+  /** Returns the head of a queue that was woken since it was last looked after. */
+  synchronized Optional<W> nextHead(K key) {
+    Queue<W> queue = queues.get(key);
+    if (queue == null) {
+      return Optional.empty();
+    }
+    queue.probeing = queue.woken;
+    queue.woken = false;
+    return queue.probeing ? queue.waiters.stream().findFirst() : Optional.empty();
+  }
+
+  /** Ends what {@link #wake} told the caller to begin: it could not. */
+  synchronized void giveUp(K key) {
+    Queue<W> queue = queues.get(key);
+    if (queue != null) {
+      queue.probeing = false;
+    }
+  }
+
+  private void abandon(K key) {
+    queues.remove(key);
+    abandoned.accept(key);
+  }
+}

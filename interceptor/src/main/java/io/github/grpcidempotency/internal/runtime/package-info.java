@@ -1,0 +1,8 @@
+/**
+ * What goes on beside the calls: leases are renewed, answers that could not be recorded at once are
+ * recorded later, and listeners hear of it. No gRPC, no SQL.
+ */
+@NullMarked
+package io.github.grpcidempotency.internal.runtime;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** How the library logs what repeats: so that the log of an outage can be read. */
-@NullMarked
-package io.github.grpcidempotency.log;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,13 @@
+package io.github.grpcidempotency;
+
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.testing.PublicApi;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class PublicApiTest {
+  @Test
+  void whatUsersCanNameIsListedAndNothingOfItIsInternal() throws Exception {
+    PublicApi.assertListed(IdempotencyInterceptor.class, Path.of("api.txt"));
+  }
+}

@@ -1,0 +1,242 @@
+package io.github.grpcidempotency.internal.decision;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ClaimDeciderTest {
+  private static final String PROCEDURE =
+      ThingServiceGrpc.getCreateThingMethod().getFullMethodName();
+  private static final Fingerprint REQUEST = new Fingerprint(1, ByteString.copyFromUtf8("a hash"));
+  private static final Duration LEASE_LEFT = Duration.ofSeconds(20);
+  private static final Claim CLAIM = claim();
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          FAIL_OPEN,   EXECUTE
+          FAIL_CLOSED, EXECUTE
+          """)
+  void aFreeKeyIsExecuted(OutagePolicy policy, Verdict verdict) {
+    assertThat(decide(new ClaimResult.Won(CLAIM), policy)).isEqualTo(verdict.decision());
+  }
+
+  @Test
+  void aFailureOfTheStoreMeansWhatItsTableSays() {
+    for (FailurePhase phase : FailurePhase.values()) {
+      for (FailureCause cause : FailureCause.values()) {
+        for (OutagePolicy policy : OutagePolicy.values()) {
+          StoreException failure = new StoreException("out", null, phase, cause);
+          assertThat(decide(new ClaimResult.Unanswered(failure), policy))
+              .isEqualTo(FailureDecider.decide(failure, policy));
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          # procedure, request, verdict
+          SAME,        SAME,    REPLAY
+          SAME,        OTHER,   REUSED_REQUEST
+          OTHER,       SAME,    REUSED_PROCEDURE
+          OTHER,       OTHER,   REUSED_PROCEDURE
+          """)
+  void aRecordIsReplayedToItsOwnCallOnly(Seen procedure, Seen request, Verdict verdict) {
+    ClaimResult.Recorded recorded =
+        recorded(request.fingerprint().orElseThrow(), procedure.procedure().orElseThrow());
+
+    for (OutagePolicy policy : OutagePolicy.values()) {
+      assertThat(decide(recorded, policy))
+          .isEqualTo(
+              verdict == Verdict.REPLAY ? new Decision.Replay(recorded) : verdict.decision());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          # procedure, request, outcome unknown, verdict
+          SAME,        SAME,    false,           IN_PROGRESS
+          SAME,        OTHER,   false,           REUSED_REQUEST
+          SAME,        HIDDEN,  false,           IN_PROGRESS
+          OTHER,       SAME,    false,           REUSED_PROCEDURE
+          OTHER,       OTHER,   false,           REUSED_PROCEDURE
+          OTHER,       HIDDEN,  false,           REUSED_PROCEDURE
+          HIDDEN,      SAME,    false,           IN_PROGRESS
+          HIDDEN,      OTHER,   false,           REUSED_REQUEST
+          HIDDEN,      HIDDEN,  false,           IN_PROGRESS
+          SAME,        SAME,    true,            OUTCOME_UNKNOWN
+          SAME,        OTHER,   true,            REUSED_REQUEST
+          SAME,        HIDDEN,  true,            OUTCOME_UNKNOWN
+          OTHER,       SAME,    true,            REUSED_PROCEDURE
+          OTHER,       OTHER,   true,            REUSED_PROCEDURE
+          OTHER,       HIDDEN,  true,            REUSED_PROCEDURE
+          HIDDEN,      SAME,    true,            OUTCOME_UNKNOWN
+          HIDDEN,      OTHER,   true,            REUSED_REQUEST
+          HIDDEN,      HIDDEN,  true,            OUTCOME_UNKNOWN
+          """)
+  void aCallInFlightIsNeverRunTwice(
+      Seen procedure, Seen request, boolean outcomeUnknown, Verdict verdict) {
+    ClaimResult inFlight =
+        new ClaimResult.InFlight(
+            request.fingerprint(), procedure.procedure(), Optional.of(LEASE_LEFT), outcomeUnknown);
+
+    for (OutagePolicy policy : OutagePolicy.values()) {
+      assertThat(decide(inFlight, policy)).isEqualTo(verdict.decision());
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          # limit, time left, waits
+          0,       60,        0
+          5,       60,        5
+          5,       3,         3
+          5,       0,         0
+          5,       -1,        0
+          """)
+  void aDuplicateWaitsForTheLimitOrTheDeadlineWhicheverIsSooner(
+      int limit, int timeLeft, int waits) {
+    Procedure procedure =
+        Procedure.of(ThingServiceGrpc.getCreateThingMethod())
+            .inFlight(InFlightPolicy.attach(Duration.ofSeconds(limit)))
+            .build();
+
+    assertThat(
+            ClaimDecider.decide(
+                running(false),
+                procedure,
+                ClaimDeciderTest::compare,
+                Optional.of(Duration.ofSeconds(timeLeft))))
+        .isEqualTo(
+            waits == 0
+                ? new Decision.Refuse(Refusal.inProgress(LEASE_LEFT))
+                : new Decision.Attach(running(false), Duration.ofSeconds(waits)));
+    assertThat(
+            ClaimDecider.decide(
+                running(true),
+                procedure,
+                ClaimDeciderTest::compare,
+                Optional.of(Duration.ofSeconds(timeLeft))))
+        .isEqualTo(new Decision.Refuse(Refusal.outcomeUnknown(Optional.of(LEASE_LEFT))));
+  }
+
+  private static Claim claim() {
+    Procedure procedure = Procedure.of(ThingServiceGrpc.getCreateThingMethod()).build();
+    IdempotencyKey key = new IdempotencyKey(Caller.of(new UUID(0, 1)), "key");
+    ClaimRequest request = new ClaimRequest(key, procedure, REQUEST);
+    return ((ClaimResult.Won) new InMemoryIdempotencyStore().claim(request)).claim();
+  }
+
+  private static ClaimResult.InFlight running(boolean outcomeUnknown) {
+    return new ClaimResult.InFlight(
+        Optional.of(REQUEST), Optional.of(PROCEDURE), Optional.of(LEASE_LEFT), outcomeUnknown);
+  }
+
+  private static ClaimResult.Recorded recorded(Fingerprint request, String procedure) {
+    return new ClaimResult.Recorded(
+        request,
+        procedure,
+        new UUID(0, 1),
+        Instant.EPOCH,
+        new RecordedOutcome.Failure(ByteString.EMPTY),
+        IdempotencyStatus.COMPLETED);
+  }
+
+  private static Decision decide(ClaimResult met, OutagePolicy policy) {
+    Procedure procedure =
+        Procedure.of(ThingServiceGrpc.getCreateThingMethod()).outage(policy).build();
+    return ClaimDecider.decide(
+        met, procedure, ClaimDeciderTest::compare, Optional.of(Duration.ofMinutes(1)));
+  }
+
+  private static Fingerprint.Match compare(Fingerprint recorded) {
+    if (recorded.version() != REQUEST.version()) {
+      return Fingerprint.Match.INCOMPARABLE;
+    }
+    return recorded.matches(REQUEST) ? Fingerprint.Match.SAME : Fingerprint.Match.OTHER;
+  }
+
+  @Test
+  void aRecordOfANewerServerIsLeftToANewerServer() {
+    ClaimResult newer = recorded(new Fingerprint(REQUEST.version() + 1, REQUEST.hash()), PROCEDURE);
+
+    assertThat(decide(newer, OutagePolicy.FAIL_OPEN))
+        .isEqualTo(new Decision.Refuse(Refusal.inProgress(Duration.ofSeconds(1))));
+  }
+
+  /** What a store shows of the call that stands under the key. */
+  enum Seen {
+    SAME,
+    OTHER,
+    HIDDEN;
+
+    Optional<String> procedure() {
+      return switch (this) {
+        case SAME -> Optional.of(PROCEDURE);
+        case OTHER -> Optional.of("things.Things/Delete");
+        case HIDDEN -> Optional.empty();
+      };
+    }
+
+    Optional<Fingerprint> fingerprint() {
+      return switch (this) {
+        case SAME -> Optional.of(REQUEST);
+        case OTHER -> Optional.of(new Fingerprint(1, ByteString.copyFromUtf8("a different one")));
+        case HIDDEN -> Optional.empty();
+      };
+    }
+  }
+
+  /** Every decision that there is. */
+  enum Verdict {
+    EXECUTE,
+    REPLAY,
+    REUSED_PROCEDURE,
+    REUSED_REQUEST,
+    IN_PROGRESS,
+    OUTCOME_UNKNOWN;
+
+    Decision decision() {
+      return switch (this) {
+        case EXECUTE -> new Decision.Execute(CLAIM);
+        case REPLAY -> throw new AssertionError("of which record?");
+        case REUSED_PROCEDURE -> new Decision.Refuse(Refusal.reused("procedure"));
+        case REUSED_REQUEST -> new Decision.Refuse(Refusal.reused("request"));
+        case IN_PROGRESS -> new Decision.Refuse(Refusal.inProgress(LEASE_LEFT));
+        case OUTCOME_UNKNOWN ->
+            new Decision.Refuse(Refusal.outcomeUnknown(Optional.of(LEASE_LEFT)));
+      };
+    }
+  }
+}

@@ -1,0 +1,110 @@
+package io.github.grpcidempotency.internal.decision;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.internal.decision.FailureDecider.Remedy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
+import java.util.EnumSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class FailureDeciderTest {
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          # cause,         nothing sent, answer lost,  row seen,    handler done
+          NO_CONNECTION,   OPEN,         UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          POOL_EXHAUSTED,  UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          CONNECTION_LOST, UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          SHUTTING_DOWN,   UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          READ_ONLY,       OPEN,         UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          CONTENTION,      UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          TIMEOUT,         UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          BROKEN,          OPEN,         UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          OTHER,           UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          """)
+  void onlyAnOutageOfTheStoreAsAWholeMayFailOpenAndOnlyIfNobodyCanHoldTheKey(
+      FailureCause cause,
+      Verdict nothingSent,
+      Verdict answerLost,
+      Verdict rowSeen,
+      Verdict handlerDone) {
+    assertDecides(FailurePhase.NOTHING_SENT, cause, nothingSent);
+    assertDecides(FailurePhase.ANSWER_LOST, cause, answerLost);
+    assertDecides(FailurePhase.ROW_SEEN, cause, rowSeen);
+    assertDecides(FailurePhase.HANDLER_DONE, cause, handlerDone);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          # cause,         nothing sent, answer lost, row seen
+          NO_CONNECTION,   GIVE_UP,      GIVE_UP,     GIVE_UP
+          POOL_EXHAUSTED,  GIVE_UP,      GIVE_UP,     GIVE_UP
+          CONNECTION_LOST, SEND_AGAIN,   GIVE_UP,     GIVE_UP
+          SHUTTING_DOWN,   SEND_AGAIN,   GIVE_UP,     GIVE_UP
+          READ_ONLY,       FIND,         GIVE_UP,     GIVE_UP
+          CONTENTION,      TRY_AGAIN,    TRY_AGAIN,   TRY_AGAIN
+          TIMEOUT,         GIVE_UP,      GIVE_UP,     GIVE_UP
+          BROKEN,          FIND,         GIVE_UP,     GIVE_UP
+          OTHER,           GIVE_UP,      GIVE_UP,     GIVE_UP
+          """)
+  void aStoreTriesAgainWhatWasNotDoneAndLooksWhereItCannotWrite(
+      FailureCause cause, Remedy nothingSent, Remedy answerLost, Remedy rowSeen) {
+    assertThat(FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause)).isEqualTo(nothingSent);
+    assertThat(FailureDecider.remedy(FailurePhase.ANSWER_LOST, cause)).isEqualTo(answerLost);
+    assertThat(FailureDecider.remedy(FailurePhase.ROW_SEEN, cause)).isEqualTo(rowSeen);
+  }
+
+  @Test
+  void whatIsBrokenForEverybodyDoesNotPassByItself() {
+    Set<FailureCause> lasting = EnumSet.of(FailureCause.BROKEN, FailureCause.OTHER);
+
+    for (FailureCause cause : FailureCause.values()) {
+      assertThat(FailureDecider.passes(cause)).as(cause.word()).isEqualTo(!lasting.contains(cause));
+    }
+  }
+
+  @Test
+  void onlyALostConnectionOrTheUnknownLeavesOpenWhetherAThingWasDone() {
+    Set<FailureCause> open =
+        EnumSet.of(FailureCause.CONNECTION_LOST, FailureCause.SHUTTING_DOWN, FailureCause.OTHER);
+
+    for (FailureCause cause : FailureCause.values()) {
+      assertThat(FailureDecider.mayBeDone(cause)).as(cause.word()).isEqualTo(open.contains(cause));
+    }
+  }
+
+  private static void assertDecides(FailurePhase phase, FailureCause cause, Verdict verdict) {
+    StoreException failure = new StoreException("out", null, phase, cause);
+    Decision refused = new Decision.Refuse(Refusal.storeUnavailable(cause));
+    Decision inProgress = new Decision.Refuse(Refusal.inProgress());
+
+    assertThat(FailureDecider.decide(failure, FAIL_OPEN))
+        .isEqualTo(
+            switch (verdict) {
+              case OPEN -> new Decision.ExecuteUnguarded(failure);
+              case UNAVAILABLE -> refused;
+              case IN_PROGRESS -> inProgress;
+            });
+    assertThat(FailureDecider.decide(failure, FAIL_CLOSED))
+        .isEqualTo(verdict == Verdict.IN_PROGRESS ? inProgress : refused);
+  }
+
+  private static final OutagePolicy FAIL_OPEN = OutagePolicy.FAIL_OPEN;
+  private static final OutagePolicy FAIL_CLOSED = OutagePolicy.FAIL_CLOSED;
+
+  /** What becomes of a call that fails open. */
+  enum Verdict {
+    OPEN,
+    UNAVAILABLE,
+    IN_PROGRESS
+  }
+}

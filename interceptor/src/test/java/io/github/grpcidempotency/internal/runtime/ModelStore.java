@@ -1,0 +1,208 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.CompletionWatch;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.helpers.NOPLogger;
+
+/**
+ * A store of one key and nothing else, without threads, clocks and chance, so that every order in
+ * which threads come to it can be tried.
+ */
+final class ModelStore implements IdempotencyStore {
+  static final IdempotencyKey KEY = new IdempotencyKey(Caller.of(new UUID(1, 1)), "key");
+
+  private static final Procedure PROCEDURE =
+      Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).build();
+  private static final RecordedOutcome ANSWER =
+      new RecordedOutcome.Response(ByteString.EMPTY, Optional.empty());
+
+  private @Nullable Claim owner;
+  private boolean recorded;
+  private boolean watched;
+  private Consumer<IdempotencyKey> ended = key -> {};
+
+  /** Returns what a call asks for: the key, with a fingerprint that tells calls apart. */
+  static ClaimRequest request(int call) {
+    return new ClaimRequest(KEY, PROCEDURE, new Fingerprint(call, ByteString.EMPTY));
+  }
+
+  static LeaseKeeper keeperOf(ModelStore store, ManualThreads renewals) {
+    return new LeaseKeeper(
+        store,
+        new SafeListener(new IdempotencyListener() {}),
+        renewals,
+        RateLimitedLog.of(NOPLogger.NOP_LOGGER));
+  }
+
+  /** Lets the owner's lease end, and its key be free. */
+  synchronized void expire() {
+    owner = null;
+  }
+
+  synchronized Optional<Claim> owner() {
+    return Optional.ofNullable(owner);
+  }
+
+  synchronized boolean isOwned() {
+    return owner != null;
+  }
+
+  synchronized boolean isWatched() {
+    return watched;
+  }
+
+  /** Tells of the end of what is watched, if it has ended. */
+  void tellEnds(IdempotencyKey key) {
+    if (isWatched() && !isOwned()) {
+      ended.accept(key);
+    }
+  }
+
+  @Override
+  public synchronized ClaimResult claim(ClaimRequest request) {
+    if (recorded) {
+      return new ClaimResult.Recorded(
+          request.fingerprint(),
+          request.procedure().name(),
+          new UUID(0, 0),
+          Instant.EPOCH,
+          ANSWER,
+          IdempotencyStatus.COMPLETED);
+    }
+    if (owner != null) {
+      return ClaimResult.InFlight.unseen();
+    }
+    ModelClaim won = new ModelClaim(request);
+    owner = won;
+    return new ClaimResult.Won(won);
+  }
+
+  @Override
+  public synchronized Set<UUID> renew(Collection<Claim> claims) {
+    Set<UUID> renewed = new HashSet<>();
+    claims.stream()
+        .filter(claim -> claim == owner)
+        .forEach(claim -> renewed.add(claim.operationId()));
+    return renewed;
+  }
+
+  @Override
+  public CompletionWatch watch(Consumer<IdempotencyKey> told) {
+    ended = told;
+    return new CompletionWatch() {
+      @Override
+      public void add(ClaimRequest request) {
+        setWatched(true);
+      }
+
+      @Override
+      public void remove(IdempotencyKey key) {
+        setWatched(false);
+      }
+
+      @Override
+      public void close() {
+        setWatched(false);
+      }
+    };
+  }
+
+  private synchronized void setWatched(boolean watched) {
+    this.watched = watched;
+  }
+
+  @Override
+  public Duration lease() {
+    return Duration.ofSeconds(30);
+  }
+
+  @Override
+  public void verify(Collection<Procedure> procedures) {}
+
+  @Override
+  public Instant retain(ClaimRequest request, ClaimResult.Recorded record) {
+    return record.expires();
+  }
+
+  @Override
+  public StoreTransaction begin(Optional<Caller> caller) {
+    throw new UnsupportedOperationException();
+  }
+
+  private final class ModelClaim implements Claim {
+    private final ClaimRequest request;
+
+    ModelClaim(ClaimRequest request) {
+      this.request = request;
+    }
+
+    @Override
+    public ClaimRequest request() {
+      return request;
+    }
+
+    @Override
+    public UUID operationId() {
+      return new UUID(0, request.fingerprint().version());
+    }
+
+    @Override
+    public Instant expires() {
+      return Instant.EPOCH;
+    }
+
+    @Override
+    public Optional<StoreTransaction> transaction() {
+      return Optional.empty();
+    }
+
+    @Override
+    public Settled complete(RecordedOutcome outcome) {
+      return settle(true);
+    }
+
+    @Override
+    public Settled release() {
+      return settle(false);
+    }
+
+    @Override
+    public Settled markUnknown() {
+      return settle(false);
+    }
+
+    private Settled settle(boolean answered) {
+      synchronized (ModelStore.this) {
+        if (owner != this) {
+          return Settled.LOST;
+        }
+        owner = null;
+        recorded = answered;
+        return Settled.DONE;
+      }
+    }
+  }
+}

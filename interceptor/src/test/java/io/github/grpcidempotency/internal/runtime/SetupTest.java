@@ -1,0 +1,122 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.CompletionWatch;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+class SetupTest {
+  private static final Procedures GOOD = Procedures.of(Procedure.named("jobs/good").build());
+  private static final Procedures BAD =
+      Procedures.of(Procedure.named("jobs/bad").retention(Duration.ZERO).build());
+
+  private final StoreException unreachable =
+      new StoreException("could not check the schema", new IllegalStateException("gone"));
+
+  @Test
+  void whatIsWrongWithDescriptorsAndStoreIsToldAtOnce() {
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(() -> check(BAD, new SetupException(List.of("no table", "no rights"))))
+        .withMessage(
+            """
+            idempotency cannot be set up:
+              jobs/bad: its retention must be positive, it is PT0S
+              no table
+              no rights""")
+        .satisfies(
+            told ->
+                assertThat(told.problems())
+                    .containsExactly(
+                        "jobs/bad: its retention must be positive, it is PT0S",
+                        "no table",
+                        "no rights"));
+  }
+
+  @Test
+  void aStoreMayTellInItsOwnWords() {
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(() -> check(GOOD, new IllegalStateException("no table")))
+        .withMessage("idempotency cannot be set up:\n  no table");
+  }
+
+  @Test
+  void descriptorsAreCheckedEvenWhereTheStoreCannotBeReached() {
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> check(GOOD, unreachable))
+        .isSameAs(unreachable);
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(() -> check(BAD, unreachable))
+        .withMessageContaining("jobs/bad: its retention")
+        .withMessageContaining("the store is not checked, for it cannot be reached");
+  }
+
+  @Test
+  void descriptorsAreCheckedEvenWithoutAStore() {
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(() -> Setup.check(BAD, Optional.empty()));
+    assertThatCode(() -> Setup.check(GOOD, Optional.empty())).doesNotThrowAnyException();
+  }
+
+  private static void check(Procedures procedures, RuntimeException verdict) {
+    Setup.check(procedures, Optional.of(new Judging(verdict)));
+  }
+
+  /** A store that is asked nothing but whether it can be used. */
+  private record Judging(RuntimeException verdict) implements IdempotencyStore {
+    @Override
+    public void verify(Collection<Procedure> procedures) {
+      throw verdict;
+    }
+
+    @Override
+    public ClaimResult claim(ClaimRequest request) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Set<UUID> renew(Collection<Claim> claims) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public StoreTransaction begin(Optional<Caller> caller) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Duration lease() {
+      return Duration.ofSeconds(30);
+    }
+  }
+}

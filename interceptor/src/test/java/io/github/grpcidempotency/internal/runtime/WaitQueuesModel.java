@@ -1,0 +1,108 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import java.util.Optional;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.Validate;
+
+/**
+ * The queues alone, small enough for every step of theirs to be tried in between every other: one
+ * key, whose call ends once, and up to two waiters. In the end each that came and did not leave is
+ * answered, and nobody twice.
+ */
+public class WaitQueuesModel {
+  private static final int KEY = 0;
+
+  private final WaitQueues<Integer, Integer> queues = new WaitQueues<>(key -> unwatch());
+  private final int[] answers = new int[2];
+  private final boolean[] came = new boolean[2];
+  private volatile boolean ended;
+  private volatile boolean watched;
+
+  /** Begins with one that waits. */
+  public WaitQueuesModel() {
+    come(0);
+  }
+
+  /**
+   * A waiter comes; whoever runs here tells it of the end, and the store whatever else there is.
+   */
+  @Operation
+  public void come(@Param(gen = IntGen.class, conf = "1:1") int waiter) {
+    if (begins(waiter) && !queues.add(KEY, waiter, () -> watched = ended)) {
+      answer(waiter);
+    }
+  }
+
+  /** A waiter leaves; whoever takes it out answers it. */
+  @Operation
+  public void leave(@Param(gen = IntGen.class, conf = "0:1") int waiter) {
+    if (queues.remove(KEY, waiter)) {
+      answer(waiter);
+    }
+  }
+
+  /** The call ends, and its queue is looked after. */
+  @Operation
+  public void end() {
+    ended = true;
+    wake();
+  }
+
+  /** Somebody believes that it has ended. */
+  @Operation
+  public void wake() {
+    if (queues.wake(KEY)) {
+      for (Optional<Integer> head = queues.nextHead(KEY);
+          head.isPresent();
+          head = queues.nextHead(KEY)) {
+        if (ended) {
+          queues.removeAll(KEY).forEach(this::answer);
+        } else {
+          queues.ifAwaited(KEY, () -> watched = ended);
+        }
+      }
+    }
+  }
+
+  /** Nobody waits any more. */
+  @Operation(runOnce = true)
+  public void close() {
+    queues.close().forEach(this::answer);
+  }
+
+  /** Checks the end, a poll later. */
+  @Validate
+  public void everyWaiterIsAnsweredOnce() {
+    if (!ended) {
+      end();
+    }
+    if (watched) {
+      wake();
+    }
+    for (int waiter = 0; waiter < answers.length; waiter++) {
+      if (answers[waiter] != (came[waiter] ? 1 : 0)) {
+        throw new IllegalStateException(
+            "waiter " + waiter + " is answered " + answers[waiter] + " times");
+      }
+    }
+    if (watched) {
+      throw new IllegalStateException("a key is watched that nobody waits for");
+    }
+  }
+
+  private void unwatch() {
+    watched = false;
+  }
+
+  private synchronized boolean begins(int waiter) {
+    boolean first = !came[waiter];
+    came[waiter] = true;
+    return first;
+  }
+
+  private synchronized void answer(int waiter) {
+    answers[waiter]++;
+  }
+}

@@ -1,0 +1,162 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A running call of this process, and duplicates that wait for its end. In the end every duplicate
+ * that came is answered, once; at most one of them ran unless the one before it failed; and nothing
+ * is held or watched.
+ */
+public class WaitingModel {
+  private final ModelStore store = new ModelStore();
+  private final ManualThreads timer = new ManualThreads();
+  private final LeaseKeeper leases = ModelStore.keeperOf(store, new ManualThreads());
+  private final InFlightWaiter waiter =
+      new InFlightWaiter(this::claim, leases, store, new ManualThreads(), timer);
+  private final List<Duplicate> duplicates =
+      List.of(new Duplicate(), new Duplicate(), new Duplicate());
+  private final AtomicReference<@Nullable Claim> running = new AtomicReference<>(run());
+
+  /** A duplicate comes, and waits if the call still runs. */
+  @Operation
+  public void come(@Param(gen = IntGen.class, conf = "0:2") int duplicate) {
+    duplicates.get(duplicate).come();
+  }
+
+  /** A duplicate is cancelled. */
+  @Operation
+  public void leave(@Param(gen = IntGen.class, conf = "0:2") int duplicate) {
+    duplicates.get(duplicate).leave();
+  }
+
+  /** The call succeeds. */
+  @Operation
+  public void succeed() {
+    Claim claim = running.getAndSet(null);
+    if (claim != null) {
+      succeed(claim);
+    }
+  }
+
+  /** The call fails, and its key is free. */
+  @Operation
+  public void fail() {
+    Claim claim = running.getAndSet(null);
+    if (claim != null) {
+      Claim.Settled unused = claim.release();
+      leases.drop(claim);
+    }
+  }
+
+  /** Everybody has waited long enough. */
+  @Operation
+  public void elapse() {
+    timer.elapse();
+  }
+
+  /** The store tells of the end of what it watches. */
+  @Operation
+  public void tellEnds() {
+    store.tellEnds(ModelStore.KEY);
+  }
+
+  /** The waiter is closed. */
+  @Operation(runOnce = true)
+  public void close() {
+    waiter.close();
+  }
+
+  /** Checks the end. */
+  @Validate
+  public void everyDuplicateIsAnsweredOnce() {
+    fail();
+    store.tellEnds(ModelStore.KEY);
+    duplicates.forEach(Duplicate::check);
+    check(!store.isOwned(), "a key was won and never settled");
+    check(leases.inFlight(ModelStore.KEY).isEmpty(), "a key is held that nobody runs");
+    check(!store.isWatched(), "a key is watched that nobody waits for");
+  }
+
+  /** Claims as the engine does. */
+  private ClaimResult claim(ClaimRequest request) {
+    return leases
+        .inFlight(request.key())
+        .map(ClaimResult.class::cast)
+        .orElseGet(() -> store.claim(request));
+  }
+
+  private Claim run() {
+    Claim claim = ((ClaimResult.Won) store.claim(ModelStore.request(0))).claim();
+    leases.track(claim, this);
+    return claim;
+  }
+
+  private void succeed(Claim claim) {
+    Claim.Settled unused =
+        claim.complete(new RecordedOutcome.Response(ByteString.EMPTY, Optional.empty()));
+    leases.drop(claim);
+  }
+
+  private final class Duplicate {
+    private final AtomicBoolean came = new AtomicBoolean();
+    private final AtomicInteger answers = new AtomicInteger();
+    private volatile InFlightWaiter.@Nullable Waiter waiting;
+    private volatile boolean left;
+
+    void come() {
+      if (came.getAndSet(true)) {
+        return;
+      }
+      ClaimRequest request = ModelStore.request(0);
+      ClaimResult result = claim(request);
+      if (result instanceof ClaimResult.InFlight met) {
+        waiting = waiter.await(request, met, Duration.ofMinutes(1), this::answer);
+      } else {
+        answer(result);
+      }
+    }
+
+    void leave() {
+      InFlightWaiter.Waiter cancelled = waiting;
+      if (cancelled != null) {
+        left = true;
+        cancelled.cancel();
+      }
+    }
+
+    private void answer(ClaimResult result) {
+      answers.incrementAndGet();
+      if (result instanceof ClaimResult.Won won) {
+        leases.track(won.claim(), this);
+        succeed(won.claim());
+      }
+    }
+
+    void check() {
+      int times = answers.get();
+      WaitingModel.check(times <= 1, "a duplicate is answered more than once");
+      WaitingModel.check(times == 1 || left || !came.get(), "a duplicate is never answered");
+    }
+  }
+
+  private static void check(boolean holds, String otherwise) {
+    if (!holds) {
+      throw new IllegalStateException(otherwise);
+    }
+  }
+}
