@@ -27,6 +27,12 @@ public interface Claim {
   /** Returns the record's id; it stays the same when another owner takes over. */
   UUID operationId();
 
+  /**
+   * Returns which run of the operation this is, from 1: the fencing token. A transactional run is
+   * always the first, for those before it have left nothing.
+   */
+  int attempt();
+
   /** Returns until when the record will answer retries, by the store's clock. */
   Instant expires();
 

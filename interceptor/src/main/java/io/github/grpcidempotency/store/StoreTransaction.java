@@ -8,10 +8,13 @@ public interface StoreTransaction {
   /** Returns whether the handler has ever taken the transaction, to write through it. */
   boolean isTaken();
 
+  /** Lets {@link #commit}, or the claim's settlement, roll back. It cannot be taken back. */
+  void setRollbackOnly();
+
   /**
    * Commits.
    *
-   * @return {@code DONE}, or {@code ROLLED_BACK} if the store refused
+   * @return {@code DONE}, or {@code ROLLED_BACK} if the store refused, or was told to
    * @throws StoreException if it is not known whether it was committed
    * @throws TransactionMisuseException if the handler has ended it itself
    */

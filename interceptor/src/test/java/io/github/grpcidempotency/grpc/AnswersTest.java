@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
@@ -14,8 +15,11 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Locale;
+import java.util.OptionalInt;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -45,6 +49,38 @@ class AnswersTest extends CallTest {
                     .isCloseTo(
                         Instant.now().plus(24, ChronoUnit.HOURS),
                         Assertions.within(1, ChronoUnit.MINUTES)));
+  }
+
+  @Test
+  void aHandlerKnowsWhatItRunsUnder() {
+    List<String> runs = new CopyOnWriteArrayList<>();
+    ServerInterceptor inside =
+        new ServerInterceptor() {
+          @Override
+          public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+              ServerCall<RequestT, ResponseT> call,
+              Metadata headers,
+              ServerCallHandler<RequestT, ResponseT> next) {
+            runs.add(
+                "%s %s %s"
+                    .formatted(
+                        CurrentCall.operationId().map(UUID::toString).orElse("none"),
+                        CurrentCall.attempt(),
+                        CurrentCall.hasTransaction()));
+            return next.startCall(call, headers);
+          }
+        };
+
+    Seen first = keyed(start(server().inside(inside))).end();
+
+    assertThat(runs)
+        .containsExactly(
+            "%s %s %s"
+                .formatted(
+                    first.trailer(IdempotencyMetadata.OPERATION).orElseThrow(),
+                    OptionalInt.of(1),
+                    false));
+    assertThatIllegalStateException().isThrownBy(CurrentCall::setRollbackOnly);
   }
 
   @Test

@@ -187,6 +187,11 @@ final class UnreliableStore implements IdempotencyStore {
     }
 
     @Override
+    public int attempt() {
+      return claim.attempt();
+    }
+
+    @Override
     public UUID operationId() {
       return claim.operationId();
     }

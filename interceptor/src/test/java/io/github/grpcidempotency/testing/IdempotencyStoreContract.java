@@ -353,6 +353,7 @@ public abstract class IdempotencyStoreContract {
     Claim successor = win(store, request());
 
     assertThat(successor.operationId()).isEqualTo(crashed.operationId());
+    assertThat(successor.attempt()).isEqualTo(crashed.attempt() + 1);
     assertThat(successor.expires()).isEqualTo(crashed.expires());
     assertThat(successor.complete(ANSWER)).isEqualTo(DONE);
     assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);

@@ -77,7 +77,8 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
   @Override
   public ClaimResult claim(ClaimRequest request) {
     Instant now = now();
-    Reservation fresh = new Reservation(request, UUID.randomUUID(), now.plus(request.retention()));
+    Reservation fresh =
+        new Reservation(request, UUID.randomUUID(), 1, now.plus(request.retention()));
     AtomicReference<Reservation> won = new AtomicReference<>();
     Row standing =
         rows.compute(
@@ -184,16 +185,19 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
   private final class Reservation implements Claim {
     private final ClaimRequest request;
     private final UUID operationId;
+    private final int attempt;
     private volatile Instant expires;
 
-    Reservation(ClaimRequest request, UUID operationId, Instant expires) {
+    Reservation(ClaimRequest request, UUID operationId, int attempt, Instant expires) {
       this.request = request;
       this.operationId = operationId;
+      this.attempt = attempt;
       this.expires = expires;
     }
 
     Reservation inPlaceOf(Reservation predecessor) {
-      return new Reservation(request, predecessor.operationId, predecessor.expires);
+      return new Reservation(
+          request, predecessor.operationId, predecessor.attempt + 1, predecessor.expires);
     }
 
     /** A replay begins the retention anew, unless a tenth of it has not passed yet. */
@@ -207,6 +211,11 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
     @Override
     public ClaimRequest request() {
       return request;
+    }
+
+    @Override
+    public int attempt() {
+      return attempt;
     }
 
     @Override

@@ -12,7 +12,6 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
@@ -23,27 +22,19 @@ import org.slf4j.LoggerFactory;
 
 /** A pool's connection with a transaction open on it, until it is committed or rolled back. */
 final class OpenTransaction implements StoreTransaction {
-  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
+  private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
 
   private final Connection connection;
   private final GuardedConnection guard;
   private final Handles handles;
   private final AtomicBoolean givenBack = new AtomicBoolean();
   private volatile boolean taken;
+  private volatile boolean rollbackOnly;
 
-  private OpenTransaction(Connection connection, Handles handles) {
+  OpenTransaction(Connection connection, Handles handles) {
     this.connection = connection;
     this.guard = new GuardedConnection(connection);
     this.handles = handles;
-  }
-
-  /**
-   * Takes a connection, on which nothing has begun yet.
-   *
-   * @throws ConnectionException if none can be had
-   */
-  static OpenTransaction on(DataSource dataSource, Handles handles) {
-    return new OpenTransaction(Connections.take(dataSource), handles);
   }
 
   /**
@@ -80,6 +71,11 @@ final class OpenTransaction implements StoreTransaction {
   }
 
   @Override
+  public void setRollbackOnly() {
+    rollbackOnly = true;
+  }
+
+  @Override
   public boolean isTaken() {
     return taken;
   }
@@ -103,6 +99,9 @@ final class OpenTransaction implements StoreTransaction {
       TransactionState state = state();
       if (state == TransactionState.IDLE) {
         throw endedByHandler();
+      }
+      if (rollbackOnly) {
+        return Settled.ROLLED_BACK;
       }
       if (state == TransactionState.FAILED) {
         logger.warn("the handler answered OK although a statement of its transaction had failed");

@@ -43,7 +43,7 @@ final class PoolCheck {
 
   private static Optional<String> check(
       String name, DataSource pool, Function<Connection, Optional<String>> special) {
-    try (Connection connection = Connections.take(pool)) {
+    try (Connection connection = RecordDatabase.connect(pool)) {
       return problemOf(connection)
           .or(() -> special.apply(connection))
           .map(problem -> name + " " + problem);

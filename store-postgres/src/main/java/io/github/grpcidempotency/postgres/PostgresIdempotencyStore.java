@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
@@ -10,10 +9,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -25,16 +21,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.CloseException;
-import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
-import org.slf4j.LoggerFactory;
 
 /**
  * Records operations in the service's own PostgreSQL (15 or later), in the table that {@link
@@ -48,27 +40,20 @@ import org.slf4j.LoggerFactory;
 public final class PostgresIdempotencyStore implements IdempotencyStore {
   private static final String BEGIN = SqlFile.load("transaction/begin", Map.of());
 
-  private final DataSource dataSource;
   private final DataSource maintenance;
   private final Jdbi maintenanceJdbi;
-  private final Handles handles;
   private final String schema;
-  private final Duration lease;
+  private final RecordDatabase database;
   private final String renewSql;
-  private final ReservationSql reservationSql;
-  private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
-  private final RateLimitedLog log =
-      RateLimitedLog.of(LoggerFactory.getLogger(PostgresIdempotencyStore.class));
 
   private PostgresIdempotencyStore(Builder builder) {
-    this.dataSource = builder.dataSource;
     this.maintenance = builder.maintenance;
     this.maintenanceJdbi = Jdbi.create(maintenance);
-    this.handles = new Handles(builder.configuration);
     this.schema = builder.schema;
-    this.lease = builder.lease;
+    this.database =
+        new RecordDatabase(
+            builder.dataSource, new Handles(builder.configuration), schema, builder.lease);
     this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", schema));
-    this.reservationSql = ReservationSql.of(schema);
   }
 
   /** Starts a store on a pool of the application's role. */
@@ -79,7 +64,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   @Override
   public void verify(Collection<Procedure> procedures) {
     try {
-      new StartupCheck(dataSource, maintenance, schema).run(procedures);
+      new StartupCheck(database, maintenance, this::withLease).run(procedures);
     } catch (JdbiException failure) {
       throw Failures.of("could not check the store", failure);
     }
@@ -88,18 +73,18 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   @Override
   public ClaimResult claim(ClaimRequest request) {
     return request.procedure().execution() == Execution.TRANSACTIONAL
-        ? new TransactionAttempt(this, request).run()
-        : new ReservationAttempt(this, request).run();
+        ? new TransactionAttempt(database, request).run()
+        : new ReservationAttempt(database, request).run();
   }
 
   @Override
   public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
-    return inStore(
+    return database.inStore(
         "retain the record",
         connection ->
             StatementBatch.run(
                     connection,
-                    reservationSql.retain(),
+                    database.reservationSql().retain(),
                     query -> OperationParameters.of(query, request, recorded.operationId()),
                     row -> row.getObject("expires", OffsetDateTime.class).toInstant())
                 .orElse(recorded.expires()));
@@ -109,7 +94,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   public StoreTransaction begin(Optional<Caller> caller) {
     String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
     try {
-      OpenTransaction transaction = open();
+      OpenTransaction transaction = database.open();
       begin(transaction, user);
       return transaction;
     } catch (JdbiException failure) {
@@ -163,67 +148,18 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
         .bindArray("ids", UUID.class, reservations.stream().map(Claim::operationId).toList())
         .bindArray(
             "attempts", Integer.class, reservations.stream().map(Reservation::attempt).toList())
-        .bind("lease_millis", lease.toMillis())
+        .bind("lease_millis", lease().toMillis())
         .mapTo(UUID.class)
         .set();
   }
 
   @Override
   public Duration lease() {
-    return lease;
+    return database.lease();
   }
 
-  ProcedureSql sql(Procedure procedure) {
-    return procedureSql.computeIfAbsent(
-        procedure.name(), name -> new ProcedureSql(procedure, schema));
-  }
-
-  OpenTransaction open() {
-    return OpenTransaction.on(dataSource, handles);
-  }
-
-  ReservationSql reservationSql() {
-    return reservationSql;
-  }
-
-  /**
-   * Does one thing on one connection; every failure of the database is a {@link StoreException}.
-   */
-  <T> T inStore(String what, Function<Connection, T> work) {
-    try {
-      return onConnection(work);
-    } catch (JdbiException failure) {
-      throw Failures.of("could not " + what, failure);
-    }
-  }
-
-  /** Warns that an outbox could not be asked; a database that is gone is not the query's fault. */
-  void statusUnknown(Procedure procedure, JdbiException failure) {
-    if (!Failures.isCutOff(failure)) {
-      log.warn(
-          procedure.name() + " outbox",
-          failure,
-          "the outbox query of %s failed; its status is given as processing"
-              .formatted(procedure.name()));
-    }
-  }
-
-  /**
-   * Does one thing on one connection, again if it got into another transaction's way.
-   *
-   * @throws JdbiException if the database fails; a {@link ConnectionException} if it was not
-   *     reached
-   */
-  <T> T onConnection(Function<Connection, T> work) {
-    return Contention.retrying(() -> once(work));
-  }
-
-  private <T> T once(Function<Connection, T> work) {
-    try (Connection connection = Connections.take(dataSource)) {
-      return work.apply(connection);
-    } catch (SQLException failure) {
-      throw new CloseException("could not give a connection back", failure);
-    }
+  private IdempotencyStore withLease(Duration other) {
+    return builder(database.pool()).maintenance(maintenance).schema(schema).lease(other).build();
   }
 
   private static <T> T on(Jdbi jdbi, String what, Function<Handle, T> work) {

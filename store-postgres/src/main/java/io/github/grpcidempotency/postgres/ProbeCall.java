@@ -14,6 +14,7 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
@@ -53,7 +54,7 @@ import org.slf4j.LoggerFactory;
  * <p>It leaves no row; one that a crash leaves expires after a minute.
  */
 final class ProbeCall {
-  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
+  private static final Logger logger = LoggerFactory.getLogger(ProbeCall.class);
   private static final Duration RETENTION = Duration.ofMinutes(1);
 
   /** How long a second connection may take; a pool of one has none to give. */
@@ -62,9 +63,9 @@ final class ProbeCall {
   private static final RecordedOutcome ANSWER =
       new RecordedOutcome.Response(ByteString.copyFromUtf8("a trial"), Optional.empty());
 
-  private final PostgresIdempotencyStore store;
+  private final IdempotencyStore store;
+  private final RecordDatabase database;
   private final Jdbi maintenance;
-  private final String schema;
   private final Caller caller = Caller.of(UUID.randomUUID());
 
   /** What is being tried, for whoever reads that it failed. */
@@ -82,10 +83,10 @@ final class ProbeCall {
   /** What the store's pool sees of what the maintenance pool has done. */
   private record State(boolean renewed, boolean awaited) {}
 
-  ProbeCall(PostgresIdempotencyStore store, DataSource maintenance, String schema) {
+  ProbeCall(IdempotencyStore store, RecordDatabase database, DataSource maintenance) {
     this.store = store;
+    this.database = database;
     this.maintenance = Jdbi.create(maintenance);
-    this.schema = schema;
   }
 
   /**
@@ -181,7 +182,7 @@ final class ProbeCall {
     check(
         seen.isEmpty(),
         "row-level security shows a user's record to another user; is there a policy on"
-            + " %s.idempotency_keys beside the library's own?".formatted(schema));
+            + " %s.idempotency_keys beside the library's own?".formatted(database.schema()));
   }
 
   /** What is done for all users at once, and whether the store's pool sees what comes of it. */
@@ -198,7 +199,7 @@ final class ProbeCall {
         owned && state.renewed() && state.awaited() && running,
         "what the maintenance pool does is not what the store's pool sees; both must lead to one"
             + " database, and %s.renew_leases and in_flight must be the library's own"
-                .formatted(schema));
+                .formatted(database.schema()));
   }
 
   private void announce(Handle handle, IdempotencyKey key) {
@@ -298,7 +299,7 @@ final class ProbeCall {
       ClaimRequest request,
       UnaryOperator<Parameters> bindings,
       StatementBatch.RowReader<T> reader) {
-    return store.onConnection(
+    return database.onConnection(
         connection ->
             StatementBatch.run(
                 connection,
@@ -309,7 +310,7 @@ final class ProbeCall {
   }
 
   private String load(String statement) {
-    return SqlFile.load(statement, Map.of("schema", schema));
+    return SqlFile.load(statement, Map.of("schema", database.schema()));
   }
 
   /** Asks for a new key, whose end is awaited. */

@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
 
 /** A claim that stands in the table as a committed reservation: a lease, fenced by its attempt. */
 final class Reservation implements Claim {
-  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
+  private static final Logger logger = LoggerFactory.getLogger(Reservation.class);
 
-  private final PostgresIdempotencyStore store;
+  private final RecordDatabase database;
   private final ClaimRequest request;
   private final UUID id;
   private final int attempt;
@@ -48,8 +48,8 @@ final class Reservation implements Claim {
   }
 
   Reservation(
-      PostgresIdempotencyStore store, ClaimRequest request, UUID id, int attempt, Instant expires) {
-    this.store = store;
+      RecordDatabase database, ClaimRequest request, UUID id, int attempt, Instant expires) {
+    this.database = database;
     this.request = request;
     this.id = id;
     this.attempt = attempt;
@@ -66,7 +66,8 @@ final class Reservation implements Claim {
     return id;
   }
 
-  int attempt() {
+  @Override
+  public int attempt() {
     return attempt;
   }
 
@@ -88,17 +89,17 @@ final class Reservation implements Claim {
     if (lost) {
       return Settled.LOST;
     }
-    return store.inStore("record the answer", connection -> complete(connection, outcome));
+    return database.inStore("record the answer", connection -> complete(connection, outcome));
   }
 
   @Override
   public Settled release() {
-    return touch("release the key", store.sql(request.procedure()).release());
+    return touch("release the key", database.sql(request.procedure()).release());
   }
 
   @Override
   public Settled markUnknown() {
-    return touch("mark the outcome as unknown", store.reservationSql().markUnknown());
+    return touch("mark the outcome as unknown", database.reservationSql().markUnknown());
   }
 
   /** Returns whether the handler's own transaction has recorded, or is about to. */
@@ -116,7 +117,7 @@ final class Reservation implements Claim {
     Optional<String> transaction =
         StatementBatch.run(
             connection,
-            store.reservationSql().lock(),
+            database.reservationSql().lock(),
             values -> OperationParameters.of(values, request, id).bind("attempt", attempt),
             row -> row.getString("transaction"));
     checkFence(transaction.isPresent());
@@ -146,7 +147,7 @@ final class Reservation implements Claim {
     try {
       return StatementBatch.runForBoth(
           connection,
-          store.sql(request.procedure()).complete(),
+          database.sql(request.procedure()).complete(),
           values ->
               OperationParameters.of(bind(values, outcome), request, id).bind("attempt", attempt),
           HandlersTransaction::read,
@@ -184,7 +185,7 @@ final class Reservation implements Claim {
   }
 
   private Settled complete(Connection connection, RecordedOutcome outcome) {
-    ProcedureSql sql = store.sql(request.procedure());
+    ProcedureSql sql = database.sql(request.procedure());
     boolean updated;
     try {
       updated = update(connection, sql.complete(), outcome);
@@ -204,14 +205,14 @@ final class Reservation implements Claim {
 
   /** An earlier attempt to record may have come through although its answer was lost. */
   private boolean wasCompletedBefore(Connection connection) {
-    return run(connection, store.reservationSql().completed(), values -> values);
+    return run(connection, database.reservationSql().completed(), values -> values);
   }
 
   private Settled touch(String what, String statement) {
     if (lost) {
       return Settled.LOST;
     }
-    return store.inStore(
+    return database.inStore(
         what,
         connection ->
             run(connection, statement, values -> values)

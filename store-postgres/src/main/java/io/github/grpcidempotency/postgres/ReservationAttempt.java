@@ -39,7 +39,7 @@ import org.jdbi.v3.core.JdbiException;
 final class ReservationAttempt {
   private static final int MAX_ROUNDS = 10;
 
-  private final PostgresIdempotencyStore store;
+  private final RecordDatabase database;
   private final ClaimRequest request;
   private final ProcedureSql sql;
   private final Set<UUID> ids = new HashSet<>();
@@ -50,10 +50,10 @@ final class ReservationAttempt {
   /** Whether the last read asked the outbox. */
   private boolean outboxAsked;
 
-  ReservationAttempt(PostgresIdempotencyStore store, ClaimRequest request) {
-    this.store = store;
+  ReservationAttempt(RecordDatabase database, ClaimRequest request) {
+    this.database = database;
     this.request = request;
-    this.sql = store.sql(request.procedure());
+    this.sql = database.sql(request.procedure());
   }
 
   ClaimResult run() {
@@ -114,13 +114,14 @@ final class ReservationAttempt {
     boolean sure = phase != FailurePhase.ANSWER_LOST && !isLate();
     return sure || (extend(row.id(), attempt) && !isLate())
         ? Optional.of(
-            new ClaimResult.Won(new Reservation(store, request, row.id(), attempt, row.expires())))
+            new ClaimResult.Won(
+                new Reservation(database, request, row.id(), attempt, row.expires())))
         : Optional.empty();
   }
 
   /** Whether so much of a lease may have passed that it is not renewed in time. */
   private boolean isLate() {
-    return System.nanoTime() - sentNanos > store.lease().toNanos() / 3;
+    return System.nanoTime() - sentNanos > database.lease().toNanos() / 3;
   }
 
   private Optional<RecordRow> reserve(String statement) {
@@ -173,7 +174,7 @@ final class ReservationAttempt {
   /** The outbox query is to blame if the statement does without it. */
   private Optional<RecordRow> withoutStatus(JdbiException blamed, String statement) {
     Optional<RecordRow> found = flush(statement);
-    store.statusUnknown(request.procedure(), blamed);
+    database.statusUnknown(request.procedure(), blamed);
     return found;
   }
 
@@ -200,7 +201,7 @@ final class ReservationAttempt {
 
   private Optional<Integer> takeOver(RecordRow row) {
     return onConnection(
-        store.reservationSql().takeOver(),
+        database.reservationSql().takeOver(),
         values ->
             bind(values, row.id())
                 .bind("attempt", row.attempt())
@@ -211,7 +212,7 @@ final class ReservationAttempt {
 
   private boolean extend(UUID operation, int attempt) {
     return onConnection(
-            store.reservationSql().extend(),
+            database.reservationSql().extend(),
             values -> bind(values, operation).bind("attempt", attempt),
             extended -> extended.getInt("attempt"))
         .isPresent();
@@ -219,7 +220,7 @@ final class ReservationAttempt {
 
   private <T> Optional<T> onConnection(
       String statement, UnaryOperator<Parameters> bindings, StatementBatch.RowReader<T> reader) {
-    return store.onConnection(
+    return database.onConnection(
         connection -> {
           sentNanos = System.nanoTime();
           return StatementBatch.run(connection, statement, bindings, reader);
@@ -228,6 +229,6 @@ final class ReservationAttempt {
 
   private Parameters bind(Parameters values, UUID operation) {
     return OperationParameters.of(values, request, operation)
-        .bind("lease_millis", store.lease().toMillis());
+        .bind("lease_millis", database.lease().toMillis());
   }
 }

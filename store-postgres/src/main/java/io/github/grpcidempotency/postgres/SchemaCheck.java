@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /** Looks for what is wrong with the table, its rights, its columns, and the outbox queries. */
 final class SchemaCheck {
-  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
+  private static final Logger logger = LoggerFactory.getLogger(SchemaCheck.class);
   private static final int OUTBOX_PATIENCE_SECONDS = 2;
 
   private final Handle handle;

@@ -2,11 +2,13 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.IdempotencyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -25,15 +27,23 @@ final class StartupCheck {
   /** Outlasts a trial call however slow the database is. */
   private static final Duration TRIAL_LEASE = Duration.ofMinutes(1);
 
-  private final DataSource pool;
+  private final RecordDatabase database;
   private final DataSource maintenance;
-  private final String schema;
+  private final Function<Duration, IdempotencyStore> storeOfLease;
   private final List<String> problems = new ArrayList<>();
 
-  StartupCheck(DataSource pool, DataSource maintenance, String schema) {
-    this.pool = pool;
+  /**
+   * Makes the check.
+   *
+   * @param storeOfLease makes a store that differs in its lease
+   */
+  StartupCheck(
+      RecordDatabase database,
+      DataSource maintenance,
+      Function<Duration, IdempotencyStore> storeOfLease) {
+    this.database = database;
     this.maintenance = maintenance;
-    this.schema = schema;
+    this.storeOfLease = storeOfLease;
   }
 
   /**
@@ -44,34 +54,27 @@ final class StartupCheck {
    * @throws io.github.grpcidempotency.store.StoreException if it cannot be reached any more
    */
   void run(Collection<Procedure> procedures) {
-    PoolCheck.ofFlushes("the store's pool", pool).ifPresent(problems::add);
-    if (maintenance != pool) {
+    PoolCheck.ofFlushes("the store's pool", database.pool()).ifPresent(problems::add);
+    if (maintenance != database.pool()) {
       PoolCheck.ofSingleStatements("the maintenance pool", maintenance).ifPresent(problems::add);
     }
     if (checkSchema(procedures)) {
-      problems.addAll(new ProbeCall(trialStore(), maintenance, schema).problems(procedures));
+      IdempotencyStore trial = storeOfLease.apply(TRIAL_LEASE);
+      problems.addAll(new ProbeCall(trial, database, maintenance).problems(procedures));
     }
     if (!problems.isEmpty()) {
       throw new SetupException(problems);
     }
   }
 
-  private PostgresIdempotencyStore trialStore() {
-    return PostgresIdempotencyStore.builder(pool)
-        .maintenance(maintenance)
-        .schema(schema)
-        .lease(TRIAL_LEASE)
-        .build();
-  }
-
   /** Returns whether a call may be tried. */
   private boolean checkSchema(Collection<Procedure> procedures) {
-    try (Handle handle = Jdbi.open(pool)) {
-      SchemaCheck check = new SchemaCheck(handle, schema);
+    try (Handle handle = Jdbi.open(database.pool())) {
+      SchemaCheck check = new SchemaCheck(handle, database.schema());
       if (!check.tableExists()) {
         problems.add(
             "the table %s.idempotency_keys does not exist; migrate it with IdempotencySchema"
-                .formatted(schema));
+                .formatted(database.schema()));
         return false;
       }
       problems.addAll(check.problems());

@@ -33,7 +33,7 @@ import org.jdbi.v3.core.JdbiException;
  * </ol>
  */
 final class TransactionAttempt {
-  private final PostgresIdempotencyStore store;
+  private final RecordDatabase database;
   private final ClaimRequest request;
   private final ProcedureSql sql;
   private final UUID id = UuidCreator.getTimeOrderedEpochFast();
@@ -49,10 +49,10 @@ final class TransactionAttempt {
     }
   }
 
-  TransactionAttempt(PostgresIdempotencyStore store, ClaimRequest request) {
-    this.store = store;
+  TransactionAttempt(RecordDatabase database, ClaimRequest request) {
+    this.database = database;
     this.request = request;
-    this.sql = store.sql(request.procedure());
+    this.sql = database.sql(request.procedure());
   }
 
   ClaimResult run() {
@@ -78,7 +78,7 @@ final class TransactionAttempt {
   }
 
   private ClaimResult claim() {
-    OpenTransaction transaction = store.open();
+    OpenTransaction transaction = database.open();
     boolean owned = false;
     try {
       ClaimResult result = claim(transaction);
@@ -135,7 +135,7 @@ final class TransactionAttempt {
               values -> values.bind("resource_id", row.resourceId().get()),
               OutboxStatusResolver::found));
     } catch (JdbiException failure) {
-      store.statusUnknown(request.procedure(), failure);
+      database.statusUnknown(request.procedure(), failure);
       return IdempotencyStatus.PROCESSING;
     }
   }
@@ -158,7 +158,7 @@ final class TransactionAttempt {
   private boolean clear(OpenTransaction transaction, UUID row) {
     return StatementBatch.run(
             transaction.own(),
-            store.reservationSql().clear(),
+            database.reservationSql().clear(),
             values -> OperationParameters.of(values, request, row),
             cleared -> cleared.getObject("id", UUID.class))
         .isPresent();

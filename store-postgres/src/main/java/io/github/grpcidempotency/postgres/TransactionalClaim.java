@@ -55,6 +55,11 @@ final class TransactionalClaim implements Claim {
   }
 
   @Override
+  public int attempt() {
+    return 1;
+  }
+
+  @Override
   public Instant expires() {
     return expires;
   }

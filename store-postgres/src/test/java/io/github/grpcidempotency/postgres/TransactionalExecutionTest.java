@@ -13,6 +13,7 @@ import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingHandler;
 import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.grpc.CurrentCall;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -204,6 +205,17 @@ class TransactionalExecutionTest {
           } catch (RuntimeException overlooked) {
             answer(answer, newThing(request));
           }
+        },
+        Status.Code.INTERNAL);
+  }
+
+  @Test
+  void aHandlerThatWantsItRolledBackLeavesNothing() {
+    leavesNothing(
+        (request, answer) -> {
+          assertThat(CurrentCall.hasTransaction()).isTrue();
+          CurrentCall.setRollbackOnly();
+          answer(answer, newThing(request));
         },
         Status.Code.INTERNAL);
   }

@@ -235,8 +235,8 @@ enum SeededFault {
                             new StoreException(
                                 "could not retain",
                                 failed,
-                                io.github.grpcidempotency.internal.decision.FailurePhase.NOTHING_SENT,
-                                io.github.grpcidempotency.internal.decision.FailureCause.NO_CONNECTION));
+                                io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT,
+                                io.github.grpcidempotency.store.FailureCause.NO_CONNECTION));
                       }
                     }
                     return result;

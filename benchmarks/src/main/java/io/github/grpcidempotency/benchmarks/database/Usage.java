@@ -13,10 +13,16 @@ import org.jdbi.v3.core.mapper.reflect.ConstructorMapper;
  * @param walBytes how far the log has grown
  */
 public record Usage(long roundTrips, long transactions, long walSyncs, long walBytes) {
+  /**
+   * Flushes are counted in {@code pg_stat_wal} before PostgreSQL 18, and in {@code pg_stat_io}
+   * since.
+   */
   private static final String STATISTICS =
       """
       SELECT d.xact_commit AS transactions,
-             w.wal_sync    AS wal_syncs,
+             COALESCE(
+               CAST(to_jsonb(w) ->> 'wal_sync' AS bigint),
+               (SELECT sum(io.fsyncs) FROM pg_stat_io AS io WHERE io.object = 'wal')) AS wal_syncs,
              pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal_bytes
         FROM pg_stat_wal AS w, pg_stat_database AS d
        WHERE d.datname = current_database()

@@ -29,6 +29,11 @@ final class GenerousStore implements IdempotencyStore {
 
   private record GivenAway(ClaimRequest request) implements Claim {
     @Override
+    public int attempt() {
+      return 1;
+    }
+
+    @Override
     public UUID operationId() {
       return ID;
     }

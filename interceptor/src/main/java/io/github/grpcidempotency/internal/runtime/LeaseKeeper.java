@@ -30,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * <p>A call is held weakly: one whose handler has dropped it can never be closed, so once it is
  * collected its outcome is marked as unknown and its lease left to end.
  *
- * <p>Thread-safe. One daemon thread, started with the first call.
+ * <p>Thread-safe. One daemon thread, which runs until it is closed.
  */
 final class LeaseKeeper implements AutoCloseable {
   private final RateLimitedLog log;

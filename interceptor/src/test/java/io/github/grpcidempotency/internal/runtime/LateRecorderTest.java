@@ -220,6 +220,11 @@ class LateRecorderTest {
     }
 
     @Override
+    public int attempt() {
+      return claim.attempt();
+    }
+
+    @Override
     public UUID operationId() {
       return claim.operationId();
     }

@@ -165,6 +165,11 @@ final class ModelStore implements IdempotencyStore {
     }
 
     @Override
+    public int attempt() {
+      return 1;
+    }
+
+    @Override
     public UUID operationId() {
       return new UUID(0, request.fingerprint().version());
     }

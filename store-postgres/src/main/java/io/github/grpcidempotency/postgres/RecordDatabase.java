@@ -1,0 +1,127 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.StoreException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.CloseException;
+import org.jdbi.v3.core.ConnectionException;
+import org.jdbi.v3.core.JdbiException;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What claims need to talk to the records: connections, statements, and how long a lease is.
+ * Thread-safe.
+ */
+final class RecordDatabase {
+  private final DataSource pool;
+  private final Handles handles;
+  private final String schema;
+  private final Duration lease;
+  private final ReservationSql reservationSql;
+  private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
+  private final RateLimitedLog log =
+      RateLimitedLog.of(LoggerFactory.getLogger(RecordDatabase.class));
+
+  RecordDatabase(DataSource pool, Handles handles, String schema, Duration lease) {
+    this.pool = pool;
+    this.handles = handles;
+    this.schema = schema;
+    this.lease = lease;
+    this.reservationSql = ReservationSql.of(schema);
+  }
+
+  /**
+   * Takes a connection from a pool, which whoever asked gives back.
+   *
+   * @throws ConnectionException if none can be had
+   */
+  static Connection connect(DataSource pool) {
+    try {
+      return pool.getConnection();
+    } catch (SQLException failure) {
+      throw new ConnectionException(failure);
+    }
+  }
+
+  /** Returns where its connections come from. */
+  DataSource pool() {
+    return pool;
+  }
+
+  /** Returns the schema of its table. */
+  String schema() {
+    return schema;
+  }
+
+  /** Returns how long a claim lasts unless it is renewed. */
+  Duration lease() {
+    return lease;
+  }
+
+  /** Returns the statements of a procedure. */
+  ProcedureSql sql(Procedure procedure) {
+    return procedureSql.computeIfAbsent(
+        procedure.name(), name -> new ProcedureSql(procedure, schema));
+  }
+
+  /** Returns the statements on reservations. */
+  ReservationSql reservationSql() {
+    return reservationSql;
+  }
+
+  /**
+   * Takes a connection for a transaction, on which nothing has begun yet.
+   *
+   * @throws ConnectionException if none can be had
+   */
+  OpenTransaction open() {
+    return new OpenTransaction(connect(pool), handles);
+  }
+
+  /**
+   * Does one thing on one connection; every failure of the database is a {@link StoreException}.
+   */
+  <T> T inStore(String what, Function<Connection, T> work) {
+    try {
+      return onConnection(work);
+    } catch (JdbiException failure) {
+      throw Failures.of("could not " + what, failure);
+    }
+  }
+
+  /**
+   * Does one thing on one connection, again if it got into another transaction's way.
+   *
+   * @throws JdbiException if the database fails; a {@link ConnectionException} if it was not
+   *     reached
+   */
+  <T> T onConnection(Function<Connection, T> work) {
+    return Contention.retrying(() -> once(work));
+  }
+
+  private <T> T once(Function<Connection, T> work) {
+    try (Connection connection = connect(pool)) {
+      return work.apply(connection);
+    } catch (SQLException failure) {
+      throw new CloseException("could not give a connection back", failure);
+    }
+  }
+
+  /** Warns that an outbox could not be asked; a database that is gone is not the query's fault. */
+  void statusUnknown(Procedure procedure, JdbiException failure) {
+    if (!Failures.isCutOff(failure)) {
+      log.warn(
+          procedure.name() + " outbox",
+          failure,
+          "the outbox query of %s failed; its status is given as processing"
+              .formatted(procedure.name()));
+    }
+  }
+}
