@@ -202,6 +202,15 @@ class CheckerTest {
   }
 
   @Test
+  void timeInWhichAServerIsStoppedDoesNotCountForItsPool() {
+    unguarded(Form.FAIL_OPEN, FIRST, 50_000);
+    fault(FaultKind.REFUSE, "", 43_000, 44_000);
+    assertThat(brokenRules()).containsExactly(Rule.NO_UNGUARDED_EFFECT);
+    fault(FaultKind.STOP, "", 46_000, 49_990);
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
   void anotherServersOutageExplainsNoUnguardedEffect() {
     unguarded(Form.FAIL_OPEN, FIRST, 50_000);
     faults.add(new Fault(FaultKind.REFUSE, 1, "", 48_000, 49_000));

@@ -30,7 +30,8 @@ final class Excuses {
 
   /**
    * Whether no connection could be made when a handler began: a pool waits for one, and then tries
-   * again less and less often, the longer it has been in vain.
+   * again less and less often, the longer it has been in vain. While its process is stopped, it
+   * does not try at all, and its patience runs out all the same.
    */
   boolean couldNotConnect(CommittedEffect effect) {
     return history.faults().stream()
@@ -39,8 +40,22 @@ final class Excuses {
         .anyMatch(
             fault ->
                 fault.touches(
-                    effect.began() - LONGEST_WAIT_FOR_A_CONNECTION_MILLIS - length(fault),
+                    effect.began()
+                        - LONGEST_WAIT_FOR_A_CONNECTION_MILLIS
+                        - length(fault)
+                        - stoppedBefore(effect),
                     effect.began()));
+  }
+
+  /** Returns for how long a handler's process had just been stopped when it began. */
+  private long stoppedBefore(CommittedEffect effect) {
+    return history.faults().stream()
+        .filter(fault -> fault.kind() == FaultKind.STOP && effect.isOf(fault.server()))
+        .filter(
+            stop ->
+                stop.touches(effect.began() - LONGEST_WAIT_FOR_A_CONNECTION_MILLIS, effect.began()))
+        .mapToLong(Excuses::length)
+        .sum();
   }
 
   /** Whether the database was read-only when a handler began. */
@@ -64,6 +79,16 @@ final class Excuses {
                     || !life.isOrdinary(Dimension.POOL_DEFECTS)
                     || !life.isOrdinary(Dimension.LISTENER_FAILURES)
                     || !life.isOrdinary(Dimension.ISOLATION))
+        .orElse(true);
+  }
+
+  /** The same of a call that only reads what is on record. */
+  boolean isFragileToReplay(Call call) {
+    return lifeOf(call.server(), call.start())
+        .map(
+            life ->
+                !life.isOrdinary(Dimension.STATEMENT_TIMEOUT)
+                    || !life.isOrdinary(Dimension.POOL_DEFECTS))
         .orElse(true);
   }
 

@@ -74,7 +74,16 @@ record History(
   }
 
   /** A successful answer: its bytes, and what they say. */
-  record Answer(ByteString bytes, Scope scope, String form, String payload, UUID value) {}
+  record Answer(ByteString bytes, Scope scope, String form, String payload, UUID value) {
+    static Answer of(Effect effect) {
+      return new Answer(
+          effect.toByteString(),
+          new Scope(UUID.fromString(effect.getUser()), effect.getKey()),
+          effect.getForm(),
+          effect.getPayload(),
+          UUID.fromString(effect.getValue()));
+    }
+  }
 
   /**
    * A row of the effects' table.

@@ -54,14 +54,18 @@ final class ReadOnlyPhases {
         .filter(call -> phases.stream().anyMatch(phase -> isWithin(call, phase)))
         .filter(this::isRecorded)
         .filter(call -> !call.cancelled() && call.code() != Code.DEADLINE_EXCEEDED)
-        .filter(call -> !excuses.isFragile(call))
+        .filter(call -> !excuses.isFragileToReplay(call))
         .filter(
             call ->
                 !excuses.broke(
                     call.server(),
                     call.start() - SETTLED_MILLIS - history.lease().toMillis(),
                     call.end() + SETTLED_MILLIS,
-                    kind -> kind != FaultKind.READ_ONLY));
+                    kind -> kind != FaultKind.READ_ONLY && !kind.isLight()))
+        .filter(
+            call ->
+                !excuses.broke(
+                    call.server(), call.start() - SETTLED_MILLIS, call.end(), FaultKind::isLight));
   }
 
   /** Connections that were ended are met for a while. */

@@ -30,7 +30,7 @@ class SeededFaultTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"NO_HASH_CHECK", "TAKEOVER_OF_THE_LIVING"})
+  @EnumSource(names = "TAKEOVER_OF_THE_LIVING")
   void aFaultThatShowsWithoutACrashIsCaught(SeededFault fault) throws InterruptedException {
     isCaught(fault);
   }

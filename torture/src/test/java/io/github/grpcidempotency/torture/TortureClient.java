@@ -9,7 +9,6 @@ import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.torture.History.Answer;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Purpose;
-import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
 import io.grpc.CallOptions;
@@ -131,15 +130,7 @@ final class TortureClient {
 
     @Override
     public void onMessage(Effect effect) {
-      Scope scope = new Scope(UUID.fromString(effect.getUser()), effect.getKey());
-      Answer received =
-          new Answer(
-              effect.toByteString(),
-              scope.equals(operation.scope()) ? operation.scope() : scope,
-              effect.getForm(),
-              effect.getPayload(),
-              UUID.fromString(effect.getValue()));
-      answer = Optional.of(alike(received));
+      answer = Optional.of(alike(Answer.of(effect)));
     }
 
     @Override

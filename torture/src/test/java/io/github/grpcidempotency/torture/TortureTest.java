@@ -2,27 +2,39 @@ package io.github.grpcidempotency.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** Tortures the library as it is. */
 class TortureTest {
   @Test
   void nothingIsBrokenInAShortRun() throws InterruptedException {
-    torture(Duration.ofSeconds(20), Long.getLong("torture.seed", 1));
+    torture(Plan.everything(Duration.ofSeconds(20)).calling(12), Long.getLong("torture.seed", 1));
   }
 
   @Test
   @Tag("torture")
   void nothingIsBrokenInALongRun() throws InterruptedException {
     torture(
-        Duration.ofMinutes(Long.getLong("torture.minutes", 10)), Long.getLong("torture.seed", 1));
+        Plan.everything(Duration.ofMinutes(Long.getLong("torture.minutes", 10))),
+        Long.getLong("torture.seed", 1));
   }
 
-  private static void torture(Duration length, long seed) throws InterruptedException {
+  /** For a checker that was mended, and a run that took an hour. */
+  @Test
+  @EnabledIfSystemProperty(named = "torture.history", matches = ".+")
+  void aHistoryThatWasWrittenIsCheckedAgain() {
+    History history = HistoryFile.read(Path.of(System.getProperty("torture.history")));
+
+    assertThat(Checker.check(history)).isEmpty();
+  }
+
+  private static void torture(Plan plan, long seed) throws InterruptedException {
     try (TorturePostgres postgres = TorturePostgres.start()) {
-      TortureReport report = TortureReport.run(Plan.everything(length), seed, postgres);
+      TortureReport report = TortureReport.run(plan, seed, postgres);
       assertThat(report.violations()).isEmpty();
       assertThat(report.exercise().shortcomings()).as("a vacuous run").isEmpty();
     }
