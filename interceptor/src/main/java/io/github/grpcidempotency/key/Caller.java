@@ -1,5 +1,11 @@
 package io.github.grpcidempotency.key;
 
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Pattern;
@@ -15,6 +21,18 @@ import java.util.regex.Pattern;
 public record Caller(UUID userId, Optional<String> tenant, Optional<String> project) {
   /** Stands for "above all tenants" or "above all projects" in a namespace; no name is spelt so. */
   public static final String ABOVE = "-";
+
+  /**
+   * The namespace of {@link #ofSubject}, fixed for ever: the name-based UUID of {@code
+   * grpcidempotency.github.io} in the namespace of DNS names.
+   */
+  public static final UUID SUBJECT_NAMESPACE =
+      UUID.fromString("8036a28e-4530-5851-817c-a01c0b249c17");
+
+  private static final long VERSION_MASK = 0xF000L;
+  private static final long VERSION_5 = 0x5000L;
+  private static final long VARIANT_MASK = 0xC000_0000_0000_0000L;
+  private static final long VARIANT = 0x8000_0000_0000_0000L;
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._~-]{0,62}");
 
@@ -32,6 +50,25 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
   /** Returns a user's caller, above all tenants and projects. */
   public static Caller of(UUID userId) {
     return new Caller(userId, Optional.empty(), Optional.empty());
+  }
+
+  /**
+   * Returns the caller of a subject that is no UUID, such as {@code auth0|65a1f0} or the {@code
+   * sub} of a token. Its user id is the name-based UUID of the subject's UTF-8 bytes in {@link
+   * #SUBJECT_NAMESPACE} (RFC 9562, version 5): the same for the same subject, on every server and
+   * in every language.
+   *
+   * <p>A subject is unique for its issuer only. A service that trusts several issuers puts the
+   * issuer in front of it.
+   *
+   * @param subject compared byte for byte; nothing is trimmed or folded
+   * @throws IllegalArgumentException if the subject is empty or no valid Unicode
+   */
+  public static Caller ofSubject(String subject) {
+    if (subject.isEmpty()) {
+      throw new IllegalArgumentException("a subject is not empty");
+    }
+    return of(nameBased(SUBJECT_NAMESPACE, utf8(subject)));
   }
 
   /**
@@ -60,6 +97,36 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
     return tenant.isEmpty() && project.isEmpty()
         ? ""
         : tenant.orElse(ABOVE) + "/" + project.orElse(ABOVE);
+  }
+
+  /** Fails where {@code getBytes} would put a question mark, and two subjects would be one. */
+  private static ByteBuffer utf8(String subject) {
+    try {
+      return StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(subject));
+    } catch (CharacterCodingException malformed) {
+      throw new IllegalArgumentException("a subject is valid Unicode", malformed);
+    }
+  }
+
+  private static UUID nameBased(UUID namespace, ByteBuffer name) {
+    MessageDigest digest = sha1();
+    digest.update(
+        ByteBuffer.allocate(2 * Long.BYTES)
+            .putLong(namespace.getMostSignificantBits())
+            .putLong(namespace.getLeastSignificantBits())
+            .flip());
+    digest.update(name);
+    ByteBuffer hash = ByteBuffer.wrap(digest.digest());
+    return new UUID(
+        (hash.getLong() & ~VERSION_MASK) | VERSION_5, (hash.getLong() & ~VARIANT_MASK) | VARIANT);
+  }
+
+  private static MessageDigest sha1() {
+    try {
+      return MessageDigest.getInstance("SHA-1");
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new AssertionError("every Java platform has SHA-1", impossible);
+    }
   }
 
   private static void check(String what, Optional<String> name) {

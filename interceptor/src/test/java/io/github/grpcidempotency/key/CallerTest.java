@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class CallerTest {
@@ -37,6 +38,38 @@ class CallerTest {
   void aNameIsNeitherReservedNorHasOtherCharacters(String name) {
     assertThatIllegalArgumentException().isThrownBy(() -> USER.inTenant(name));
     assertThatIllegalArgumentException().isThrownBy(() -> USER.inProject(name));
+  }
+
+  /** As {@code uuid.uuid5} of Python has it. */
+  @ParameterizedTest
+  @CsvSource({
+    "auth0|65a1, ef04a57c-af01-5f10-90b2-b26050da49d7",
+    "jürgen, 8432d6f3-4935-5a7b-a40e-8ab326757a15",
+    "a, f8e0cb22-fd3c-502d-87fd-5cca07aa1cc4"
+  })
+  void aSubjectIsTheSameUserInEveryLanguage(String subject, UUID userId) {
+    assertThat(Caller.ofSubject(subject)).isEqualTo(Caller.of(userId));
+  }
+
+  @Test
+  void everySubjectHasANameBasedUuid() {
+    for (int i = 0; i < 100; i++) {
+      UUID userId = Caller.ofSubject("user" + i).userId();
+      assertThat(userId.version()).isEqualTo(5);
+      assertThat(userId.variant()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void subjectsAreComparedAsTheyAre() {
+    assertThat(Caller.ofSubject("alice")).isNotEqualTo(Caller.ofSubject("Alice"));
+    assertThat(Caller.ofSubject("alice")).isNotEqualTo(Caller.ofSubject("alice "));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "\ud800", "a\udc00"})
+  void aSubjectIsTextAndNotEmpty(String subject) {
+    assertThatIllegalArgumentException().isThrownBy(() -> Caller.ofSubject(subject));
   }
 
   @Test
