@@ -1,0 +1,66 @@
+package io.github.grpcidempotency.quickstart;
+
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.*;
+
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.postgres.*;
+import io.github.grpcidempotency.procedure.*;
+import io.github.grpcidempotency.quickstart.orders.v1.OrderServiceGrpc;
+import io.grpc.*;
+import java.io.IOException;
+import java.util.*;
+import javax.sql.DataSource;
+
+/** A server whose methods are safe to retry. */
+record OrderServer(Server server, IdempotencyInterceptor idempotency, ExpirySweeper sweeper) {
+  static final Metadata.Key<String> SUBJECT_HEADER =
+      Metadata.Key.of("subject", Metadata.ASCII_STRING_MARSHALLER);
+  private static final Context.Key<String> SUBJECT = Context.key("subject");
+
+  private static final StatusResolver ORDER_OUTBOX =
+      OutboxStatusResolver.query(
+              "SELECT status FROM shop.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT 1")
+          .map(PROCESSING, "pending")
+          .map(COMPLETED, "done")
+          .map(FAILED, "failed")
+          .build();
+
+  private static final Procedures PROCEDURES =
+      Procedures.of(
+          Procedure.annotated(OrderServiceGrpc.getCreateOrderMethod()).status(ORDER_OUTBOX).build(),
+          Procedure.of(OrderServiceGrpc.getCreateShipmentMethod())
+              .resource(ResourceType.of("shipment"), shipment -> UUID.fromString(shipment.getId()))
+              .build(),
+          Procedure.of(OrderServiceGrpc.getSendReceiptMethod()).build());
+
+  static OrderServer start(DataSource pool, ServerInterceptor authentication) throws IOException {
+    IdempotencyInterceptor idempotency =
+        IdempotencyInterceptor.builder(
+                PROCEDURES, () -> Optional.ofNullable(SUBJECT.get()).map(Caller::ofSubject))
+            .store(PostgresIdempotencyStore.builder(pool).build())
+            .build(); // checks schema, roles and descriptors, and lists all that is wrong
+    ExpirySweeper sweeper = ExpirySweeper.builder(pool).build().start();
+    Server server =
+        Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
+            .addService(new OrderService(pool))
+            .intercept(idempotency)
+            .intercept(authentication) // added last, so called first
+            .build()
+            .start();
+    return new OrderServer(server, idempotency, sweeper);
+  }
+
+  /** Stands for authentication, and believes everybody: yours verifies a token. */
+  static <Q, A> ServerCall.Listener<Q> authenticate(
+      ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+    Context context = Context.current().withValue(SUBJECT, headers.get(SUBJECT_HEADER));
+    return Contexts.interceptCall(context, call, headers, next);
+  }
+
+  void stop() throws InterruptedException {
+    server.shutdownNow().awaitTermination();
+    idempotency.close();
+    sweeper.close();
+  }
+}

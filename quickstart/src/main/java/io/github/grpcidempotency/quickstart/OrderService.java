@@ -1,0 +1,74 @@
+package io.github.grpcidempotency.quickstart;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.postgres.*;
+import io.github.grpcidempotency.quickstart.orders.v1.*;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import java.sql.*;
+import java.util.UUID;
+import javax.sql.DataSource;
+
+/** The three ways to run a handler, in plain JDBC. */
+final class OrderService extends OrderServiceGrpc.OrderServiceImplBase {
+  private final DataSource pool;
+
+  OrderService(DataSource pool) {
+    this.pool = pool;
+  }
+
+  /** Transactional: order, outbox entry and recorded answer are one commit. */
+  @Override
+  public void createOrder(CreateOrderRequest request, StreamObserver<Order> observer) {
+    Connection connection = ClaimTransaction.connection(); // begun and committed for you
+    UUID id = UuidCreator.getTimeOrderedEpoch();
+    String item = request.getItem();
+    try {
+      execute(connection, "INSERT INTO shop.orders (id, item) VALUES (?, ?)", id, item);
+      execute(connection, "INSERT INTO shop.outbox (order_id) VALUES (?)", id);
+      answer(observer, Order.newBuilder().setId(id.toString()).setItem(item).build());
+    } catch (SQLException failure) {
+      observer.onError(Status.INTERNAL.withCause(failure).asRuntimeException()); // rolls back
+    }
+  }
+
+  /** Reserved and joined: what is slow comes first, then shipment and answer are one commit. */
+  @Override
+  public void createShipment(CreateShipmentRequest request, StreamObserver<Shipment> observer) {
+    String tracking = "track-" + UUID.randomUUID(); // stands for a slow call to a carrier
+    UUID id = UuidCreator.getTimeOrderedEpoch();
+    UUID orderId = UUID.fromString(request.getOrderId());
+    Shipment shipment = Shipment.newBuilder().setId(id.toString()).setTracking(tracking).build();
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      execute(connection, "INSERT INTO shop.shipments VALUES (?, ?, ?)", id, orderId, tracking);
+      TransactionalCompletion.complete(connection, shipment); // last in the transaction
+      connection.commit();
+      answer(observer, shipment);
+    } catch (SQLException failure) {
+      observer.onError(Status.INTERNAL.withCause(failure).asRuntimeException());
+    }
+  }
+
+  /** Reserved, the default: the handler knows nothing of keys. */
+  @Override
+  public void sendReceipt(SendReceiptRequest request, StreamObserver<Receipt> observer) {
+    String messageId = "receipt-" + UUID.randomUUID(); // stands for sending a mail
+    answer(observer, Receipt.newBuilder().setMessageId(messageId).build());
+  }
+
+  private static <T> void answer(StreamObserver<T> observer, T response) {
+    observer.onNext(response);
+    observer.onCompleted();
+  }
+
+  private static void execute(Connection connection, String sql, Object... values)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      for (int i = 0; i < values.length; i++) {
+        statement.setObject(i + 1, values[i]);
+      }
+      statement.executeUpdate();
+    }
+  }
+}

@@ -1,0 +1,29 @@
+-- The service's own tables, migrated by shop_owner after the library's schema. Flyway has created the schema shop.
+CREATE TABLE shop.orders (
+  id      uuid PRIMARY KEY,
+  user_id uuid NOT NULL DEFAULT idempotency.current_user_id(), -- whose key it is
+  item    text NOT NULL
+);
+
+CREATE TABLE shop.outbox (
+  id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  order_id uuid NOT NULL REFERENCES shop.orders,
+  status   text NOT NULL DEFAULT 'pending'
+);
+
+-- For the query that finds an order's status.
+CREATE INDEX ON shop.outbox (order_id, id DESC);
+
+CREATE TABLE shop.shipments (
+  id       uuid PRIMARY KEY,
+  order_id uuid NOT NULL REFERENCES shop.orders,
+  tracking text NOT NULL
+);
+
+GRANT USAGE ON SCHEMA shop TO shop_app;
+GRANT SELECT, INSERT ON shop.orders, shop.outbox, shop.shipments TO shop_app;
+
+-- What a record may refer to, and which role serves calls.
+SELECT idempotency.add_resource_type('order', 'shop.orders', 'id');
+SELECT idempotency.add_resource_type('shipment', 'shop.shipments', 'id');
+SELECT idempotency.grant_to('shop_app');
