@@ -12,7 +12,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 class TortureTest {
   @Test
   void nothingIsBrokenInAShortRun() throws InterruptedException {
-    torture(Plan.everything(Duration.ofSeconds(20)).calling(12), Long.getLong("torture.seed", 1));
+    torture(Plan.everything(Duration.ofSeconds(20)).calling(5), Long.getLong("torture.seed", 1));
   }
 
   @Test
