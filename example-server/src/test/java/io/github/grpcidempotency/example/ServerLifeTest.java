@@ -17,6 +17,7 @@ import io.grpc.Metadata;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.UUID;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,15 +25,17 @@ import org.junit.jupiter.api.io.TempDir;
 class ServerLifeTest {
   private static final int SIGTERM_EXIT = 143;
 
+  private static Path dataDirectory;
+
+  /** One for all: each server finds what those before it have left, and only the first makes it. */
+  @BeforeAll
+  static void share(@TempDir Path directory) {
+    dataDirectory = directory;
+  }
+
   private final UUID user = UUID.randomUUID();
   private final Metadata keyed =
       with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), user(user));
-
-  private final Path dataDirectory;
-
-  ServerLifeTest(@TempDir Path dataDirectory) {
-    this.dataDirectory = dataDirectory;
-  }
 
   @Test
   void dataAndRecordedAnswersSurviveAKillAndTheNextServerStopsWhatItLeftBehind() {
