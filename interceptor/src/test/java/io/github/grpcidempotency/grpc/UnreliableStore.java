@@ -16,6 +16,7 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.testing.ForwardingClaim;
 import io.grpc.Context;
 import java.time.Duration;
 import java.time.Instant;
@@ -141,7 +142,7 @@ final class UnreliableStore implements IdempotencyStore {
     throwErrorIf(claimError);
     throwIf(claimFailure);
     Set<UUID> renewed =
-        store.renew(claims.stream().map(claim -> ((UnreliableClaim) claim).claim).toList());
+        store.renew(claims.stream().map(claim -> ((UnreliableClaim) claim).forwardedTo()).toList());
     renewals.incrementAndGet();
     return renewed;
   }
@@ -174,51 +175,24 @@ final class UnreliableStore implements IdempotencyStore {
     }
   }
 
-  private final class UnreliableClaim implements Claim {
-    private final Claim claim;
-
+  private final class UnreliableClaim extends ForwardingClaim {
     UnreliableClaim(Claim claim) {
-      this.claim = claim;
-    }
-
-    @Override
-    public ClaimRequest request() {
-      return claim.request();
-    }
-
-    @Override
-    public int attempt() {
-      return claim.attempt();
-    }
-
-    @Override
-    public UUID operationId() {
-      return claim.operationId();
-    }
-
-    @Override
-    public Instant expires() {
-      return claim.expires();
-    }
-
-    @Override
-    public Optional<StoreTransaction> transaction() {
-      return claim.transaction();
+      super(claim);
     }
 
     @Override
     public Settled complete(RecordedOutcome outcome) {
-      return settle(() -> claim.complete(outcome));
+      return settle(() -> super.complete(outcome));
     }
 
     @Override
     public Settled release() {
-      return settle(claim::release);
+      return settle(super::release);
     }
 
     @Override
     public Settled markUnknown() {
-      return settle(claim::markUnknown);
+      return settle(super::markUnknown);
     }
 
     private Settled settle(Supplier<Settled> settlement) {

@@ -16,12 +16,11 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.testing.ForwardingClaim;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -207,36 +206,9 @@ class LateRecorderTest {
   }
 
   /** A claim whose answer cannot be recorded during an outage. */
-  private final class UnrecordableClaim implements Claim {
-    private final Claim claim;
-
+  private final class UnrecordableClaim extends ForwardingClaim {
     UnrecordableClaim(Claim claim) {
-      this.claim = claim;
-    }
-
-    @Override
-    public ClaimRequest request() {
-      return claim.request();
-    }
-
-    @Override
-    public int attempt() {
-      return claim.attempt();
-    }
-
-    @Override
-    public UUID operationId() {
-      return claim.operationId();
-    }
-
-    @Override
-    public Instant expires() {
-      return claim.expires();
-    }
-
-    @Override
-    public Optional<StoreTransaction> transaction() {
-      return Optional.empty();
+      super(claim);
     }
 
     @Override
@@ -245,17 +217,12 @@ class LateRecorderTest {
         attempts.incrementAndGet();
         throw failure();
       }
-      return claim.complete(outcome);
+      return super.complete(outcome);
     }
 
     @Override
     public Settled release() {
       throw new AssertionError("an answer that is to be recorded is never released");
-    }
-
-    @Override
-    public Settled markUnknown() {
-      return claim.markUnknown();
     }
   }
 }
