@@ -86,7 +86,12 @@ class RoomsTest {
         .that(
             resideInAPackage(ROOT + "..")
                 .and(
-                    not(resideInAnyPackage(ROOT + ".grpc", ROOT + ".client", ROOT + ".procedure"))))
+                    not(
+                        resideInAnyPackage(
+                            ROOT + ".grpc",
+                            ROOT + ".client",
+                            ROOT + ".internal.context",
+                            ROOT + ".procedure"))))
         .should()
         .dependOnClassesThat(resideInAPackage("io.grpc.."))
         .check(MAIN);
@@ -115,7 +120,10 @@ class RoomsTest {
         .should()
         .dependOnClassesThat(
             resideInAnyPackage(
-                ROOT + ".internal.decision", ROOT + ".internal.runtime", ROOT + ".grpc"))
+                ROOT + ".internal.decision",
+                ROOT + ".internal.runtime",
+                ROOT + ".internal.context",
+                ROOT + ".grpc"))
         .check(MAIN);
   }
 

@@ -5,9 +5,11 @@ import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.decision.Outcome;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.Operation;
+import io.github.grpcidempotency.internal.runtime.ReplayStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ReplayStatus;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.grpc.Context;
 import io.grpc.Metadata;
@@ -23,16 +25,17 @@ import java.util.function.Supplier;
  */
 final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<ResponseT> {
   private final Engine engine;
-  private final Claim claim;
+  private final Operation operation;
   private final Procedure procedure;
   private final String keyName;
   private final ServerCall<RequestT, ResponseT> call;
   private final RecordingCall<RequestT, ResponseT> recording;
 
-  ClaimedCall(Engine engine, Claim claim, String keyName, ServerCall<RequestT, ResponseT> call) {
+  ClaimedCall(
+      Engine engine, Operation operation, String keyName, ServerCall<RequestT, ResponseT> call) {
     this.engine = engine;
-    this.claim = claim;
-    this.procedure = claim.request().procedure();
+    this.operation = operation;
+    this.procedure = operation.procedure();
     this.keyName = keyName;
     this.call = call;
     this.recording = new RecordingCall<>(call, this);
@@ -40,7 +43,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
 
   /** Begins to keep the lease, and returns the call for the handler. */
   ServerCall<RequestT, ResponseT> start() {
-    engine.track(claim, recording);
+    engine.track(operation.claim(), recording);
     return recording;
   }
 
@@ -79,17 +82,22 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
 
   private void settleResponse(RecordingCall.Answer<ResponseT> answer, ResponseT message) {
     try {
-      switch (persist(() -> engine.settler().complete(claim, (Message) message))) {
-        case DONE ->
-            ResponseWriter.send(
-                call, answer, claim.operationId(), claim.expires(), ReplayStatus.first(procedure));
-        case RETRY_LATER -> refuseForNow();
-        case UNAVAILABLE -> refuse(Refusal.storeUnavailable());
+      switch (persist(() -> engine.settler().complete(operation, (Message) message))) {
+        case DONE -> send(answer);
+        case LOST -> refuseForNow();
         case ROLLED_BACK -> ResponseWriter.rolledBack(call);
       }
+    } catch (StoreException undone) {
+      refuse(Refusal.storeUnavailable());
     } catch (TransactionMisuseException misuse) {
       call.close(Status.INTERNAL.withDescription(misuse.getMessage()), new Metadata());
     }
+  }
+
+  private void send(RecordingCall.Answer<ResponseT> answer) {
+    Claim claim = operation.claim();
+    ResponseWriter.send(
+        call, answer, claim.operationId(), claim.expires(), ReplayStatus.first(procedure));
   }
 
   /** Returns whether the failure counts; if not, another owner has the key. */
@@ -101,7 +109,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
             engine
                 .settler()
                 .fail(
-                    claim,
+                    operation,
                     failed,
                     () -> TerminalError.record(status, trailers, procedure.failurePolicy())));
   }

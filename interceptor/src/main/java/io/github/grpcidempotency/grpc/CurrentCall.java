@@ -1,24 +1,20 @@
 package io.github.grpcidempotency.grpc;
 
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.context.CurrentOperation;
+import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
-import io.grpc.Context;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
-import java.util.concurrent.Callable;
 
 /**
- * What the running handler, or piece of work, runs under. Found through the gRPC {@link Context}:
- * on the handler's own thread, or wherever that context is current. Thread-safe.
+ * What the running handler, or piece of work, runs under. Found through the gRPC {@link
+ * io.grpc.Context}: on the handler's own thread, or wherever that context is current. Thread-safe.
  */
 public final class CurrentCall {
-  private static final Context.Key<Claim> CLAIM = Context.key("idempotency-claim");
-  private static final Context.Key<StoreTransaction> TRANSACTION =
-      Context.key("idempotency-transaction");
-
-  private static final Context.Key<Boolean> GUARDED = Context.key("idempotency-guarded");
-
   private CurrentCall() {}
 
   /**
@@ -58,36 +54,32 @@ public final class CurrentCall {
         .setRollbackOnly();
   }
 
-  /** Returns the claim that the handler runs under; empty for a call without a key. */
+  /**
+   * Returns the claim that the handler runs under; empty for a call without a key. For a store's
+   * own module.
+   */
   public static Optional<Claim> claim() {
-    return Optional.ofNullable(CLAIM.get());
+    return CurrentOperation.get().map(Operation::claim);
   }
 
-  /** Returns the transaction that the handler writes through, if its procedure has one. */
+  /**
+   * Returns the transaction that the handler writes through, if its procedure has one. For a
+   * store's own module.
+   */
   public static Optional<StoreTransaction> transaction() {
-    return Optional.ofNullable(TRANSACTION.get());
+    return CurrentOperation.transaction();
   }
 
-  /** Runs work that came otherwise than by gRPC under a claim. */
-  public static <T> T run(Claim claim, Callable<T> work) throws Exception {
-    return of(Context.current(), claim).call(work);
-  }
-
-  /** Returns whether an interceptor of this library has already begun to serve the call. */
-  static boolean isGuarded() {
-    return GUARDED.get() != null;
-  }
-
-  static Context guarded(Context context) {
-    return context.withValue(GUARDED, true);
-  }
-
-  static Context of(Context context, Claim claim) {
-    Context claimed = context.withValue(CLAIM, claim);
-    return claim.transaction().map(open -> of(claimed, open)).orElse(claimed);
-  }
-
-  static Context of(Context context, StoreTransaction transaction) {
-    return context.withValue(TRANSACTION, transaction);
+  /**
+   * Returns what the current claim's store is to keep of a response, and the same again for the
+   * same response. For a store whose claims are completed within the handler's own transaction.
+   *
+   * @throws IllegalStateException if the current call has no claim
+   * @throws io.github.grpcidempotency.store.StoreException if the response cannot be sealed
+   */
+  public static RecordedOutcome keptOf(Message response) {
+    return CurrentOperation.get()
+        .orElseThrow(() -> new IllegalStateException("the current call has no claim"))
+        .keptOf(response);
   }
 }

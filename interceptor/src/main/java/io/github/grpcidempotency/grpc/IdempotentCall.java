@@ -2,19 +2,21 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.internal.context.CurrentOperation;
 import io.github.grpcidempotency.internal.decision.ClaimDecider;
 import io.github.grpcidempotency.internal.decision.Decision;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
+import io.github.grpcidempotency.internal.runtime.KeyedRequest;
+import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.internal.runtime.ReplayRight;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -111,17 +113,17 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private void claim(IdempotencyKey key, String name, RequestT message) {
     keyName = name;
-    ClaimRequest request = ClaimRequest.of(key, procedure, (Message) message);
+    KeyedRequest request = KeyedRequest.of(key, procedure, (Message) message);
     act(request, engine.claim(request), message);
   }
 
-  private void act(ClaimRequest request, ClaimResult met, RequestT message) {
+  private void act(KeyedRequest request, ClaimResult met, RequestT message) {
     ClaimDecider.decide(met, procedure, request::compare, timeLeft())
         .accept(
             new Decision.Actor<RuntimeException>() {
               @Override
               public void execute(Claim claim) {
-                run(claim, message);
+                run(new Operation(request, claim), message);
               }
 
               @Override
@@ -146,10 +148,11 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
             });
   }
 
-  private void run(Claim claim, RequestT message) {
-    ClaimedCall<RequestT, ResponseT> claimed = new ClaimedCall<>(engine, claim, keyName, call());
+  private void run(Operation operation, RequestT message) {
+    ClaimedCall<RequestT, ResponseT> claimed =
+        new ClaimedCall<>(engine, operation, keyName, call());
     try {
-      run(CurrentCall.of(context(), claim), claimed.start(), message);
+      run(CurrentOperation.in(context(), operation), claimed.start(), message);
     } catch (Throwable thrown) {
       if (!claimed.handlerThrew()) {
         throw thrown;
@@ -183,14 +186,14 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     TransactionCall<RequestT, ResponseT> transactional =
         new TransactionCall<>(procedure, transaction, call(), engine.log());
     try {
-      run(CurrentCall.of(context(), transaction), transactional.recording(), message);
+      run(CurrentOperation.in(context(), transaction), transactional.recording(), message);
     } catch (Throwable thrown) {
       transactional.handlerThrew();
       throw thrown;
     }
   }
 
-  private void answerWith(ClaimResult.Recorded recorded, ClaimRequest request) {
+  private void answerWith(ClaimResult.Recorded recorded, KeyedRequest request) {
     Optional<Refusal> denied = askGuard(request, recorded);
     if (denied.isPresent()) {
       refuse(denied.get());
@@ -212,7 +215,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     answer.accept(engine.retain(request, recorded));
   }
 
-  private Optional<Refusal> askGuard(ClaimRequest request, ClaimResult.Recorded recorded) {
+  private Optional<Refusal> askGuard(KeyedRequest request, ClaimResult.Recorded recorded) {
     Context before = context().attach();
     try {
       return ReplayRight.refusal(request, recorded);
@@ -222,7 +225,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   private void await(
-      ClaimResult.InFlight met, Duration limit, ClaimRequest request, RequestT message) {
+      ClaimResult.InFlight met, Duration limit, KeyedRequest request, RequestT message) {
     if (endOfWait.isEmpty()) {
       endOfWait = Optional.of(Deadline.after(limit.toMillis(), TimeUnit.MILLISECONDS));
       engine.notify(events -> events.attached(procedure.name()));
@@ -240,7 +243,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   /** Outside gRPC's own executor nobody answers for an exception, so it is answered here. */
-  private void resume(ClaimRequest request, ClaimResult result, RequestT message) {
+  private void resume(KeyedRequest request, ClaimResult result, RequestT message) {
     waiter = Optional.empty();
     if (result instanceof ClaimResult.InFlight) {
       // Its wait is over, or cut short, without an end: it does not wait once more.

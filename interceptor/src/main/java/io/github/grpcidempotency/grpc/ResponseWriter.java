@@ -8,9 +8,10 @@ import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
 
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.KeyedRequest;
+import io.github.grpcidempotency.internal.runtime.ReplayStatus;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult.Recorded;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.grpc.Metadata;
@@ -58,18 +59,19 @@ final class ResponseWriter {
    * @throws RuntimeException if it cannot be read; nothing has been sent then
    */
   static <ResponseT> Consumer<Instant> replay(
-      ServerCall<?, ResponseT> call, ClaimRequest claimRequest, Recorded recorded) {
+      ServerCall<?, ResponseT> call, KeyedRequest request, Recorded recorded) {
     if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
-      TerminalError error = TerminalError.of(claimRequest.open(failure.bytes()));
+      TerminalError error = TerminalError.of(request.open(failure.bytes()));
       return expires -> call.close(error.status(), error.trailers());
     }
     RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
     ResponseT message =
-        call.getMethodDescriptor().parseResponse(claimRequest.open(response.bytes()).newInput());
-    Set<String> omitted = claimRequest.procedure().omittedFields();
+        call.getMethodDescriptor().parseResponse(request.open(response.bytes()).newInput());
+    Set<String> omitted = request.procedure().omittedFields();
+    IdempotencyStatus status = ReplayStatus.of(request.procedure(), recorded);
     return expires -> {
       Metadata trailers = new Metadata();
-      stamp(trailers, recorded.operationId(), expires, recorded.status());
+      stamp(trailers, recorded.operationId(), expires, status);
       trailers.put(REPLAYED, "true");
       if (!omitted.isEmpty()) {
         trailers.put(OMITTED, String.join(",", new TreeSet<>(omitted)));

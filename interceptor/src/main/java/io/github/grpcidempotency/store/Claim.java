@@ -37,17 +37,17 @@ public interface Claim {
   Instant expires();
 
   /**
-   * Returns the transaction that the handler writes through; empty unless the procedure is {@link
-   * io.github.grpcidempotency.procedure.Execution#TRANSACTIONAL}. Settling ends it, and then the
-   * answer cannot be recorded again after a failure: the effect was committed with its record or
-   * not at all.
+   * Returns the transaction that the handler writes through; empty unless a {@link
+   * TransactionalStore} has opened one. Settling ends it, and then the answer cannot be recorded
+   * again after a failure: the effect was committed with its record or not at all.
    */
-  Optional<StoreTransaction> transaction();
+  default Optional<StoreTransaction> transaction() {
+    return Optional.empty();
+  }
 
   /**
-   * Records what {@link ClaimRequest#seal} makes of the answer. Repeating it after a failure is
-   * safe: a record that this claim has already completed says {@link Settled#DONE} again and is not
-   * changed.
+   * Records the answer. Repeating it after a failure is safe: a record that this claim has already
+   * completed says {@link Settled#DONE} again and is not changed.
    *
    * @throws StoreException if it is not known whether the answer was recorded
    * @throws TransactionMisuseException if the handler has misused the claim's transaction

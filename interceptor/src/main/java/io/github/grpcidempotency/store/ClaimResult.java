@@ -75,8 +75,9 @@ public sealed interface ClaimResult {
    * @param procedure its procedure's name
    * @param operationId the record's id
    * @param expires until when the record answers retries
-   * @param outcome the recorded answer, as it is kept: see {@link ClaimRequest#open}
-   * @param status how far the work behind it has come
+   * @param outcome the recorded answer
+   * @param status how far the work behind it has come; empty if the store has not asked the
+   *     procedure's resolver
    */
   record Recorded(
       Fingerprint fingerprint,
@@ -84,7 +85,7 @@ public sealed interface ClaimResult {
       UUID operationId,
       Instant expires,
       RecordedOutcome outcome,
-      IdempotencyStatus status)
+      Optional<IdempotencyStatus> status)
       implements ClaimResult {
     @Override
     public <T> T accept(Visitor<T> visitor) {

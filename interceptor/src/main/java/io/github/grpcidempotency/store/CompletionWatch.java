@@ -3,17 +3,17 @@ package io.github.grpcidempotency.store;
 import io.github.grpcidempotency.key.IdempotencyKey;
 
 /**
- * Looks out for the end of operations that other servers run, at the cost of one connection at most
- * and however many are watched. Thread-safe; neither method blocks on the store.
+ * Watches for the end of operations that other servers run, at the cost of at most one connection,
+ * however many are watched. Thread-safe; no method blocks on the store.
  */
 public interface CompletionWatch extends AutoCloseable {
-  /** Begins to look out for the end of whatever runs under the request's key. */
-  void add(ClaimRequest request);
+  /** Begins to watch for the end of whatever runs under a key. */
+  void add(IdempotencyKey key);
 
-  /** Stops looking out. */
+  /** Stops watching a key. */
   void remove(IdempotencyKey key);
 
-  /** Stops looking out for anything. */
+  /** Stops watching. */
   @Override
   void close();
 }

@@ -1,22 +1,20 @@
 package io.github.grpcidempotency.store;
 
-import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.Procedure;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
 
 /**
- * Storage for the algorithm, shared by all servers of a service. Only the store's clock counts:
- * leases, expiry and ages are never computed from a server's.
+ * Storage for the algorithm, shared by all servers of a service. It keeps what it is given and
+ * knows no policy: answers are opaque bytes, requests are fingerprints. Only the store's clock
+ * counts: leases, expiry and ages are never computed from a server's.
  *
- * <p>Implementations are thread-safe and may block. The contract test in this module's test jar
- * says what else they keep.
+ * <p>Implementations are thread-safe and may block. {@code IdempotencyStoreContract} says what else
+ * they keep.
  */
 public interface IdempotencyStore {
   /**
@@ -25,14 +23,12 @@ public interface IdempotencyStore {
    * @throws io.github.grpcidempotency.procedure.SetupException if it cannot; it lists every problem
    * @throws StoreException if the store cannot be reached
    */
-  void verify(Collection<Procedure> procedures);
+  void verify(Collection<RecordedProcedure> procedures);
 
   /**
-   * Reserves a key, or tells what stands there. An expired record is as good as none. A reservation
-   * whose lease has ended is taken over if procedure and fingerprint are the same.
-   *
-   * <p>For a transactional procedure the claim that wins has a transaction open, and what is in
-   * flight elsewhere tells neither its request nor its procedure.
+   * Reserves a key, or says what is recorded under it. An expired record counts as none. A
+   * reservation whose lease has ended is taken over if {@link ClaimRequest#isFor procedure and
+   * fingerprint} are the same.
    *
    * @throws StoreException if the store failed; it says how far the claim had come, and why
    */
@@ -58,19 +54,10 @@ public interface IdempotencyStore {
   Set<UUID> renew(Collection<Claim> claims);
 
   /**
-   * Opens a transaction for a call of a transactional procedure that carries no key.
+   * Returns a watch for the end of operations. It may report an end that was none, and it may
+   * report late, by about a second.
    *
-   * @param caller on whose behalf it works, if that is known
-   * @throws StoreException if the store cannot be reached
-   * @throws UnsupportedOperationException if the store has no transactions
-   */
-  StoreTransaction begin(Optional<Caller> caller);
-
-  /**
-   * Returns a look-out for the end of operations. Telling of an end that was none is allowed, and
-   * so is telling late, by about a second.
-   *
-   * @param ended is told, on a thread of the store's; it does not block
+   * @param ended gets each key, on a thread of the store's; it does not block
    */
   CompletionWatch watch(Consumer<IdempotencyKey> ended);
 

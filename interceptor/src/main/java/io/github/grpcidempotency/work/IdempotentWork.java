@@ -5,13 +5,16 @@ import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.internal.context.CurrentOperation;
 import io.github.grpcidempotency.internal.decision.ClaimDecider;
 import io.github.grpcidempotency.internal.decision.Decision;
 import io.github.grpcidempotency.internal.decision.Outcome;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.KeyedRequest;
+import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.internal.runtime.ReplayRight;
+import io.github.grpcidempotency.internal.runtime.ReplayStatus;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -19,11 +22,9 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.proto.v1.RecordedError;
 import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.ReplayStatus;
 import io.github.grpcidempotency.store.StoreException;
 import java.lang.ref.Reference;
 import java.time.Duration;
@@ -95,7 +96,7 @@ public final class IdempotentWork implements AutoCloseable {
       Parser<T> results,
       Callable<T> work)
       throws Exception {
-    ClaimRequest request = ClaimRequest.of(new IdempotencyKey(caller, token), kind, input);
+    KeyedRequest request = KeyedRequest.of(new IdempotencyKey(caller, token), kind, input);
     return new Attempt<>(request, results, work).result();
   }
 
@@ -106,7 +107,7 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /** Returns whether the failure counts; if not, another owner has the token. */
-  private boolean fail(Claim claim, Throwable thrown) {
+  private boolean fail(Operation operation, Throwable thrown) {
     WorkFailedException failure =
         thrown instanceof WorkFailedException said
             ? said
@@ -115,7 +116,7 @@ public final class IdempotentWork implements AutoCloseable {
     return engine
         .settler()
         .fail(
-            claim,
+            operation,
             new Outcome.Failed(failure.code(), false),
             () ->
                 new RecordedOutcome.Failure(
@@ -132,7 +133,7 @@ public final class IdempotentWork implements AutoCloseable {
 
   /** One call of {@link #run}: decides and acts, as often as it has to wait. */
   private final class Attempt<T extends Message> implements Decision.Actor<Exception> {
-    private final ClaimRequest request;
+    private final KeyedRequest request;
     private final Procedure kind;
     private final Parser<T> results;
     private final Callable<T> work;
@@ -140,7 +141,7 @@ public final class IdempotentWork implements AutoCloseable {
     private long end;
     private Optional<WorkResult<T>> result = Optional.empty();
 
-    Attempt(ClaimRequest request, Parser<T> results, Callable<T> work) {
+    Attempt(KeyedRequest request, Parser<T> results, Callable<T> work) {
       this.request = request;
       this.kind = request.procedure();
       this.results = results;
@@ -159,13 +160,14 @@ public final class IdempotentWork implements AutoCloseable {
 
     @Override
     public void execute(Claim claim) throws Exception {
+      Operation operation = new Operation(request, claim);
       Object running = new Object();
       engine.track(claim, running);
       T value;
       try {
-        value = CurrentCall.run(claim, work);
+        value = CurrentOperation.run(operation, work);
       } catch (Throwable thrown) {
-        if (!fail(claim, thrown)) {
+        if (!fail(operation, thrown)) {
           WorkRefusedException overtaken = inProgress();
           overtaken.initCause(thrown);
           throw overtaken;
@@ -174,7 +176,7 @@ public final class IdempotentWork implements AutoCloseable {
       } finally {
         Reference.reachabilityFence(running);
       }
-      switch (engine.settler().complete(claim, value)) {
+      switch (complete(operation, value)) {
         case DONE ->
             result =
                 Optional.of(
@@ -185,10 +187,17 @@ public final class IdempotentWork implements AutoCloseable {
                         claim.operationId(),
                         claim.expires(),
                         Set.of()));
-        case RETRY_LATER -> throw inProgress();
-        case UNAVAILABLE -> throw new WorkRefusedException(Refusal.storeUnavailable());
+        case LOST -> throw inProgress();
         case ROLLED_BACK ->
             throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
+      }
+    }
+
+    private Claim.Settled complete(Operation operation, T value) throws WorkRefusedException {
+      try {
+        return engine.settler().complete(operation, value);
+      } catch (StoreException undone) {
+        throw new WorkRefusedException(Refusal.storeUnavailable());
       }
     }
 
@@ -244,7 +253,7 @@ public final class IdempotentWork implements AutoCloseable {
                 new WorkResult<>(
                     value,
                     true,
-                    recorded.status(),
+                    ReplayStatus.of(kind, recorded),
                     recorded.operationId(),
                     engine.retain(request, recorded),
                     kind.omittedFields()));

@@ -10,13 +10,13 @@ import com.google.crypto.tink.aead.AeadConfig;
 import com.google.crypto.tink.aead.PredefinedAeadParameters;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.TinkProtection;
 import io.github.grpcidempotency.proto.v1.RecordedError;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
@@ -112,9 +112,9 @@ class StoredRecordFuzzTest {
       Optional<ThingServer> server) {
     String key = UUID.randomUUID().toString();
     Procedure procedure = recordedBy.apply(Procedure.of(ThingServer.CREATE_THING)).build();
-    ClaimRequest first =
-        ClaimRequest.of(new IdempotencyKey(Caller.of(ALICE), key), procedure, REQUEST);
-    ((ClaimResult.Won) store.claim(first)).claim().complete(outcome);
+    KeyedRequest first =
+        KeyedRequest.of(new IdempotencyKey(Caller.of(ALICE), key), procedure, REQUEST);
+    ((ClaimResult.Won) store.claim(first.claim())).claim().complete(first.seal(outcome));
     return server.orElseThrow().call(REQUEST.getName()).as(ALICE).key(key).end();
   }
 

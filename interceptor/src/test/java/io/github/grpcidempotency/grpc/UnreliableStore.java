@@ -3,9 +3,7 @@ package io.github.grpcidempotency.grpc;
 import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
 import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
-import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -14,8 +12,8 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.testing.ForwardingClaim;
 import io.grpc.Context;
 import java.time.Duration;
@@ -116,7 +114,7 @@ final class UnreliableStore implements IdempotencyStore {
   }
 
   @Override
-  public void verify(Collection<Procedure> procedures) {
+  public void verify(Collection<RecordedProcedure> procedures) {
     throwIf(verifyFailure);
     store.verify(procedures);
   }
@@ -145,11 +143,6 @@ final class UnreliableStore implements IdempotencyStore {
         store.renew(claims.stream().map(claim -> ((UnreliableClaim) claim).forwardedTo()).toList());
     renewals.incrementAndGet();
     return renewed;
-  }
-
-  @Override
-  public StoreTransaction begin(Optional<Caller> caller) {
-    return store.begin(caller);
   }
 
   @Override

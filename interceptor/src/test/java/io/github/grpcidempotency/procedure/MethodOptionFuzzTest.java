@@ -6,13 +6,13 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import com.code_intelligence.jazzer.mutation.annotation.NotNull;
 import com.google.protobuf.Descriptors;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.runtime.KeyedRequest;
+import io.github.grpcidempotency.internal.runtime.RecordedResponse;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
-import io.github.grpcidempotency.store.ClaimRequest;
-import io.github.grpcidempotency.store.RecordedResponse;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Nested;
 import io.github.grpcidempotency.testing.v1.OptionServiceGrpc;
@@ -61,7 +61,7 @@ class MethodOptionFuzzTest {
   private static void assertWorks(Procedure procedure) {
     procedure.keySource().ifPresent(MethodOptionFuzzTest::assertFindsAKeyOrRefuses);
     procedure.keyFormat().canonicalize("a-key");
-    ClaimRequest.of(new IdempotencyKey(CALLER, "a-key"), procedure, REQUEST);
+    KeyedRequest.of(new IdempotencyKey(CALLER, "a-key"), procedure, REQUEST);
     Message recorded = RecordedResponse.withoutOmitted(procedure, RESPONSE);
     assertThat(recorded.getDescriptorForType()).isEqualTo(RESPONSE.getDescriptorForType());
     procedure.resourceType().ifPresent(type -> assertNamesAResource(procedure));

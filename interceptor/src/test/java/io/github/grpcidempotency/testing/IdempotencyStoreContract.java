@@ -1,8 +1,5 @@
 package io.github.grpcidempotency.testing;
 
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
-import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
 import static io.github.grpcidempotency.store.Claim.Settled.DONE;
 import static io.github.grpcidempotency.store.Claim.Settled.LOST;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,16 +9,14 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
-import io.github.grpcidempotency.procedure.ResponseProtection;
-import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -84,7 +79,8 @@ public abstract class IdempotencyStoreContract {
 
   @Test
   void everyProcedureOfTheContractIsAccepted() {
-    newStore(LONG_LEASE).verify(List.of(CREATE_THING, CREATE_OTHER));
+    newStore(LONG_LEASE)
+        .verify(List.of(RecordedProcedure.of(CREATE_THING), RecordedProcedure.of(CREATE_OTHER)));
   }
 
   @Test
@@ -520,108 +516,13 @@ public abstract class IdempotencyStoreContract {
     Claim fresh =
         win(
             store,
-            new ClaimRequest(
-                new IdempotencyKey(user, UUID.randomUUID().toString()), changing, REQUEST));
+            request(new IdempotencyKey(user, UUID.randomUUID().toString()), changing, REQUEST));
     old.complete(ANSWER);
     fresh.complete(ANSWER);
 
     assertThat(Duration.between(old.expires(), fresh.expires())).isGreaterThan(Duration.ofDays(6));
     assertThat(recorded(store.claim(request(changing))).expires()).isEqualTo(old.expires());
     assertThat(recorded(store.claim(fresh.request())).expires()).isEqualTo(fresh.expires());
-  }
-
-  // What is kept
-
-  @Test
-  void anAnswerIsKeptAsItsProtectionSealsIt() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-    Procedure sealing = createThing().protect(new Marking()).build();
-    ClaimRequest request = request(sealing);
-    win(store, request).complete(ANSWER);
-
-    RecordedOutcome.Response kept =
-        (RecordedOutcome.Response) recorded(store.claim(request)).outcome();
-
-    assertThat(kept.bytes().toStringUtf8()).isEqualTo("sealed an answer");
-    assertThat(request.open(kept.bytes()).toStringUtf8()).isEqualTo("an answer");
-  }
-
-  @Test
-  void anErrorIsKeptAsItsProtectionSealsIt() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-    Procedure sealing = createThing().protect(new Marking()).build();
-    ClaimRequest request = request(sealing);
-    win(store, request).complete(new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error")));
-
-    RecordedOutcome.Failure kept =
-        (RecordedOutcome.Failure) recorded(store.claim(request)).outcome();
-
-    assertThat(kept.bytes().toStringUtf8()).isEqualTo("sealed an error");
-  }
-
-  @Test
-  void anAbandonedCallOfAnOlderFingerprintVersionIsTakenOverByTheSameRequestOnly() {
-    IdempotencyStore store = newStore(SHORT_LEASE);
-    Procedure older = createThing().fingerprint(Fingerprinter.wholeRequest()).build();
-    Procedure newer =
-        createThing()
-            .fingerprint(Fingerprinter.wholeRequest().ignoringSince(2, "request_id"))
-            .build();
-    CreateThingRequest asked =
-        CreateThingRequest.newBuilder().setName("a thing").setRequestId("1").build();
-    IdempotencyKey key = new IdempotencyKey(user, rawKey);
-    Claim abandoned = win(store, ClaimRequest.of(key, older, asked));
-    letPass(SHORT_LEASE);
-
-    inFlight(store.claim(ClaimRequest.of(key, newer, asked.toBuilder().setRequestId("2").build())));
-    Claim successor = win(store, ClaimRequest.of(key, newer, asked));
-
-    assertThat(successor.operationId()).isEqualTo(abandoned.operationId());
-  }
-
-  // Status
-
-  @Test
-  void withoutAsynchronousWorkTheStatusIsCompleted() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-    win(store, request()).complete(ANSWER);
-
-    assertThat(recorded(store.claim(request())).status()).isEqualTo(COMPLETED);
-  }
-
-  @Test
-  void theStatusIsWhatTheResolverSaysOfTheResource() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-    UUID thing = newThing(user.userId());
-    StatusResolver failedThing = id -> id.equals(thing) ? FAILED : COMPLETED;
-
-    assertThat(replayStatus(store, failedThing, answerWith(thing))).isEqualTo(FAILED);
-  }
-
-  @Test
-  void theStatusIsProcessingWhereTheResolverFails() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-    StatusResolver broken =
-        id -> {
-          throw new IllegalStateException("the status cannot be found out");
-        };
-
-    assertThat(replayStatus(store, broken, answerWith(newThing(user.userId()))))
-        .isEqualTo(PROCESSING);
-  }
-
-  @Test
-  void theStatusIsProcessingWhereTheResourceIsNotKnown() {
-    IdempotencyStore store = newStore(LONG_LEASE);
-
-    assertThat(replayStatus(store, id -> COMPLETED, ANSWER)).isEqualTo(PROCESSING);
-  }
-
-  private IdempotencyStatus replayStatus(
-      IdempotencyStore store, StatusResolver resolver, RecordedOutcome outcome) {
-    Procedure procedure = createThing().status(resolver).build();
-    win(store, request(procedure)).complete(outcome);
-    return recorded(store.claim(request(procedure))).status();
   }
 
   private static ProcedureBuilder<Thing> createThing() {
@@ -633,15 +534,21 @@ public abstract class IdempotencyStoreContract {
   }
 
   private ClaimRequest request(Procedure procedure) {
-    return new ClaimRequest(new IdempotencyKey(user, rawKey), procedure, REQUEST);
+    return request(new IdempotencyKey(user, rawKey), procedure, REQUEST);
   }
 
   private ClaimRequest request(Fingerprint fingerprint) {
-    return new ClaimRequest(new IdempotencyKey(user, rawKey), CREATE_THING, fingerprint);
+    return request(new IdempotencyKey(user, rawKey), CREATE_THING, fingerprint);
   }
 
   private ClaimRequest requestOf(Caller caller) {
-    return new ClaimRequest(new IdempotencyKey(caller, rawKey), CREATE_THING, REQUEST);
+    return request(new IdempotencyKey(caller, rawKey), CREATE_THING, REQUEST);
+  }
+
+  private static ClaimRequest request(
+      IdempotencyKey key, Procedure procedure, Fingerprint fingerprint) {
+    return new ClaimRequest(
+        key, RecordedProcedure.of(procedure), fingerprint, procedure.retention());
   }
 
   private static Fingerprint fingerprint(String name) {
@@ -684,21 +591,6 @@ public abstract class IdempotencyStoreContract {
     assertThat(claim.markUnknown()).as("held").isEqualTo(LOST);
     assertThat(claim.complete(OTHER_ANSWER)).as("completed").isEqualTo(LOST);
     assertThat(claim.release()).as("released").isEqualTo(LOST);
-  }
-
-  /** Seals in a way that can be seen. */
-  private static final class Marking implements ResponseProtection {
-    private static final ByteString SEAL = ByteString.copyFromUtf8("sealed ");
-
-    @Override
-    public ByteString seal(ByteString answer, ByteString binding) {
-      return SEAL.concat(answer);
-    }
-
-    @Override
-    public ByteString open(ByteString stored, ByteString binding) {
-      return stored.substring(SEAL.size());
-    }
   }
 
   private static <T> List<T> atOnce(Callable<T> work) throws Exception {

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.testing;
 
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.CompletionWatch;
 import java.util.List;
 import java.util.Set;
@@ -31,8 +30,8 @@ final class InMemoryCompletionWatch implements CompletionWatch {
   }
 
   @Override
-  public void add(ClaimRequest request) {
-    watched.add(request.key());
+  public void add(IdempotencyKey key) {
+    watched.add(key);
   }
 
   @Override

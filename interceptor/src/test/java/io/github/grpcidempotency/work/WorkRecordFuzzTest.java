@@ -8,11 +8,11 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.RecordedError;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
@@ -84,7 +84,7 @@ class WorkRecordFuzzTest {
 
   private static void record(
       InMemoryIdempotencyStore store, String token, RecordedOutcome outcome) {
-    ClaimRequest first = ClaimRequest.of(new IdempotencyKey(SYSTEM, token), JOB, MONTH);
-    ((ClaimResult.Won) store.claim(first)).claim().complete(outcome);
+    KeyedRequest first = KeyedRequest.of(new IdempotencyKey(SYSTEM, token), JOB, MONTH);
+    ((ClaimResult.Won) store.claim(first.claim())).claim().complete(outcome);
   }
 }

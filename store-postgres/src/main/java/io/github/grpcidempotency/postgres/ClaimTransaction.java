@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.procedure.Execution.TRANSACTIONAL;
-
 import io.github.grpcidempotency.grpc.CurrentCall;
 import java.sql.Connection;
 import org.jdbi.v3.core.Handle;
@@ -44,15 +42,10 @@ public final class ClaimTransaction {
   }
 
   private static IllegalStateException noTransaction() {
-    boolean otherStore =
-        CurrentCall.transaction().isPresent()
-            || CurrentCall.claim()
-                .filter(claim -> claim.request().procedure().execution() == TRANSACTIONAL)
-                .isPresent();
     return new IllegalStateException(
-        otherStore
-            ? "the interceptor's store has no transaction to write through: ClaimTransaction needs a"
-                + " PostgresIdempotencyStore, in tests too"
+        CurrentCall.hasTransaction()
+            ? "the transaction of the current call is another store's: ClaimTransaction needs a"
+                + " PostgresIdempotencyStore"
             : "no transaction here: the procedure is not declared transactional, or the call's gRPC"
                 + " Context is not current on this thread");
   }

@@ -5,7 +5,6 @@ import io.github.grpcidempotency.internal.background.DaemonThreads;
 import io.github.grpcidempotency.internal.background.RepeatedTask;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.CompletionWatch;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -69,9 +68,9 @@ final class PostgresCompletionWatch implements CompletionWatch {
   }
 
   @Override
-  public synchronized void add(ClaimRequest request) {
-    long lock = LockId.of(request.key());
-    if (watched.putIfAbsent(lock, request.key()) == null) {
+  public synchronized void add(IdempotencyKey key) {
+    long lock = LockId.of(key);
+    if (watched.putIfAbsent(lock, key) == null) {
       unannounced.add(lock);
       added.set(true);
     }

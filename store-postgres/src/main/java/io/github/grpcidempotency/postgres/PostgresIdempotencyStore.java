@@ -2,14 +2,13 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.TransactionalStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -37,7 +36,7 @@ import org.jdbi.v3.core.JdbiException;
  * writes nothing, and takes another one to end its transaction if the procedure is transactional.
  * Thread-safe.
  */
-public final class PostgresIdempotencyStore implements IdempotencyStore {
+public final class PostgresIdempotencyStore implements TransactionalStore {
   private static final String BEGIN = SqlFile.load("transaction/begin", Map.of());
 
   private final DataSource maintenance;
@@ -62,19 +61,35 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
   }
 
   @Override
-  public void verify(Collection<Procedure> procedures) {
+  public void verify(Collection<RecordedProcedure> procedures) {
     try {
-      new StartupCheck(database, maintenance, this::withLease).run(procedures);
+      startupCheck().run(procedures);
     } catch (JdbiException failure) {
       throw Failures.of("could not check the store", failure);
     }
   }
 
   @Override
+  public void verifyTransactions() {
+    try {
+      startupCheck().runTransactions();
+    } catch (JdbiException failure) {
+      throw Failures.of("could not check the store", failure);
+    }
+  }
+
+  private StartupCheck startupCheck() {
+    return new StartupCheck(database, maintenance, this::withLease);
+  }
+
+  @Override
   public ClaimResult claim(ClaimRequest request) {
-    return request.procedure().execution() == Execution.TRANSACTIONAL
-        ? new TransactionAttempt(database, request).run()
-        : new ReservationAttempt(database, request).run();
+    return new ReservationAttempt(database, request).run();
+  }
+
+  @Override
+  public ClaimResult claimInTransaction(ClaimRequest request) {
+    return new TransactionAttempt(database, request).run();
   }
 
   @Override
@@ -158,7 +173,7 @@ public final class PostgresIdempotencyStore implements IdempotencyStore {
     return database.lease();
   }
 
-  private IdempotencyStore withLease(Duration other) {
+  private TransactionalStore withLease(Duration other) {
     return builder(database.pool()).maintenance(maintenance).schema(schema).lease(other).build();
   }
 

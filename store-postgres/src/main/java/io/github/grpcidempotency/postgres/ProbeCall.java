@@ -2,24 +2,21 @@ package io.github.grpcidempotency.postgres;
 
 import com.google.common.base.Throwables;
 import com.google.protobuf.ByteString;
-import com.google.protobuf.Empty;
 import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionalStore;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -29,7 +26,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -60,13 +59,22 @@ final class ProbeCall {
   /** How long a second connection may take; a pool of one has none to give. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
+  private static final RecordedProcedure PROCEDURE =
+      new RecordedProcedure("idempotency/probe", Optional.empty(), Optional.empty(), true, false);
+
+  private static final Fingerprint NOTHING_ASKED =
+      new Fingerprint(Fingerprinter.FIRST_VERSION, ByteString.EMPTY);
+
   private static final RecordedOutcome ANSWER =
       new RecordedOutcome.Response(ByteString.copyFromUtf8("a trial"), Optional.empty());
 
-  private final IdempotencyStore store;
+  private final TransactionalStore store;
   private final RecordDatabase database;
   private final Jdbi maintenance;
   private final Caller caller = Caller.of(UUID.randomUUID());
+
+  /** How the trial claims. */
+  private Function<ClaimRequest, ClaimResult> claiming;
 
   /** What is being tried, for whoever reads that it failed. */
   private String step = "";
@@ -83,29 +91,37 @@ final class ProbeCall {
   /** What the store's pool sees of what the maintenance pool has done. */
   private record State(boolean renewed, boolean awaited) {}
 
-  ProbeCall(IdempotencyStore store, RecordDatabase database, DataSource maintenance) {
+  ProbeCall(TransactionalStore store, RecordDatabase database, DataSource maintenance) {
     this.store = store;
+    this.claiming = store::claim;
     this.database = database;
     this.maintenance = Jdbi.create(maintenance);
   }
 
   /**
-   * Makes the call, and says what went wrong.
+   * Makes reserved calls, and returns what went wrong.
    *
    * @throws RuntimeException what the store threw, if that is nothing that lasts
    */
-  List<String> problems(Collection<Procedure> procedures) {
-    List<String> problems = new ArrayList<>();
-    problemOf(Execution.RESERVED, this::completeReserved).ifPresent(problems::add);
-    problemOf(Execution.RESERVED, this::releaseReserved).ifPresent(problems::add);
-    if (procedures.stream().anyMatch(one -> one.execution() == Execution.TRANSACTIONAL)) {
-      problemOf(Execution.TRANSACTIONAL, this::completeTransaction).ifPresent(problems::add);
-    }
-    return problems;
+  List<String> problemsOfReservations() {
+    claiming = store::claim;
+    return Stream.of(problemOf(this::completeReserved), problemOf(this::releaseReserved))
+        .flatMap(Optional::stream)
+        .toList();
   }
 
-  private Optional<String> problemOf(Execution execution, Consumer<ClaimRequest> trial) {
-    ClaimRequest request = request(execution);
+  /**
+   * Makes a transactional call, and returns what went wrong.
+   *
+   * @throws RuntimeException what the store threw, if that is nothing that lasts
+   */
+  List<String> problemsOfTransactions() {
+    claiming = store::claimInTransaction;
+    return problemOf(this::completeTransaction).stream().toList();
+  }
+
+  private Optional<String> problemOf(Consumer<ClaimRequest> trial) {
+    ClaimRequest request = request();
     try {
       trial.accept(request);
       return Optional.empty();
@@ -154,7 +170,7 @@ final class ProbeCall {
 
   private Claim win(ClaimRequest request) {
     step = "claim a key";
-    if (store.claim(request) instanceof ClaimResult.Won won) {
+    if (claiming.apply(request) instanceof ClaimResult.Won won) {
       return won.claim();
     }
     throw new Unproved("a trial call does not win a key that nobody has");
@@ -165,7 +181,7 @@ final class ProbeCall {
     check(claim.complete(ANSWER) == Settled.DONE, "a trial call's answer is not recorded");
     step = "replay its answer";
     check(
-        store.claim(claim.request()) instanceof ClaimResult.Recorded recorded
+        claiming.apply(claim.request()) instanceof ClaimResult.Recorded recorded
             && recorded.outcome().equals(ANSWER),
         "a trial call's recorded answer is not replayed");
   }
@@ -249,7 +265,7 @@ final class ProbeCall {
 
   private void claim(ClaimRequest request, CompletableFuture<ClaimResult> duplicate) {
     try {
-      ClaimResult result = store.claim(request);
+      ClaimResult result = claiming.apply(request);
       duplicate.complete(result);
       if (result instanceof ClaimResult.Won won) {
         letGo(won.claim());
@@ -314,15 +330,9 @@ final class ProbeCall {
   }
 
   /** Asks for a new key, whose end is awaited. */
-  private ClaimRequest request(Execution execution) {
-    Procedure procedure =
-        Procedure.named("idempotency/probe-" + execution)
-            .execution(execution)
-            .inFlight(InFlightPolicy.attach(PATIENCE))
-            .retention(RETENTION)
-            .build();
+  private ClaimRequest request() {
     IdempotencyKey key = new IdempotencyKey(caller, UUID.randomUUID().toString());
-    return ClaimRequest.of(key, procedure, Empty.getDefaultInstance());
+    return new ClaimRequest(key, PROCEDURE, NOTHING_ASKED, RETENTION);
   }
 
   private static void check(boolean proved, String problem) {

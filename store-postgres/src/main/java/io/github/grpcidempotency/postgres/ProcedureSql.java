@@ -1,8 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import java.util.Map;
 import java.util.Optional;
 
@@ -42,9 +41,8 @@ final class ProcedureSql {
   private final String recordFailure;
   private final String wake;
 
-  ProcedureSql(Procedure procedure, String schema) {
-    String durability =
-        procedure.execution() == Execution.RESERVED_SAME_DATABASE ? ASYNCHRONOUS_COMMIT : "";
+  ProcedureSql(RecordedProcedure procedure, String schema) {
+    String durability = procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : "";
     String record = selectRecord(procedure, schema);
     String recordWithoutStatus = selectRecord(procedure, schema, NO_STATUS);
     this.claim = claim(schema, durability, record);
@@ -65,9 +63,7 @@ final class ProcedureSql {
                 outbox ->
                     SqlFile.load("transaction/rollback_with_status", Map.of("outbox", outbox)));
     this.wake =
-        procedure.inFlightPolicy().attaches()
-            ? SqlFile.load("maintenance/wake", Map.of("schema", schema))
-            : "";
+        procedure.awaited() ? SqlFile.load("maintenance/wake", Map.of("schema", schema)) : "";
     this.release = SqlFile.load("settle/release", Map.of("schema", schema, "wake", wake));
     this.recordFailure =
         SqlFile.load("transaction/record_failure", Map.of("schema", schema, "wake", wake));
@@ -169,7 +165,7 @@ final class ProcedureSql {
   }
 
   /** Returns the SELECT at the end of a claim. */
-  static String selectRecord(Procedure procedure, String schema) {
+  static String selectRecord(RecordedProcedure procedure, String schema) {
     return selectRecord(
         procedure,
         schema,
@@ -180,12 +176,12 @@ final class ProcedureSql {
   }
 
   /** Returns a SELECT of what the outbox says of a resource; empty if there is no outbox. */
-  static Optional<String> outbox(Procedure procedure) {
+  static Optional<String> outbox(RecordedProcedure procedure) {
     return status(procedure, RESOURCE).map(status -> "SELECT " + status + " AS outbox_status");
   }
 
   /** Returns the outbox query for a resource; empty if there is none. */
-  private static Optional<String> status(Procedure procedure, String resourceId) {
+  private static Optional<String> status(RecordedProcedure procedure, String resourceId) {
     return procedure
         .statusResolver()
         .filter(OutboxStatusResolver.class::isInstance)
@@ -193,7 +189,7 @@ final class ProcedureSql {
         .map(outbox -> FOUND_STATUS.replace("${query}", outbox.queryFor(resourceId)));
   }
 
-  private static String selectRecord(Procedure procedure, String schema, String status) {
+  private static String selectRecord(RecordedProcedure procedure, String schema, String status) {
     String resource =
         procedure.resourceType().map(type -> "k." + type.column()).orElse("NULL::uuid");
     return SqlFile.load(

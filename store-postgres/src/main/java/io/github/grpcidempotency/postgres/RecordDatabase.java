@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
-import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -66,7 +66,7 @@ final class RecordDatabase {
   }
 
   /** Returns the statements of a procedure. */
-  ProcedureSql sql(Procedure procedure) {
+  ProcedureSql sql(RecordedProcedure procedure) {
     return procedureSql.computeIfAbsent(
         procedure.name(), name -> new ProcedureSql(procedure, schema));
   }
@@ -115,7 +115,7 @@ final class RecordDatabase {
   }
 
   /** Warns that an outbox could not be asked; a database that is gone is not the query's fault. */
-  void statusUnknown(Procedure procedure, JdbiException failure) {
+  void statusUnknown(RecordedProcedure procedure, JdbiException failure) {
     if (!Failures.isCutOff(failure)) {
       log.warn(
           procedure.name() + " outbox",

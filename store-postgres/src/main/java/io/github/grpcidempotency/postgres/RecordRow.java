@@ -4,12 +4,10 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.ReplayStatus;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -33,6 +31,7 @@ record RecordRow(
     Instant expires,
     Optional<ByteString> response,
     Optional<ByteString> error,
+    boolean outcomeUnknown,
     boolean ended,
     boolean expired,
     Duration leaseLeft,
@@ -54,6 +53,7 @@ record RecordRow(
         expires,
         bytes(row.getBytes("response_bytes")),
         bytes(row.getBytes("status_bytes")),
+        row.getBoolean("outcome_unknown"),
         ended,
         !expires.isAfter(read) && (ended || leaseLeft.isZero()),
         leaseLeft,
@@ -62,8 +62,7 @@ record RecordRow(
   }
 
   boolean isSameRequestAs(ClaimRequest request) {
-    return procedure.equals(request.procedure().name())
-        && request.compare(fingerprint) == Fingerprint.Match.SAME;
+    return request.isFor(procedure, fingerprint);
   }
 
   /** Whether nobody but its maker has had to do with it, and its lease lives. */
@@ -77,13 +76,10 @@ record RecordRow(
 
   ClaimResult.InFlight inFlight() {
     return new ClaimResult.InFlight(
-        Optional.of(fingerprint),
-        Optional.of(procedure),
-        Optional.of(leaseLeft),
-        error.isPresent());
+        Optional.of(fingerprint), Optional.of(procedure), Optional.of(leaseLeft), outcomeUnknown);
   }
 
-  ClaimResult.Recorded recorded(IdempotencyStatus status) {
+  ClaimResult.Recorded recorded(Optional<IdempotencyStatus> status) {
     return new ClaimResult.Recorded(fingerprint, procedure, id, expires, outcome(), status);
   }
 
@@ -94,14 +90,14 @@ record RecordRow(
     return new RecordedOutcome.Failure(error.orElse(ByteString.EMPTY));
   }
 
-  /** Returns the status of the resource that the answer names; an outbox is asked as told. */
-  IdempotencyStatus status(
-      Procedure asked, Function<OutboxStatusResolver, IdempotencyStatus> askOutbox) {
-    Optional<StatusResolver> resolver = asked.statusResolver();
-    if (resolver.isPresent() && resolver.get() instanceof OutboxStatusResolver outbox) {
-      return askOutbox.apply(outbox);
-    }
-    return ReplayStatus.of(asked, resourceId);
+  /** Returns what an outbox says of the resource that the answer names; empty if there is none. */
+  Optional<IdempotencyStatus> status(
+      RecordedProcedure asked, Function<OutboxStatusResolver, IdempotencyStatus> askOutbox) {
+    return asked
+        .statusResolver()
+        .filter(OutboxStatusResolver.class::isInstance)
+        .map(OutboxStatusResolver.class::cast)
+        .map(askOutbox);
   }
 
   private static Duration leaseLeft(@Nullable OffsetDateTime leaseExpires, Instant read) {

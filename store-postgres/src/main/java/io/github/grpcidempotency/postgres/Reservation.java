@@ -1,10 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
-import com.google.protobuf.Message;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedResponse;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
@@ -131,8 +129,7 @@ final class Reservation implements Claim {
    * @throws TransactionMisuseException if the transaction's snapshot may be older than the row's
    *     last renewal
    */
-  void completeWithin(Connection connection, Message response) {
-    RecordedOutcome outcome = RecordedResponse.of(this, response);
+  void completeWithin(Connection connection, RecordedOutcome outcome) {
     StatementBatch.Ends<HandlersTransaction, UUID> ends = updateWithin(connection, outcome);
     HandlersTransaction transaction = ends.first();
     if (transaction.keepsItsSnapshot() && !transaction.is(lockedBy)) {
@@ -235,14 +232,14 @@ final class Reservation implements Claim {
   private Parameters bind(Parameters values, RecordedOutcome outcome) {
     if (outcome instanceof RecordedOutcome.Response response) {
       return values
-          .bind("response", request.seal(response.bytes()).toByteArray())
+          .bind("response", response.bytes().toByteArray())
           .bind("status", null)
           .bind("resource_id", response.resourceId().orElse(null));
     }
     RecordedOutcome.Failure failure = (RecordedOutcome.Failure) outcome;
     return values
         .bind("response", null)
-        .bind("status", request.seal(failure.bytes()).toByteArray())
+        .bind("status", failure.bytes().toByteArray())
         .bind("resource_id", null);
   }
 }

@@ -186,7 +186,7 @@ final class ReservationAttempt {
     };
   }
 
-  private IdempotencyStatus status(RecordRow row) {
+  private Optional<IdempotencyStatus> status(RecordRow row) {
     return row.status(
         request.procedure(),
         outbox -> outboxAsked ? outbox.statusOf(row.outboxStatus()) : IdempotencyStatus.PROCESSING);
@@ -202,11 +202,7 @@ final class ReservationAttempt {
   private Optional<Integer> takeOver(RecordRow row) {
     return onConnection(
         database.reservationSql().takeOver(),
-        values ->
-            bind(values, row.id())
-                .bind("attempt", row.attempt())
-                .bind("hash", row.fingerprint().hash().toByteArray())
-                .bind("hash_version", row.fingerprint().version()),
+        values -> bind(values, row.id()).bind("attempt", row.attempt()),
         taken -> taken.getInt("attempt"));
   }
 

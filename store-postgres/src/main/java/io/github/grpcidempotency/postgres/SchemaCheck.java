@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,7 +38,7 @@ final class SchemaCheck {
   }
 
   /** Returns what is wrong with the column of what a procedure creates. */
-  Optional<String> missingColumn(Procedure procedure) {
+  Optional<String> missingColumn(RecordedProcedure procedure) {
     return procedure
         .resourceType()
         .filter(type -> !exists("check/column", Map.of("column", type.column())))
@@ -52,7 +52,7 @@ final class SchemaCheck {
    * Returns what is wrong with a procedure's outbox query, which is part of its claims, and is
    * asked about a resource that does not exist: a wrong one shows here rather than in a replay.
    */
-  Optional<String> brokenOutbox(Procedure procedure) {
+  Optional<String> brokenOutbox(RecordedProcedure procedure) {
     try {
       handle
           .createQuery(ProcedureSql.selectRecord(procedure, schema))

@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.TransactionalStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -29,7 +29,7 @@ final class StartupCheck {
 
   private final RecordDatabase database;
   private final DataSource maintenance;
-  private final Function<Duration, IdempotencyStore> storeOfLease;
+  private final Function<Duration, TransactionalStore> storeOfLease;
   private final List<String> problems = new ArrayList<>();
 
   /**
@@ -40,7 +40,7 @@ final class StartupCheck {
   StartupCheck(
       RecordDatabase database,
       DataSource maintenance,
-      Function<Duration, IdempotencyStore> storeOfLease) {
+      Function<Duration, TransactionalStore> storeOfLease) {
     this.database = database;
     this.maintenance = maintenance;
     this.storeOfLease = storeOfLease;
@@ -53,22 +53,41 @@ final class StartupCheck {
    * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
    * @throws io.github.grpcidempotency.store.StoreException if it cannot be reached any more
    */
-  void run(Collection<Procedure> procedures) {
+  void run(Collection<RecordedProcedure> procedures) {
     PoolCheck.ofFlushes("the store's pool", database.pool()).ifPresent(problems::add);
     if (maintenance != database.pool()) {
       PoolCheck.ofSingleStatements("the maintenance pool", maintenance).ifPresent(problems::add);
     }
     if (checkSchema(procedures)) {
-      IdempotencyStore trial = storeOfLease.apply(TRIAL_LEASE);
-      problems.addAll(new ProbeCall(trial, database, maintenance).problems(procedures));
+      problems.addAll(probe().problemsOfReservations());
     }
+    throwIfAny();
+  }
+
+  /**
+   * Tries a transactional call.
+   *
+   * @throws SetupException saying what is wrong
+   * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
+   * @throws io.github.grpcidempotency.store.StoreException if it cannot be reached any more
+   */
+  void runTransactions() {
+    problems.addAll(probe().problemsOfTransactions());
+    throwIfAny();
+  }
+
+  private ProbeCall probe() {
+    return new ProbeCall(storeOfLease.apply(TRIAL_LEASE), database, maintenance);
+  }
+
+  private void throwIfAny() {
     if (!problems.isEmpty()) {
       throw new SetupException(problems);
     }
   }
 
   /** Returns whether a call may be tried. */
-  private boolean checkSchema(Collection<Procedure> procedures) {
+  private boolean checkSchema(Collection<RecordedProcedure> procedures) {
     try (Handle handle = Jdbi.open(database.pool())) {
       SchemaCheck check = new SchemaCheck(handle, database.schema());
       if (!check.tableExists()) {
@@ -79,7 +98,7 @@ final class StartupCheck {
       }
       problems.addAll(check.problems());
       boolean sound = problems.isEmpty();
-      for (Procedure procedure : procedures) {
+      for (RecordedProcedure procedure : procedures) {
         check
             .missingColumn(procedure)
             .or(() -> sound ? check.brokenOutbox(procedure) : Optional.empty())

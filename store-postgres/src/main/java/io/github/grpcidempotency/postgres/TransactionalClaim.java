@@ -98,7 +98,7 @@ final class TransactionalClaim implements Claim {
         sql.recordAndCommit(),
         values ->
             values
-                .bind("response", request.seal(response.bytes()).toByteArray())
+                .bind("response", response.bytes().toByteArray())
                 .bind("resource_id", response.resourceId().orElse(null)));
   }
 
@@ -112,7 +112,7 @@ final class TransactionalClaim implements Claim {
                     sql.recordFailure(),
                     values ->
                         values
-                            .bind("status", request.seal(failure.bytes()).toByteArray())
+                            .bind("status", failure.bytes().toByteArray())
                             .bind("cleared", cleared.orElse(null))));
     return recorded ? Settled.DONE : Settled.LOST;
   }

@@ -83,7 +83,8 @@ public final class TransactionalCompletion {
    */
   public static void complete(Connection connection, Message response) {
     reservation(connection)
-        .ifPresent(reservation -> reservation.completeWithin(connection, response));
+        .ifPresent(
+            reservation -> reservation.completeWithin(connection, CurrentCall.keptOf(response)));
   }
 
   private static Optional<Reservation> reservation(Connection connection) {

@@ -38,10 +38,9 @@ class IdempotencySchemaTest {
           handle.execute("SELECT other_one.grant_to('things_app')");
         });
 
-    PostgresIdempotencyStore.builder(database.app())
-        .schema("other_one")
-        .build()
-        .verify(List.of(Things.CREATE_THING));
+    Things.verify(
+        PostgresIdempotencyStore.builder(database.app()).schema("other_one").build(),
+        Things.CREATE_THING);
     assertThat(everythingIn("idempotency")).isEqualTo(first);
     assertThat(everythingIn("other_one"))
         .as("everything but the tests' own constraint")

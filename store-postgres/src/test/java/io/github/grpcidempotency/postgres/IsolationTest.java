@@ -14,6 +14,7 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -263,14 +264,15 @@ class IsolationTest {
   private static String unscoped(String name) {
     String schema = IdempotencySchema.DEFAULT_NAME;
     if (name.equals("claim/select_record")) {
-      return ProcedureSql.selectRecord(Things.CREATE_THING, schema);
+      return ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema);
     }
     String sql =
         SqlFile.load(
             name,
             Map.of(
                 "schema", schema,
-                "select_record", ProcedureSql.selectRecord(Things.CREATE_THING, schema),
+                "select_record",
+                    ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema),
                 "durability", "",
                 "wake", "",
                 "resource", "",

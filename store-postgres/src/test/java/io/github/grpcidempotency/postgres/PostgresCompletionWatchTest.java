@@ -6,9 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.testing.LogLines;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -45,7 +43,7 @@ class PostgresCompletionWatchTest {
                 throw new NoClassDefFoundError("whoever is told is half there");
               }
             })) {
-      watch.add(requestThatNobodyRuns());
+      watch.add(new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"));
 
       await().until(() -> told.get() > 1);
     }
@@ -57,7 +55,7 @@ class PostgresCompletionWatchTest {
         HikariDataSource nowhere =
             ThingServer.pool("jdbc:postgresql://localhost:" + closedPort() + "/");
         PostgresCompletionWatch watch = new PostgresCompletionWatch(nowhere, SCHEMA, key -> {})) {
-      watch.add(requestThatNobodyRuns());
+      watch.add(new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"));
 
       await().until(() -> log.all().stream().anyMatch(line -> line.contains("idempotency-watch")));
       assertThat(log.all())
@@ -115,13 +113,6 @@ class PostgresCompletionWatchTest {
                                 .mapTo(Integer.class)
                                 .one()),
             blocked -> blocked == sessions);
-  }
-
-  private static ClaimRequest requestThatNobodyRuns() {
-    return new ClaimRequest(
-        new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"),
-        Things.CREATE_THING,
-        Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")));
   }
 
   private static int closedPort() throws IOException {

@@ -37,7 +37,7 @@ class RevivedFenceTest {
 
   private final UUID user = UUID.randomUUID();
   private final ClaimRequest request =
-      new ClaimRequest(
+      Things.claimOf(
           new IdempotencyKey(Caller.of(user), UUID.randomUUID().toString()),
           Things.CREATE_THING,
           Fingerprinter.wholeRequest().fingerprint(REQUEST));

@@ -219,7 +219,7 @@ class StartupCheckTest {
 
   private static void verify(String url, Procedure... procedures) {
     try (HikariDataSource pool = ThingServer.pool(url)) {
-      PostgresIdempotencyStore.builder(pool).build().verify(List.of(procedures));
+      Things.verify(PostgresIdempotencyStore.builder(pool).build(), procedures);
     }
   }
 

@@ -319,15 +319,14 @@ class StartupProbeTest {
       DataSource pool, DataSource maintenance, Procedure... procedures) {
     return assertThatThrownBy(
             () ->
-                PostgresIdempotencyStore.builder(pool)
-                    .maintenance(maintenance)
-                    .build()
-                    .verify(List.of(procedures)))
+                Things.verify(
+                    PostgresIdempotencyStore.builder(pool).maintenance(maintenance).build(),
+                    procedures))
         .isInstanceOf(SetupException.class);
   }
 
   private static void verify(DataSource pool, Procedure... procedures) {
-    PostgresIdempotencyStore.builder(pool).build().verify(List.of(procedures));
+    Things.verify(PostgresIdempotencyStore.builder(pool).build(), procedures);
   }
 
   private static void verify(DataSource pool, DataSource maintenance) {

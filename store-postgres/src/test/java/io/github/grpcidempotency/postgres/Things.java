@@ -3,16 +3,21 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import java.util.Optional;
 import java.util.UUID;
 
 /** Requests for things, and the claims that a server would make for them. */
@@ -50,10 +55,20 @@ final class Things {
 
   /** What a server asks its store when a client calls {@code CreateThing}. */
   static ClaimRequest claimOf(ThingClient client, CreateThingRequest request) {
-    return new ClaimRequest(
+    return claimOf(
         new IdempotencyKey(Caller.of(client.user()), client.key()),
         CREATE_THING,
         Fingerprinter.wholeRequest().fingerprint(request));
+  }
+
+  static ClaimRequest claimOf(IdempotencyKey key, Procedure procedure, Fingerprint fingerprint) {
+    return new ClaimRequest(
+        key, RecordedProcedure.of(procedure), fingerprint, procedure.retention());
+  }
+
+  /** Checks what a server does as it starts. */
+  static void verify(IdempotencyStore store, Procedure... procedures) {
+    Setup.check(Procedures.of(procedures), Optional.of(store));
   }
 
   /** Claims a key that must be free. */

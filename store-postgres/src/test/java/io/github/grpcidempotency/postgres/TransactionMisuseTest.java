@@ -11,12 +11,11 @@ import io.github.grpcidempotency.fault.ThingClient;
 import io.github.grpcidempotency.fault.ThingClient.Reply;
 import io.github.grpcidempotency.fault.ThingHandler;
 import io.github.grpcidempotency.fault.ThingServer;
-import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
-import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.grpc.Status;
@@ -24,7 +23,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
@@ -60,22 +58,11 @@ class TransactionMisuseTest {
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
             .execution(Execution.TRANSACTIONAL)
             .build();
-    try (IdempotentWork work = IdempotentWork.on(new InMemoryIdempotencyStore(), transactional)) {
-      assertThatIllegalStateException()
-          .isThrownBy(
-              () ->
-                  work.run(
-                      transactional,
-                      Caller.of(UUID.randomUUID()),
-                      "token",
-                      REQUEST,
-                      Thing.parser(),
-                      () -> {
-                        ClaimTransaction.handle();
-                        return Thing.getDefaultInstance();
-                      }))
-          .withMessageContaining("needs a PostgresIdempotencyStore, in tests too");
-    }
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(() -> IdempotentWork.on(new InMemoryIdempotencyStore(), transactional))
+        .withMessageContaining(
+            transactional.name()
+                + ": it is transactional, and InMemoryIdempotencyStore has no transactions");
   }
 
   static Stream<Named<Misuse>> endings() {

@@ -18,6 +18,7 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
@@ -120,11 +121,11 @@ class UnansweredClaimTest {
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
             .execution(Execution.TRANSACTIONAL)
             .build();
-    ClaimRequest request = new ClaimRequest(reserved.key(), transactional, reserved.fingerprint());
-    IdempotencyStore store = PostgresIdempotencyStore.builder(proxied).build();
+    ClaimRequest request = Things.claimOf(reserved.key(), transactional, reserved.fingerprint());
+    TransactionalStore store = PostgresIdempotencyStore.builder(proxied).build();
     Trap cut = proxy.cutAfter("pg_try_advisory_xact_lock").andStayDown();
 
-    assertThatThrownBy(() -> store.claim(request))
+    assertThatThrownBy(() -> store.claimInTransaction(request))
         .isInstanceOfSatisfying(
             StoreException.class,
             failure -> assertThat(failure.phase()).isEqualTo(FailurePhase.ANSWER_LOST));

@@ -32,6 +32,7 @@ SELECT idempotency.grant_to('things_app');
 -- parses it anew for every row.
 ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT outcome CHECK (
   CASE
-    WHEN completed IS NULL THEN response_bytes IS NULL AND lease_expires IS NOT NULL
-    ELSE num_nonnulls(response_bytes, status_bytes) = 1
+    WHEN completed IS NULL
+    THEN num_nonnulls(response_bytes, status_bytes) = 0 AND lease_expires IS NOT NULL
+    ELSE num_nonnulls(response_bytes, status_bytes) = 1 AND NOT outcome_unknown
   END);

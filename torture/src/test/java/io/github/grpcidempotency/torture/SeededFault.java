@@ -38,8 +38,9 @@ enum SeededFault {
       List.of(
           interceptor(
               "internal/runtime/Settler",
-              "case LOST -> Recording.RETRY_LATER;",
-              "case LOST -> Recording.DONE;")),
+              "      return settle(operation, Settlement.COMPLETE, () -> operation.complete(answer));",
+              "      return settle(operation, Settlement.COMPLETE, () -> operation.complete(answer))"
+                  + " == Settled.ROLLED_BACK\n          ? Settled.ROLLED_BACK\n          : Settled.DONE;")),
       Map.of(FaultKind.STOP, 1),
       List.of(Plan.COMMIT),
       Form.RESERVED,
@@ -59,7 +60,7 @@ enum SeededFault {
   LATE_RECORDER_RELEASES(
       List.of(
           interceptor(
-              "internal/runtime/LateRecorder", "claim.complete(outcome)", "claim.release()")),
+              "internal/runtime/LateRecorder", "operation.complete(outcome)", "claim.release()")),
       Map.of(FaultKind.CUT_BEFORE, 1),
       List.of(Plan.COMPLETION),
       Form.RESERVED,
@@ -134,13 +135,14 @@ enum SeededFault {
           interceptor(
               "grpc/ClaimedCall",
               "    try {\n      switch (persist",
-              "    ResponseWriter.send(call, answer, claim.operationId(), claim.expires(),"
-                  + " ReplayStatus.first(procedure));\n"
-                  + "    if (claim != null) {\n"
-                  + "      var unused = engine.settler().complete(claim, (Message) message);\n"
-                  + "      return;\n"
-                  + "    }\n"
-                  + "    try {\n      switch (persist")),
+              """
+                  send(answer);
+                  if (answer != null) {
+                    var unused = engine.settler().complete(operation, (Message) message);
+                    return;
+                  }
+                  try {
+                    switch (persist""")),
       Map.of(FaultKind.CUT_BEFORE, 1),
       List.of(Plan.COMMIT),
       Form.TRANSACTIONAL,
@@ -223,13 +225,12 @@ enum SeededFault {
       List.of(
           interceptor(
               "internal/runtime/Engine",
-              "      return store.claim(request);",
+              "      return older.isPresent() ? claim(request.procedure(), older.get()) : met;",
               """
-                    ClaimResult result = store.claim(request);
-                    if (result instanceof ClaimResult.Recorded read
+                    if (met instanceof ClaimResult.Recorded read
                         && request.procedure().retainedFromLastReplay()) {
                       try {
-                        store.retain(request, read);
+                        store.retain(request.claim(), read);
                       } catch (StoreException failed) {
                         return new ClaimResult.Unanswered(
                             new StoreException(
@@ -239,7 +240,7 @@ enum SeededFault {
                                 io.github.grpcidempotency.store.FailureCause.NO_CONNECTION));
                       }
                     }
-                    return result;
+                    return met;
               """)),
       Map.of(FaultKind.CUT_BEFORE, 1),
       List.of(Plan.RETENTION),
@@ -256,9 +257,9 @@ enum SeededFault {
                   + " foreseen)"),
           interceptor(
               "internal/runtime/Settler",
-              "    } catch (TransactionMisuseException misuse) {\n      leases.drop(claim);",
+              "    } catch (TransactionMisuseException misuse) {\n      leases.drop(operation.claim());",
               "    } catch (TransactionMisuseException | IllegalStateException misuse) {\n"
-                  + "      leases.drop(claim);")),
+                  + "      leases.drop(operation.claim());")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.RESERVED,

@@ -8,10 +8,10 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +24,9 @@ import java.util.stream.IntStream;
 /** Claims of a store, without the calls around them. */
 public final class ClaimLoop {
   private static final Caller CALLER = Caller.of(BenchmarkServer.USER);
-  private static final Procedure PROCEDURE = ProcedureOf.variant(Variant.RESERVED);
+  private static final Duration RETENTION = Duration.ofDays(1);
+  private static final RecordedProcedure PROCEDURE =
+      RecordedProcedure.of(ProcedureOf.variant(Variant.RESERVED));
   private static final Fingerprint FINGERPRINT =
       Fingerprinter.wholeRequest().fingerprint(CreateProjectRequest.getDefaultInstance());
 
@@ -58,7 +60,8 @@ public final class ClaimLoop {
 
   private static void claim(IdempotencyStore store, UUID key) {
     ClaimRequest request =
-        new ClaimRequest(new IdempotencyKey(CALLER, key.toString()), PROCEDURE, FINGERPRINT);
+        new ClaimRequest(
+            new IdempotencyKey(CALLER, key.toString()), PROCEDURE, FINGERPRINT, RETENTION);
     if (!(store.claim(request) instanceof ClaimResult.Won)) {
       throw new IllegalStateException("a fresh key was not won");
     }

@@ -1,19 +1,16 @@
 package io.github.grpcidempotency.benchmarks.scenario;
 
-import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -44,11 +41,6 @@ final class GenerousStore implements IdempotencyStore {
     }
 
     @Override
-    public Optional<StoreTransaction> transaction() {
-      return Optional.empty();
-    }
-
-    @Override
     public Settled complete(RecordedOutcome outcome) {
       return Settled.DONE;
     }
@@ -68,7 +60,7 @@ final class GenerousStore implements IdempotencyStore {
     INSTANCE;
 
     @Override
-    public void add(ClaimRequest request) {}
+    public void add(IdempotencyKey key) {}
 
     @Override
     public void remove(IdempotencyKey key) {}
@@ -78,7 +70,7 @@ final class GenerousStore implements IdempotencyStore {
   }
 
   @Override
-  public void verify(Collection<Procedure> procedures) {}
+  public void verify(Collection<RecordedProcedure> procedures) {}
 
   @Override
   public ClaimResult claim(ClaimRequest request) {
@@ -93,11 +85,6 @@ final class GenerousStore implements IdempotencyStore {
   @Override
   public Set<UUID> renew(Collection<Claim> claims) {
     return claims.stream().map(Claim::operationId).collect(Collectors.toSet());
-  }
-
-  @Override
-  public StoreTransaction begin(Optional<Caller> caller) {
-    throw new UnsupportedOperationException("there is nothing to write to");
   }
 
   @Override

@@ -4,6 +4,7 @@ import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -11,6 +12,7 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.TransactionalStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -55,16 +57,19 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Claims, and tells what came of it; never throws for a store that fails. A key that this very
+   * Claims, and returns what came of it; never throws for a store that fails. A key that this very
    * process holds is answered without asking the store: its owner may have been cut off from it.
+   * What an older server has begun and left is claimed once more, by the fingerprint it knows.
    */
-  public ClaimResult claim(ClaimRequest request) {
+  public ClaimResult claim(KeyedRequest request) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(request.key());
     if (own.isPresent()) {
       return own.get();
     }
     try {
-      return store.claim(request);
+      ClaimResult met = claim(request.procedure(), request.claim());
+      Optional<ClaimRequest> older = request.takeOverOfOlderVersion(met);
+      return older.isPresent() ? claim(request.procedure(), older.get()) : met;
     } catch (StoreException outage) {
       return new ClaimResult.Unanswered(outage);
     } catch (RuntimeException defect) {
@@ -72,16 +77,29 @@ public final class Engine implements AutoCloseable {
     }
   }
 
+  private ClaimResult claim(Procedure procedure, ClaimRequest request) {
+    return procedure.execution() == Execution.TRANSACTIONAL
+        ? transactional().claimInTransaction(request)
+        : store.claim(request);
+  }
+
+  private TransactionalStore transactional() {
+    if (store instanceof TransactionalStore transactional) {
+      return transactional;
+    }
+    throw new IllegalStateException("the store has no transactions"); // as the set-up's check says
+  }
+
   /**
    * Returns until when a record answers retries that is about to be replayed: its retention may
    * begin anew. That this fails costs the record some of its time, and never the answer.
    */
-  public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+  public Instant retain(KeyedRequest request, ClaimResult.Recorded recorded) {
     if (!request.procedure().retainedFromLastReplay()) {
       return recorded.expires();
     }
     try {
-      return store.retain(request, recorded);
+      return store.retain(request.claim(), recorded);
     } catch (RuntimeException failure) {
       log.warn(
           request.procedure().name() + " retain",
@@ -102,7 +120,7 @@ public final class Engine implements AutoCloseable {
    * @throws StoreException if the store cannot be reached
    */
   public StoreTransaction begin(Optional<Caller> caller) {
-    return store.begin(caller);
+    return transactional().begin(caller);
   }
 
   /** Returns where calls are resumed that had to wait. */

@@ -4,7 +4,6 @@ import io.github.grpcidempotency.internal.background.DaemonThreads;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -42,7 +41,7 @@ public final class InFlightWaiter implements AutoCloseable {
 
   private final RateLimitedLog log =
       RateLimitedLog.of(LoggerFactory.getLogger(InFlightWaiter.class));
-  private final Function<ClaimRequest, ClaimResult> claim;
+  private final Function<KeyedRequest, ClaimResult> claim;
   private final LeaseKeeper leases;
   private final CompletionWatch watch;
   private final WaitQueues<IdempotencyKey, Waiter> queues;
@@ -51,12 +50,12 @@ public final class InFlightWaiter implements AutoCloseable {
 
   /** One waiting call. */
   public final class Waiter {
-    private final ClaimRequest request;
+    private final KeyedRequest request;
     private final ClaimResult.InFlight met;
     private final Consumer<ClaimResult> resume;
     private Optional<Future<?>> timeout = Optional.empty();
 
-    private Waiter(ClaimRequest request, ClaimResult.InFlight met, Consumer<ClaimResult> resume) {
+    private Waiter(KeyedRequest request, ClaimResult.InFlight met, Consumer<ClaimResult> resume) {
       this.request = request;
       this.met = met;
       this.resume = resume;
@@ -76,7 +75,7 @@ public final class InFlightWaiter implements AutoCloseable {
    * @param store knows what others run
    */
   InFlightWaiter(
-      Function<ClaimRequest, ClaimResult> claim, LeaseKeeper leases, IdempotencyStore store) {
+      Function<KeyedRequest, ClaimResult> claim, LeaseKeeper leases, IdempotencyStore store) {
     this(
         claim,
         leases,
@@ -86,7 +85,7 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   InFlightWaiter(
-      Function<ClaimRequest, ClaimResult> claim,
+      Function<KeyedRequest, ClaimResult> claim,
       LeaseKeeper leases,
       IdempotencyStore store,
       ExecutorService probes,
@@ -109,7 +108,7 @@ public final class InFlightWaiter implements AutoCloseable {
    * @param resume gets what a new claim came to, once, unless the waiter is cancelled first
    */
   public Waiter await(
-      ClaimRequest request,
+      KeyedRequest request,
       ClaimResult.InFlight met,
       Duration limit,
       Consumer<ClaimResult> resume) {
@@ -141,12 +140,12 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   /** Looks out for what others run, as long as somebody waits for it. */
-  private void watchUnlessOwn(ClaimRequest request) {
+  private void watchUnlessOwn(KeyedRequest request) {
     queues.ifAwaited(
         request.key(),
         () -> {
           if (leases.inFlight(request.key()).isEmpty()) {
-            watch.add(request);
+            watch.add(request.key());
           }
         });
   }

@@ -4,7 +4,6 @@ import static io.github.grpcidempotency.store.FailureCause.OTHER;
 import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
 import com.google.common.base.Stopwatch;
-import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.background.DaemonThreads;
 import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
@@ -77,8 +76,9 @@ final class LateRecorder implements AutoCloseable {
   }
 
   /** Records an answer as soon as the store can. Does not block, and never throws. */
-  public void record(Claim claim, RecordedOutcome outcome, StoreException cause) {
-    Answer answer = new Answer(claim, outcome, cause);
+  public void record(Operation operation, RecordedOutcome outcome, StoreException cause) {
+    Answer answer = new Answer(operation, outcome, cause);
+    Claim claim = operation.claim();
     leases.track(claim, answer);
     if (keep(answer)) {
       log.warn("defer", cause, "could not record the answer of " + answer + "; trying again");
@@ -149,6 +149,7 @@ final class LateRecorder implements AutoCloseable {
   }
 
   private final class Answer {
+    private final Operation operation;
     private final Claim claim;
     private final RecordedOutcome outcome;
     private final int bytes;
@@ -157,12 +158,12 @@ final class LateRecorder implements AutoCloseable {
     private Duration delay = FIRST_DELAY;
     private int permanentFailures;
 
-    Answer(Claim claim, RecordedOutcome outcome, StoreException failure) {
-      this.claim = claim;
+    Answer(Operation operation, RecordedOutcome outcome, StoreException failure) {
+      this.operation = operation;
+      this.claim = operation.claim();
       this.outcome = outcome;
       this.failure = failure;
-      this.bytes =
-          sizeOf(outcome) + claim.request().request().map(Message::getSerializedSize).orElse(0);
+      this.bytes = sizeOf(outcome) + operation.request().message().getSerializedSize();
     }
 
     void tryLater() {
@@ -175,7 +176,7 @@ final class LateRecorder implements AutoCloseable {
         return;
       }
       try {
-        end(claim.complete(outcome));
+        end(operation.complete(outcome));
       } catch (StoreException stillOut) {
         onFailure(stillOut);
       } catch (Throwable defect) {
@@ -218,7 +219,7 @@ final class LateRecorder implements AutoCloseable {
     }
 
     private Duration time() {
-      Duration retention = claim.request().retention();
+      Duration retention = operation.request().retention();
       return retention.compareTo(limits.time) < 0 ? retention : limits.time;
     }
 

@@ -4,7 +4,6 @@ import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ReplayGuard;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
@@ -26,9 +25,8 @@ public final class ReplayRight {
    *
    * @return why the answer may not be given; empty if it may
    */
-  public static Optional<Refusal> refusal(
-      ClaimRequest claimRequest, ClaimResult.Recorded recorded) {
-    Procedure procedure = claimRequest.procedure();
+  public static Optional<Refusal> refusal(KeyedRequest request, ClaimResult.Recorded recorded) {
+    Procedure procedure = request.procedure();
     Optional<ReplayGuard> guard = procedure.replayGuard();
     if (guard.isEmpty()) {
       return Optional.empty();
@@ -38,7 +36,7 @@ public final class ReplayRight {
             ? response.resourceId()
             : Optional.empty();
     try {
-      return guard.get().mayReplay(claimRequest.key().caller(), resource)
+      return guard.get().mayReplay(request.key().caller(), resource)
           ? Optional.empty()
           : Optional.of(Refusal.replayDenied());
     } catch (StoreException unreachable) {

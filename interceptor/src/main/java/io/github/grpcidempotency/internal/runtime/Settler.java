@@ -8,13 +8,11 @@ import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.internal.decision.Outcome;
 import io.github.grpcidempotency.internal.decision.OutcomeDecider;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.RecordedResponse;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.util.Set;
@@ -43,18 +41,6 @@ public final class Settler {
   private final UnprotectedCalls unprotected;
   private final RateLimitedLog log;
 
-  /** What became of a response. */
-  public enum Recording {
-    /** It is recorded: send it. */
-    DONE,
-    /** It is another owner's answer that counts, or this one is recorded later: come again. */
-    RETRY_LATER,
-    /** Nothing of the call remains. */
-    ROLLED_BACK,
-    /** Nothing of the call remains, for the store could not do its part: come again. */
-    UNAVAILABLE
-  }
-
   Settler(
       LeaseKeeper leases,
       LateRecorder lateRecorder,
@@ -71,23 +57,23 @@ public final class Settler {
   /**
    * Records a response.
    *
+   * @return {@code DONE} if it is recorded and may be sent; {@code LOST} if it is another owner's
+   *     answer that counts, or this one is recorded later; {@code ROLLED_BACK} if nothing of the
+   *     call remains
+   * @throws StoreException if nothing of the call remains, because the store could not do its part
    * @throws TransactionMisuseException if the handler has misused the claim's transaction
    */
-  public Recording complete(Claim claim, Message response) {
-    Procedure procedure = claim.request().procedure();
-    checkTransactionTaken(claim);
-    RecordedOutcome outcome = RecordedResponse.of(claim, response);
+  public Settled complete(Operation operation, Message response) {
+    checkTransactionTaken(operation);
+    RecordedOutcome answer = operation.answerOf(response);
     try {
-      return switch (settle(claim, Settlement.COMPLETE, () -> claim.complete(outcome))) {
-        case DONE -> Recording.DONE;
-        case LOST -> Recording.RETRY_LATER;
-        case ROLLED_BACK -> Recording.ROLLED_BACK;
-      };
-    } catch (StoreException unknown) {
-      return onFailure(claim, outcome, unknown);
+      return settle(operation, Settlement.COMPLETE, () -> operation.complete(answer));
+    } catch (StoreException failure) {
+      return onFailure(operation, answer, failure);
     } catch (TransactionMisuseException misuse) {
-      leases.drop(claim);
-      log.error(procedure.name() + " misuse", misuse, procedure.name() + ": misused");
+      leases.drop(operation.claim());
+      String procedure = operation.procedure().name();
+      log.error(procedure + " misuse", misuse, procedure + ": misused");
       throw misuse;
     }
   }
@@ -99,25 +85,26 @@ public final class Settler {
    * @param record makes the record of a terminal failure
    * @return whether the failure counts; if not, another owner has the key, and its outcome does
    */
-  public boolean fail(Claim claim, Outcome.Failed failed, Supplier<RecordedOutcome> record) {
-    Settlement settlement =
-        OutcomeDecider.decide(failed, claim.request().procedure().failurePolicy());
+  public boolean fail(
+      Operation operation, Outcome.Failed failed, Supplier<RecordedOutcome> record) {
+    Settlement settlement = OutcomeDecider.decide(failed, operation.procedure().failurePolicy());
+    Claim claim = operation.claim();
     if (!CHECKS.contains(failed.code())) {
-      checkTransactionTaken(claim);
+      checkTransactionTaken(operation);
     }
     try {
       Settled settled =
           switch (settlement) {
             case COMPLETE -> throw new AssertionError("a failure is not completed as a response");
             case COMPLETE_WITH_ERROR ->
-                settle(claim, settlement, () -> claim.complete(record.get()));
-            case RELEASE -> settle(claim, settlement, claim::release);
-            case MARK_UNKNOWN -> settle(claim, settlement, claim::markUnknown);
+                settle(operation, settlement, () -> operation.complete(record.get()));
+            case RELEASE -> settle(operation, settlement, claim::release);
+            case MARK_UNKNOWN -> settle(operation, settlement, claim::markUnknown);
           };
       return settled != Settled.LOST;
     } catch (StoreException | TransactionMisuseException unsettled) {
       leases.drop(claim);
-      String procedure = claim.request().procedure().name();
+      String procedure = operation.procedure().name();
       log.warn(
           procedure + " settle",
           unsettled,
@@ -128,20 +115,21 @@ public final class Settler {
   }
 
   /** A handler that writes past its transaction loses what the procedure promises. */
-  private void checkTransactionTaken(Claim claim) {
-    if (claim.transaction().isPresent() && !claim.transaction().get().isTaken()) {
-      unprotected.notify(claim.request().procedure(), UnprotectedCause.TRANSACTION_NOT_TAKEN, null);
+  private void checkTransactionTaken(Operation operation) {
+    if (operation.claim().transaction().filter(open -> !open.isTaken()).isPresent()) {
+      unprotected.notify(operation.procedure(), UnprotectedCause.TRANSACTION_NOT_TAKEN, null);
     }
   }
 
   /** The effect of a reservation has happened, so its record must follow; a commit decides both. */
-  private Recording onFailure(Claim claim, RecordedOutcome outcome, StoreException failure) {
+  private Settled onFailure(Operation operation, RecordedOutcome answer, StoreException failure) {
+    Claim claim = operation.claim();
     if (claim.transaction().isEmpty()) {
-      lateRecorder.record(claim, outcome, failure);
-      return Recording.RETRY_LATER;
+      lateRecorder.record(operation, answer, failure);
+      return Settled.LOST;
     }
     leases.drop(claim);
-    String procedure = claim.request().procedure().name();
+    String procedure = operation.procedure().name();
     boolean mayBeDone = FailureDecider.mayBeDone(failure.failureCause());
     log.warn(
         procedure + " commit " + failure.failureCause(),
@@ -153,18 +141,21 @@ public final class Settler {
                 mayBeDone
                     ? "may have been committed or not; a retry will tell"
                     : "could not be committed, and was rolled back"));
-    return mayBeDone ? Recording.RETRY_LATER : Recording.UNAVAILABLE;
+    if (!mayBeDone) {
+      throw failure;
+    }
+    return Settled.LOST;
   }
 
-  private Settled settle(Claim claim, Settlement settlement, Supplier<Settled> write) {
+  private Settled settle(Operation operation, Settlement settlement, Supplier<Settled> write) {
     Settled settled = write(write);
+    Claim claim = operation.claim();
     leases.drop(claim);
     switch (settled) {
       case DONE ->
           listener.notify(
               events ->
-                  events.settled(
-                      claim.request().procedure().name(), claim.operationId(), settlement));
+                  events.settled(operation.procedure().name(), claim.operationId(), settlement));
       case LOST -> {
         logger.warn("operation {} was taken over before it was settled", claim.operationId());
         listener.notify(events -> events.leaseLost(claim.operationId()));

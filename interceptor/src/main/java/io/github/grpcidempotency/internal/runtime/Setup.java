@@ -1,10 +1,15 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionalStore;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
@@ -22,7 +27,7 @@ public final class Setup {
     List<String> problems = new ArrayList<>(procedures.problems());
     if (store.isPresent()) {
       try {
-        store.get().verify(procedures.all());
+        check(procedures.all(), store.get());
       } catch (SetupException wrong) {
         problems.addAll(wrong.problems());
       } catch (IllegalStateException wrong) {
@@ -37,5 +42,27 @@ public final class Setup {
     if (!problems.isEmpty()) {
       throw new SetupException(problems);
     }
+  }
+
+  private static void check(Collection<Procedure> procedures, IdempotencyStore store) {
+    List<String> transactional =
+        procedures.stream()
+            .filter(procedure -> procedure.execution() == Execution.TRANSACTIONAL)
+            .map(Procedure::name)
+            .toList();
+    store.verify(procedures.stream().map(RecordedProcedure::of).toList());
+    if (transactional.isEmpty()) {
+      return;
+    }
+    if (!(store instanceof TransactionalStore withTransactions)) {
+      throw new SetupException(
+          transactional.stream()
+              .map(
+                  name ->
+                      "%s: it is transactional, and %s has no transactions"
+                          .formatted(name, store.getClass().getSimpleName()))
+              .toList());
+    }
+    withTransactions.verifyTransactions();
   }
 }

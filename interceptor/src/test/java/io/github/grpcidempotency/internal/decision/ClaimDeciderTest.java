@@ -16,6 +16,7 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -154,7 +155,8 @@ class ClaimDeciderTest {
   private static Claim claim() {
     Procedure procedure = Procedure.of(ThingServiceGrpc.getCreateThingMethod()).build();
     IdempotencyKey key = new IdempotencyKey(Caller.of(new UUID(0, 1)), "key");
-    ClaimRequest request = new ClaimRequest(key, procedure, REQUEST);
+    ClaimRequest request =
+        new ClaimRequest(key, RecordedProcedure.of(procedure), REQUEST, procedure.retention());
     return ((ClaimResult.Won) new InMemoryIdempotencyStore().claim(request)).claim();
   }
 
@@ -170,7 +172,7 @@ class ClaimDeciderTest {
         new UUID(0, 1),
         Instant.EPOCH,
         new RecordedOutcome.Failure(ByteString.EMPTY),
-        IdempotencyStatus.COMPLETED);
+        Optional.of(IdempotencyStatus.COMPLETED));
   }
 
   private static Decision decide(ClaimResult met, OutagePolicy policy) {

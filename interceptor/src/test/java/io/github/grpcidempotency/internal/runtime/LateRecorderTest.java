@@ -11,7 +11,6 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.RecordedOutcome;
@@ -92,8 +91,7 @@ class LateRecorderTest {
   @Test
   void anAnswerIsNotTriedLongerThanItWouldBeKept() {
     try (LateRecorder recorder = recorder(new Limits(10, 1_000, LONG, 1))) {
-      Claim claim = claim(Duration.ofMillis(200));
-      recorder.record(claim, ANSWER, failure());
+      Claim claim = record(recorder, Duration.ofMillis(200));
 
       await().until(() -> events.contains("abandoned " + claim.operationId()));
     }
@@ -149,19 +147,18 @@ class LateRecorderTest {
 
   /** Claims a key whose answer could not be recorded. */
   private Claim record(LateRecorder recorder) {
-    Claim claim = claim(Duration.ofDays(1));
-    recorder.record(claim, ANSWER, failure());
-    return claim;
+    return record(recorder, Duration.ofDays(1));
   }
 
-  private Claim claim(Duration retention) {
-    ClaimRequest request =
-        ClaimRequest.of(
+  private Claim record(LateRecorder recorder, Duration retention) {
+    KeyedRequest request =
+        KeyedRequest.of(
             new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"),
             Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).retention(retention).build(),
             CreateThingRequest.getDefaultInstance());
-    Claim claim = new UnrecordableClaim(((ClaimResult.Won) store.claim(request)).claim());
+    Claim claim = new UnrecordableClaim(((ClaimResult.Won) store.claim(request.claim())).claim());
     leases.track(claim, this);
+    recorder.record(new Operation(request, claim), ANSWER, failure());
     return claim;
   }
 

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Empty;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
@@ -14,7 +15,7 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.time.Instant;
@@ -45,8 +46,13 @@ final class ModelStore implements IdempotencyStore {
   private Consumer<IdempotencyKey> ended = key -> {};
 
   /** Returns what a call asks for: the key, with a fingerprint that tells calls apart. */
-  static ClaimRequest request(int call) {
-    return new ClaimRequest(KEY, PROCEDURE, new Fingerprint(call, ByteString.EMPTY));
+  static KeyedRequest request(int call) {
+    return new KeyedRequest(
+        KEY,
+        PROCEDURE,
+        new Fingerprint(call, ByteString.EMPTY),
+        Empty.getDefaultInstance(),
+        PROCEDURE.retention());
   }
 
   static LeaseKeeper keeperOf(ModelStore store, ManualThreads renewals) {
@@ -90,7 +96,7 @@ final class ModelStore implements IdempotencyStore {
           new UUID(0, 0),
           Instant.EPOCH,
           ANSWER,
-          IdempotencyStatus.COMPLETED);
+          Optional.of(IdempotencyStatus.COMPLETED));
     }
     if (owner != null) {
       return ClaimResult.InFlight.unseen();
@@ -114,7 +120,7 @@ final class ModelStore implements IdempotencyStore {
     ended = told;
     return new CompletionWatch() {
       @Override
-      public void add(ClaimRequest request) {
+      public void add(IdempotencyKey key) {
         setWatched(true);
       }
 
@@ -140,16 +146,11 @@ final class ModelStore implements IdempotencyStore {
   }
 
   @Override
-  public void verify(Collection<Procedure> procedures) {}
+  public void verify(Collection<RecordedProcedure> procedures) {}
 
   @Override
   public Instant retain(ClaimRequest request, ClaimResult.Recorded record) {
     return record.expires();
-  }
-
-  @Override
-  public StoreTransaction begin(Optional<Caller> caller) {
-    throw new UnsupportedOperationException();
   }
 
   private final class ModelClaim implements Claim {
@@ -177,11 +178,6 @@ final class ModelStore implements IdempotencyStore {
     @Override
     public Instant expires() {
       return Instant.EPOCH;
-    }
-
-    @Override
-    public Optional<StoreTransaction> transaction() {
-      return Optional.empty();
     }
 
     @Override

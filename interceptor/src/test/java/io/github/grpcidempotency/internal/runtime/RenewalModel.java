@@ -33,7 +33,8 @@ public class RenewalModel {
   /** A call comes, and wins the key if it is free. */
   @Operation
   public void come() {
-    if (store.claim(ModelStore.request(calls.incrementAndGet())) instanceof ClaimResult.Won won) {
+    if (store.claim(ModelStore.request(calls.incrementAndGet()).claim())
+        instanceof ClaimResult.Won won) {
       winners.add(won.claim());
     }
   }

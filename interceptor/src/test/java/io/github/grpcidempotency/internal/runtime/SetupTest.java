@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -14,8 +14,9 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -78,6 +79,17 @@ class SetupTest {
     assertThatCode(() -> Setup.check(GOOD, Optional.empty())).doesNotThrowAnyException();
   }
 
+  @Test
+  void aTransactionalProcedureNeedsAStoreWithTransactions() {
+    Procedures transactional =
+        Procedures.of(Procedure.named("jobs/write").execution(Execution.TRANSACTIONAL).build());
+
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(() -> Setup.check(transactional, Optional.of(new InMemoryIdempotencyStore())))
+        .withMessageContaining(
+            "jobs/write: it is transactional, and InMemoryIdempotencyStore has no transactions");
+  }
+
   private static void check(Procedures procedures, RuntimeException verdict) {
     Setup.check(procedures, Optional.of(new Judging(verdict)));
   }
@@ -85,7 +97,7 @@ class SetupTest {
   /** A store that is asked nothing but whether it can be used. */
   private record Judging(RuntimeException verdict) implements IdempotencyStore {
     @Override
-    public void verify(Collection<Procedure> procedures) {
+    public void verify(Collection<RecordedProcedure> procedures) {
       throw verdict;
     }
 
@@ -101,11 +113,6 @@ class SetupTest {
 
     @Override
     public Set<UUID> renew(Collection<Claim> claims) {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public StoreTransaction begin(Optional<Caller> caller) {
       throw new UnsupportedOperationException();
     }
 

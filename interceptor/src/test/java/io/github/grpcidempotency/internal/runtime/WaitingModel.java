@@ -2,7 +2,6 @@ package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.store.Claim;
-import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.time.Duration;
@@ -93,15 +92,15 @@ public class WaitingModel {
   }
 
   /** Claims as the engine does. */
-  private ClaimResult claim(ClaimRequest request) {
+  private ClaimResult claim(KeyedRequest request) {
     return leases
         .inFlight(request.key())
         .map(ClaimResult.class::cast)
-        .orElseGet(() -> store.claim(request));
+        .orElseGet(() -> store.claim(request.claim()));
   }
 
   private Claim run() {
-    Claim claim = ((ClaimResult.Won) store.claim(ModelStore.request(0))).claim();
+    Claim claim = ((ClaimResult.Won) store.claim(ModelStore.request(0).claim())).claim();
     leases.track(claim, this);
     return claim;
   }
@@ -122,7 +121,7 @@ public class WaitingModel {
       if (came.getAndSet(true)) {
         return;
       }
-      ClaimRequest request = ModelStore.request(0);
+      KeyedRequest request = ModelStore.request(0);
       ClaimResult result = claim(request);
       if (result instanceof ClaimResult.InFlight met) {
         waiting = waiter.await(request, met, Duration.ofMinutes(1), this::answer);

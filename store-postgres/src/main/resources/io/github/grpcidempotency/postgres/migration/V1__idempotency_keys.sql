@@ -10,12 +10,13 @@ CREATE TABLE ${schema}.idempotency_keys (
   request_hash    bytea       NOT NULL,
   hash_version    smallint    NOT NULL,
   response_bytes  bytea,                             -- the recorded response; null in progress
-  status_bytes    bytea,                             -- a recorded error; unknown outcome if not completed
+  status_bytes    bytea,                             -- the recorded error; null in progress
   attempt         integer     NOT NULL DEFAULT 1,    -- the fencing token
   lease_expires   timestamptz,                       -- null for what a transaction recorded whole
   created         timestamptz NOT NULL DEFAULT now(),
   completed       timestamptz,
   expires         timestamptz NOT NULL,
+  outcome_unknown boolean     NOT NULL DEFAULT false, -- its handler ended; nobody knows how
   CONSTRAINT idempotency_keys_pkey PRIMARY KEY (id),
   CONSTRAINT idempotency_keys_key UNIQUE (idempotency_key, user_id)
 );

@@ -15,7 +15,7 @@ WITH abandoned AS (
 )
 UPDATE ${schema}.idempotency_keys AS k
    SET attempt = k.attempt + 1,
-       status_bytes = NULL,
+       outcome_unknown = false,
        lease_expires = now() + :lease_millis * interval '1 millisecond'
   FROM abandoned
  WHERE k.id = abandoned.id

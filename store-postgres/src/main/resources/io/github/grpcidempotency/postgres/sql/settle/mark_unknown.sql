@@ -1,7 +1,7 @@
 SELECT set_config('app.current_user_id', :user, true);
 
 UPDATE ${schema}.idempotency_keys AS k
-   SET status_bytes = ''
+   SET outcome_unknown = true
  WHERE k.id = :id
    AND k.user_id = CAST(:user AS uuid)
    AND k.attempt = :attempt

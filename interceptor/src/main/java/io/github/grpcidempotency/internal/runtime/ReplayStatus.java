@@ -1,14 +1,16 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
 import java.util.Optional;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How far the work behind an answer has come, where no store says so with its record. */
+/** How far the work behind an answer has come. */
 public final class ReplayStatus {
   private static final Logger logger = LoggerFactory.getLogger(ReplayStatus.class);
 
@@ -22,10 +24,19 @@ public final class ReplayStatus {
   }
 
   /**
-   * Asks a procedure's resolver. Never throws: what is not known is {@code processing}, and what
-   * has no asynchronous work is {@code completed}.
+   * Returns the status of a recorded answer: what the store says of it, or else what the
+   * procedure's resolver says. Never throws: what is not known is {@code processing}, and what has
+   * no asynchronous work is {@code completed}.
    */
-  public static IdempotencyStatus of(Procedure procedure, Optional<UUID> resourceId) {
+  public static IdempotencyStatus of(Procedure procedure, ClaimResult.Recorded recorded) {
+    return recorded.status().orElseGet(() -> resolve(procedure, recorded.outcome()));
+  }
+
+  private static IdempotencyStatus resolve(Procedure procedure, RecordedOutcome outcome) {
+    Optional<UUID> resourceId =
+        outcome instanceof RecordedOutcome.Response response
+            ? response.resourceId()
+            : Optional.empty();
     Optional<StatusResolver> resolver = procedure.statusResolver();
     if (resolver.isEmpty()) {
       return IdempotencyStatus.COMPLETED;

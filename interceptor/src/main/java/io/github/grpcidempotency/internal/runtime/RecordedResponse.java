@@ -1,8 +1,9 @@
-package io.github.grpcidempotency.store;
+package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.RecordedOutcome;
 import java.util.Optional;
 import java.util.UUID;
 import org.slf4j.Logger;
@@ -14,11 +15,11 @@ public final class RecordedResponse {
 
   private RecordedResponse() {}
 
-  /** Returns the record of a response, with the resource that it tells of. */
-  public static RecordedOutcome.Response of(Claim claim, Message response) {
+  /** Returns the record of an operation's response, with the resource that it names. */
+  static RecordedOutcome.Response of(Procedure procedure, UUID operationId, Message response) {
     return new RecordedOutcome.Response(
-        withoutOmitted(claim.request().procedure(), response).toByteString(),
-        resourceId(claim, response));
+        withoutOmitted(procedure, response).toByteString(),
+        resourceId(procedure, operationId, response));
   }
 
   /** Returns a response without the fields that its procedure omits. */
@@ -31,15 +32,15 @@ public final class RecordedResponse {
     return recorded;
   }
 
-  private static Optional<UUID> resourceId(Claim claim, Message response) {
-    Procedure procedure = claim.request().procedure();
+  private static Optional<UUID> resourceId(
+      Procedure procedure, UUID operationId, Message response) {
     try {
       return procedure.resourceId(response);
     } catch (RuntimeException wrong) {
       logger.error(
           "{}: the response names no resource; operation {} is recorded without one",
           procedure.name(),
-          claim.operationId(),
+          operationId,
           wrong);
       return Optional.empty();
     }

@@ -1,0 +1,82 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import java.util.Optional;
+
+/**
+ * An operation that this process runs: its request, its claim, and what is recorded of its answer.
+ * Thread-safe.
+ */
+public final class Operation {
+  private final KeyedRequest request;
+  private final Claim claim;
+  private Optional<Sealed> lastSealed = Optional.empty();
+
+  private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}
+
+  /** Makes the operation that a request's claim has won. */
+  public Operation(KeyedRequest request, Claim claim) {
+    this.request = request;
+    this.claim = claim;
+  }
+
+  /** Returns what was asked. */
+  public KeyedRequest request() {
+    return request;
+  }
+
+  /** Returns the right to run, and the duty to settle. */
+  public Claim claim() {
+    return claim;
+  }
+
+  /** Returns what is called. */
+  public Procedure procedure() {
+    return request.procedure();
+  }
+
+  /** Returns what is recorded of a response, unsealed. */
+  RecordedOutcome.Response answerOf(Message response) {
+    return RecordedResponse.of(procedure(), claim.operationId(), response);
+  }
+
+  /**
+   * Returns what a store keeps of a response, and the same again for the same response.
+   *
+   * @throws StoreException if it cannot be sealed
+   */
+  public RecordedOutcome keptOf(Message response) {
+    return seal(answerOf(response));
+  }
+
+  /**
+   * Records an answer.
+   *
+   * @param answer unsealed
+   * @throws StoreException if it is not known whether the answer was recorded
+   */
+  Settled complete(RecordedOutcome answer) {
+    RecordedOutcome kept;
+    try {
+      kept = seal(answer);
+    } catch (StoreException unsealed) {
+      // A reservation is completed later; a transaction must not stay open until then.
+      claim.transaction().ifPresent(open -> open.rollback());
+      throw unsealed;
+    }
+    return claim.complete(kept);
+  }
+
+  /** Sealing twice gives different bytes, and a store may compare what it gets twice. */
+  private synchronized RecordedOutcome seal(RecordedOutcome answer) {
+    if (lastSealed.filter(last -> last.answer().equals(answer)).isEmpty()) {
+      lastSealed = Optional.of(new Sealed(answer, request.seal(answer)));
+    }
+    return lastSealed.orElseThrow().kept();
+  }
+}

@@ -1,0 +1,37 @@
+package io.github.grpcidempotency.store;
+
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.procedure.StatusResolver;
+import java.util.Optional;
+
+/**
+ * What a store is told of a procedure. Everything else about it, a store need not know.
+ *
+ * @param name what records call it
+ * @param resourceType the kind of resource that its answers name, for a store that keeps references
+ * @param statusResolver tells how far the work behind an answer has come. A store that knows a
+ *     resolver of this very type may ask it together with the record; it leaves all others alone
+ * @param awaited whether duplicates may wait for the end of a running call: only then does a {@link
+ *     CompletionWatch} have to learn of it
+ * @param sameDatabase whether the effect is written to the database that the store is in: a crash
+ *     that loses a reservation has then lost the effect too
+ */
+public record RecordedProcedure(
+    String name,
+    Optional<ResourceType> resourceType,
+    Optional<StatusResolver> statusResolver,
+    boolean awaited,
+    boolean sameDatabase) {
+
+  /** Returns what a store is told of a procedure. */
+  public static RecordedProcedure of(Procedure procedure) {
+    return new RecordedProcedure(
+        procedure.name(),
+        procedure.resourceType(),
+        procedure.statusResolver(),
+        procedure.inFlightPolicy().attaches(),
+        procedure.execution() == Execution.RESERVED_SAME_DATABASE);
+  }
+}

@@ -1,0 +1,36 @@
+package io.github.grpcidempotency.store;
+
+import io.github.grpcidempotency.key.Caller;
+import java.util.Optional;
+
+/**
+ * A store whose claims can be transactions that handlers write through, so that effect and record
+ * are one commit. Transactional procedures need one.
+ */
+public interface TransactionalStore extends IdempotencyStore {
+  /**
+   * Checks, at start-up and after {@link #verify} has found nothing wrong, that a transaction keeps
+   * its duplicates out.
+   *
+   * @throws io.github.grpcidempotency.procedure.SetupException if it does not
+   * @throws StoreException if the store cannot be reached
+   */
+  void verifyTransactions();
+
+  /**
+   * Opens a transaction for the call that runs, or says what is recorded. What is in flight
+   * elsewhere need not tell its request or its procedure. What a crashed server has left of a
+   * reservation is cleared away if it was for the same request.
+   *
+   * @throws StoreException if the store failed; it says how far the claim had come, and why
+   */
+  ClaimResult claimInTransaction(ClaimRequest request);
+
+  /**
+   * Opens a transaction for a call that carries no key.
+   *
+   * @param caller on whose behalf it works, if that is known
+   * @throws StoreException if the store cannot be reached
+   */
+  StoreTransaction begin(Optional<Caller> caller);
+}
