@@ -19,6 +19,7 @@ import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.TinkProtection;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
@@ -141,6 +142,16 @@ class RoomsTest {
                     "org.flywaydb..",
                     "com.zaxxer..")
                 .and(not(belongToAnyOf(SQLException.class))))
+        .check(MAIN);
+  }
+
+  /** A host may leave Tink out. */
+  @Test
+  void tinkIsKnownInOnePlaceOnly() {
+    noClasses()
+        .that(not(belongToAnyOf(TinkProtection.class)))
+        .should()
+        .dependOnClassesThat(resideInAPackage("com.google.crypto.tink.."))
         .check(MAIN);
   }
 

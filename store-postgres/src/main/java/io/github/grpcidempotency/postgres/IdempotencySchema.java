@@ -1,13 +1,12 @@
 package io.github.grpcidempotency.postgres;
 
-import java.util.Map;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
-import org.flywaydb.core.Flyway;
 
 /**
  * The library's own schema: its table and functions, migrated by Flyway from their own location
- * into their own history table, so that they never meet the host's migrations.
+ * into their own history table, so that they never meet the host's migrations. A host without
+ * Flyway runs the same SQL files by another tool: {@code docs/migrations.md}.
  *
  * <p>Migrate as the role that is to own the table, which must not be the application's. The host's
  * own migration then calls {@code idempotency.add_resource_type(name, table, column)} once per
@@ -18,7 +17,6 @@ public final class IdempotencySchema {
   /** The schema's name, unless one is given. */
   public static final String DEFAULT_NAME = "idempotency";
 
-  private static final String LOCATION = "classpath:io/github/grpcidempotency/postgres/migration";
   private static final Pattern NAME = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
 
   private IdempotencySchema() {}
@@ -28,6 +26,7 @@ public final class IdempotencySchema {
    *
    * @param owner connects as the role that owns, or is to own, the table
    * @throws org.flywaydb.core.api.FlywayException if a migration fails; nothing of it remains
+   * @throws IllegalStateException if Flyway is not on the class path
    */
   public static void migrate(DataSource owner) {
     migrate(owner, DEFAULT_NAME);
@@ -40,15 +39,26 @@ public final class IdempotencySchema {
    * @param schema the schema's name
    * @throws IllegalArgumentException if the name is not a plain lower case identifier
    * @throws org.flywaydb.core.api.FlywayException if a migration fails; nothing of it remains
+   * @throws IllegalStateException if Flyway is not on the class path
    */
   public static void migrate(DataSource owner, String schema) {
-    Flyway.configure(IdempotencySchema.class.getClassLoader())
-        .dataSource(owner)
-        .schemas(checkName(schema))
-        .locations(LOCATION)
-        .placeholders(Map.of("schema", schema))
-        .load()
-        .migrate();
+    checkName(schema);
+    demandFlyway();
+    FlywayMigration.run(owner, schema);
+  }
+
+  private static void demandFlyway() {
+    try {
+      Class<?> unused =
+          Class.forName(
+              "org.flywaydb.core.Flyway", false, IdempotencySchema.class.getClassLoader());
+    } catch (ClassNotFoundException absent) {
+      throw new IllegalStateException(
+          "Flyway is not on the class path: add org.flywaydb:flyway-core and"
+              + " org.flywaydb:flyway-database-postgresql, or run the SQL files in the library's jar"
+              + " by another tool (docs/migrations.md)",
+          absent);
+    }
   }
 
   static String checkName(String schema) {

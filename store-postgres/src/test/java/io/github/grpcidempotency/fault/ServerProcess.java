@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.fault;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -9,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
@@ -30,11 +33,20 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Starts a main class. */
   public static ServerProcess start(Class<?> main, String... arguments) {
+    return start(entry -> true, main, arguments);
+  }
+
+  /** Starts a main class on those entries of the class path whose file names are wanted. */
+  public static ServerProcess start(Predicate<String> wanted, Class<?> main, String... arguments) {
+    String classPath =
+        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+            .filter(entry -> wanted.test(new File(entry).getName()))
+            .collect(Collectors.joining(File.pathSeparator));
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"));
-    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of("-cp", classPath, main.getName()));
     command.addAll(List.of(arguments));
     try {
       return new ServerProcess(new ProcessBuilder(command).redirectErrorStream(true).start());

@@ -20,16 +20,16 @@ class IdempotencySchemaTest {
 
   @Test
   void migratingAgainChangesNothing() {
-    List<String> before = everythingIn("idempotency");
+    List<String> before = database.everythingIn("idempotency");
 
     IdempotencySchema.migrate(database.owner());
 
-    assertThat(everythingIn("idempotency")).isEqualTo(before);
+    assertThat(database.everythingIn("idempotency")).isEqualTo(before);
   }
 
   @Test
   void aSecondSchemaStandsBesideTheFirst() {
-    List<String> first = everythingIn("idempotency");
+    List<String> first = database.everythingIn("idempotency");
 
     IdempotencySchema.migrate(database.owner(), "other_one");
     owner.useHandle(
@@ -41,15 +41,15 @@ class IdempotencySchemaTest {
     Things.verify(
         PostgresIdempotencyStore.builder(database.app()).schema("other_one").build(),
         Things.CREATE_THING);
-    assertThat(everythingIn("idempotency")).isEqualTo(first);
-    assertThat(everythingIn("other_one"))
+    assertThat(database.everythingIn("idempotency")).isEqualTo(first);
+    assertThat(database.everythingIn("other_one"))
         .as("everything but the tests' own constraint")
         .hasSize(first.size() - 1);
   }
 
   @Test
   void theHostsOwnSchemaIsLeftAlone() {
-    assertThat(everythingIn("public")).isEmpty();
+    assertThat(database.everythingIn("public")).isEmpty();
   }
 
   @Test
@@ -110,32 +110,5 @@ class IdempotencySchemaTest {
   private static void set(Jdbi superuser, String columns) {
     superuser.useHandle(
         handle -> handle.execute("UPDATE idempotency.idempotency_keys SET " + columns));
-  }
-
-  private List<String> everythingIn(String schema) {
-    return database
-        .superuser()
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery(
-                        """
-                        SELECT attrelid::regclass || '.' || attname
-                          FROM pg_attribute
-                          JOIN pg_class ON pg_class.oid = attrelid
-                         WHERE relnamespace = CAST(:schema AS regnamespace)
-                         UNION ALL
-                        SELECT oid::regprocedure::text
-                          FROM pg_proc
-                         WHERE pronamespace = CAST(:schema AS regnamespace)
-                         UNION ALL
-                        SELECT conname || ' ' || pg_get_constraintdef(oid)
-                          FROM pg_constraint
-                         WHERE connamespace = CAST(:schema AS regnamespace)
-                         ORDER BY 1
-                        """)
-                    .bind("schema", schema)
-                    .mapTo(String.class)
-                    .list());
   }
 }

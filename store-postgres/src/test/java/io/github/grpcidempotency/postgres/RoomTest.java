@@ -20,6 +20,18 @@ class RoomTest {
     noClasses().should().dependOnClassesThat().resideInAPackage("io.grpc..").check(MAIN);
   }
 
+  /** A host may leave Flyway out. */
+  @Test
+  void flywayIsKnownInOnePlaceOnly() {
+    noClasses()
+        .that()
+        .doNotBelongToAnyOf(FlywayMigration.class)
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("org.flywaydb..")
+        .check(MAIN);
+  }
+
   /** The store knows its parts; none of them knows the store. */
   @Test
   void noArrowRunsBackUp() {

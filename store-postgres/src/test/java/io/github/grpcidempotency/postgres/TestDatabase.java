@@ -80,6 +80,15 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
     return new TestDatabase(server, name);
   }
 
+  /** Creates a database on the shared server that nobody has migrated. */
+  static TestDatabase unmigrated() {
+    EmbeddedPostgres server = SHARED_SERVER.get();
+    String name = "test_" + databases.incrementAndGet();
+    Jdbi.create(server.getPostgresDatabase())
+        .useHandle(handle -> handle.execute("CREATE DATABASE %s OWNER %s".formatted(name, OWNER)));
+    return new TestDatabase(server, name);
+  }
+
   /** Creates a database on a server of the test's own, for those that stop it. */
   static TestDatabase in(EmbeddedPostgres server) {
     String name = "test_" + databases.incrementAndGet();
@@ -96,6 +105,11 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
             });
     DataSource owner = server.getDatabase(OWNER, name);
     IdempotencySchema.migrate(owner);
+    runHostMigration(owner);
+  }
+
+  /** Runs what a host's own migration does, after the library's. */
+  static void runHostMigration(DataSource owner) {
     Jdbi.create(owner)
         .useHandle(handle -> handle.createScript(hostMigration()).executeAsSeparateStatements());
   }
@@ -138,6 +152,11 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
     return server.getDatabase(OWNER, name);
   }
 
+  /** Returns where another process finds this database, as the owner of all tables. */
+  String ownerUrl() {
+    return server.getJdbcUrl(OWNER, name);
+  }
+
   /** Connects as a role that a test has made. */
   DataSource as(String role) {
     return server.getDatabase(role, name);
@@ -146,6 +165,33 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
   /** Connects past row-level security, to look at what is really there. */
   Jdbi superuser() {
     return Jdbi.create(server.getDatabase(SUPERUSER, name));
+  }
+
+  /** Returns the columns, functions and constraints of a schema, in order. */
+  List<String> everythingIn(String schema) {
+    return superuser()
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery(
+                        """
+                        SELECT attrelid::regclass || '.' || attname
+                          FROM pg_attribute
+                          JOIN pg_class ON pg_class.oid = attrelid
+                         WHERE relnamespace = CAST(:schema AS regnamespace)
+                         UNION ALL
+                        SELECT oid::regprocedure::text
+                          FROM pg_proc
+                         WHERE pronamespace = CAST(:schema AS regnamespace)
+                         UNION ALL
+                        SELECT conname || ' ' || pg_get_constraintdef(oid)
+                          FROM pg_constraint
+                         WHERE connamespace = CAST(:schema AS regnamespace)
+                         ORDER BY 1
+                        """)
+                    .bind("schema", schema)
+                    .mapTo(String.class)
+                    .list());
   }
 
   /** Returns where another process finds this database, as the application. */

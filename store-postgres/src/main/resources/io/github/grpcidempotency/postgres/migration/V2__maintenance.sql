@@ -1,12 +1,13 @@
 -- What the application may do to rows of every user, and nothing else: no function returns anything
--- of a row but an id that its caller already knew.
+-- of a row but an id that its caller already knew. (Bodies are quoted because the JDBC driver does not
+-- find the end of a BEGIN ATOMIC: pgjdbc issue 3259.)
 
 -- Renews the leases of a whole server in one statement; returns those still owned.
 CREATE FUNCTION ${schema}.renew_leases(ids uuid[], attempts integer[], lease interval)
   RETURNS SETOF uuid
   LANGUAGE sql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $$
   -- A row that its handler's own transaction has locked, to complete it, is left alone.
   WITH free AS (
     SELECT k.id
@@ -26,7 +27,7 @@ BEGIN ATOMIC
     JOIN unnest(ids, attempts) AS owned (id, attempt)
       ON k.id = owned.id AND k.attempt = owned.attempt
    WHERE k.completed IS NULL;
-END;
+$$;
 
 -- Which of these operations still run: by a reservation whose lease lives, or by the advisory lock of
 -- a transaction. Returns the locks of those that do.
@@ -34,7 +35,7 @@ CREATE FUNCTION ${schema}.in_flight(keys text[], users uuid[], locks bigint[])
   RETURNS SETOF bigint
   LANGUAGE sql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $$
   WITH watched AS (
     SELECT * FROM unnest(keys, users, locks) AS w (idempotency_key, user_id, lock_id)
   ), held AS (
@@ -52,7 +53,7 @@ BEGIN ATOMIC
      AND k.lease_expires > now()
   UNION
   SELECT w.lock_id FROM watched AS w JOIN held USING (lock_id);
-END;
+$$;
 
 -- Deletes one batch of expired rows that nobody works on; returns how many. Rows that another
 -- server's sweep has locked are left to it.
@@ -60,7 +61,7 @@ CREATE FUNCTION ${schema}.sweep_expired(batch integer)
   RETURNS integer
   LANGUAGE sql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $$
   -- By an array of ids, which the planner takes for short: joined with a batch whose size it does not
   -- know, it may read the whole table for each.
   WITH swept AS (
@@ -83,7 +84,7 @@ BEGIN ATOMIC
           FOR UPDATE SKIP LOCKED))
   )
   SELECT count(*)::integer FROM swept;
-END;
+$$;
 
 REVOKE ALL ON FUNCTION ${schema}.renew_leases(uuid[], integer[], interval) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ${schema}.in_flight(text[], uuid[], bigint[]) FROM PUBLIC;

@@ -1,0 +1,74 @@
+package io.github.grpcidempotency.postgres;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.ThingClient;
+import io.github.grpcidempotency.fault.ThingClient.Reply;
+import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.procedure.Execution;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A process that is to be started without the dependencies that a host may leave out. */
+final class BareProcess {
+  private BareProcess() {}
+
+  /** Migrates and serves a database, with its JDBC URLs as the owner and as the application. */
+  @SuppressWarnings("SystemOut") // the test that started this process reads it
+  public static void main(String[] arguments) throws Exception {
+    System.out.println("unlinked " + unlinked());
+    try (HikariDataSource owner = ThingServer.pool(arguments[0]);
+        HikariDataSource app = ThingServer.pool(arguments[1])) {
+      try {
+        IdempotencySchema.migrate(owner);
+      } catch (IllegalStateException refused) {
+        System.out.println("refused " + refused.getMessage());
+      }
+      MigrationFiles.run(owner);
+      TestDatabase.runHostMigration(owner);
+      for (Execution execution : Execution.values()) {
+        System.out.println(execution + " " + callTwice(app, execution));
+      }
+      try (ExpirySweeper sweeper = ExpirySweeper.builder(app).build()) {
+        System.out.println("swept " + sweeper.sweep());
+      }
+    }
+  }
+
+  /** Returns the library's classes that cannot be linked, or whose members cannot be looked at. */
+  private static List<String> unlinked() throws ClassNotFoundException {
+    List<String> unlinked = new ArrayList<>();
+    for (Class<?> module : List.of(IdempotencyInterceptor.class, PostgresIdempotencyStore.class)) {
+      for (JavaClass type :
+          new ClassFileImporter()
+              .importUrl(module.getProtectionDomain().getCodeSource().getLocation())) {
+        try {
+          link(Class.forName(type.getName()));
+        } catch (LinkageError missing) {
+          unlinked.add(type.getName() + ": " + missing.getMessage());
+        }
+      }
+    }
+    return unlinked;
+  }
+
+  @SuppressWarnings("ReturnValueIgnored") // they are looked at by frameworks, not here
+  private static void link(Class<?> type) {
+    type.getDeclaredFields();
+    type.getDeclaredConstructors();
+    type.getDeclaredMethods();
+  }
+
+  private static String callTwice(HikariDataSource pool, Execution execution) {
+    try (ThingServer server = ThingServer.on(pool).execution(execution).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(Things.named("a thing"));
+      Reply second = client.createThing(Things.named("a thing"));
+      boolean same = first.thing().equals(second.thing());
+      return "same=%s replays=%s,%s runs=%d"
+          .formatted(same, first.isReplay(), second.isReplay(), server.runs());
+    }
+  }
+}
