@@ -25,7 +25,7 @@ final class Torture implements AutoCloseable {
   private static final Duration PROGRESS_EVERY = Duration.ofSeconds(10);
   private static final Duration RECOVERY = Duration.ofSeconds(30);
   private static final Duration MAX_EXTRA = Duration.ofMinutes(2);
-  private static final int ANSWERS_BETWEEN_FAULTS = 40;
+  private static final int MAX_ANSWERS_BETWEEN_FAULTS = 40;
 
   private final Plan plan;
   private final long seed;
@@ -182,7 +182,7 @@ final class Torture implements AutoCloseable {
 
   /** Waits for answers, so that the next fault hits something that works. */
   private void awaitRecovery() throws InterruptedException {
-    long enough = client.answered() + ANSWERS_BETWEEN_FAULTS;
+    long enough = client.answered() + Math.min(plan.clients(), MAX_ANSWERS_BETWEEN_FAULTS);
     long end = System.nanoTime() + RECOVERY.toNanos();
     while (client.answered() < enough && System.nanoTime() < end) {
       TimeUnit.MILLISECONDS.sleep(20);

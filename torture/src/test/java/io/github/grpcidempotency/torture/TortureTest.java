@@ -12,7 +12,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 class TortureTest {
   @Test
   void nothingIsBrokenInAShortRun() throws InterruptedException {
-    torture(Plan.everything(Duration.ofSeconds(20)).calling(5), Long.getLong("torture.seed", 1));
+    Plan brief = Plan.everything(Duration.ofSeconds(20)).calling(8).leasing(Duration.ofSeconds(1));
+    torture(brief, Long.getLong("torture.seed", 1));
   }
 
   @Test
