@@ -6,7 +6,7 @@ import javax.sql.DataSource;
 /**
  * The library's own schema: its table and functions, migrated by Flyway from their own location
  * into their own history table, so that they never meet the host's migrations. A host without
- * Flyway runs the same SQL files by another tool: {@code docs/migrations.md}.
+ * Flyway runs the same SQL files by another tool: {@code docs/how-to/migrations.md}.
  *
  * <p>Migrate as the role that is to own the table, which must not be the application's. The host's
  * own migration then calls {@code idempotency.add_resource_type(name, table, column)} once per
@@ -56,7 +56,7 @@ public final class IdempotencySchema {
       throw new IllegalStateException(
           "Flyway is not on the class path: add org.flywaydb:flyway-core and"
               + " org.flywaydb:flyway-database-postgresql, or run the SQL files in the library's jar"
-              + " by another tool (docs/migrations.md)",
+              + " by another tool (docs/how-to/migrations.md)",
           absent);
     }
   }

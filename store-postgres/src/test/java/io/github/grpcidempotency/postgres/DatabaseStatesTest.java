@@ -169,7 +169,7 @@ class DatabaseStatesTest {
     }
   }
 
-  /** What {@code docs/databases.md} shows. */
+  /** What {@code docs/concepts/databases.md} shows. */
   public static final class EvictReadOnly implements SQLExceptionOverride {
     @java.lang.Override
     public Override adjudicate(SQLException failure) {

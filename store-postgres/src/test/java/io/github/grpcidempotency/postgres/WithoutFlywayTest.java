@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A host may leave out Flyway and Tink: no more than what they are for is then missing. */
 class WithoutFlywayTest {
-  private static final Path PAGE = Path.of("..", "docs", "migrations.md");
+  private static final Path PAGE = Path.of("..", "docs", "how-to", "migrations.md");
 
   private final TestDatabase database = TestDatabase.unmigrated();
 
@@ -42,7 +42,7 @@ class WithoutFlywayTest {
           .isEqualTo("[%s: com/google/crypto/tink/Aead]", TinkProtection.class.getName());
       assertThat(process.awaitLine("refused"))
           .contains("Flyway is not on the class path", "flyway-database-postgresql")
-          .contains("docs/migrations.md");
+          .contains("docs/how-to/migrations.md");
       for (Execution execution : Execution.values()) {
         assertThat(process.awaitLine(execution + " "))
             .isEqualTo("same=true replays=false,true runs=1");

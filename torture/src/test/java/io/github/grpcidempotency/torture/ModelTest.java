@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * Goes through every state that the protocol can reach within a bound, and expects its rules to
  * hold in all of them; takes out what makes them hold, and expects them not to. See {@code
- * docs/model.md}.
+ * docs/explanations/model.md}.
  */
 class ModelTest {
   private static final String THREE = "{c1, c2, c3}";
