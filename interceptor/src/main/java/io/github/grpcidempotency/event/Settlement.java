@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.event;
 
-/** What becomes of a reservation once its handler has ended. */
+/** What happens to a key when its handler has ended. */
 public enum Settlement {
   /** Record the response; retries get it. */
   COMPLETE,

@@ -1,4 +1,4 @@
-/** What a service can hear of: every decision that is not ordinary, and why. */
+/** The events that a service can listen to, and their causes. */
 @NullMarked
 package io.github.grpcidempotency.event;
 

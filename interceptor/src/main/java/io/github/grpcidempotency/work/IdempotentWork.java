@@ -38,15 +38,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs pieces of work at most once under a token, with the same leases, fences, transactions and
- * replays as calls: for a scheduler whose runs may be started twice, a consumer whose messages may
- * be delivered twice, or a handler of a {@code HANDLER_INTERNAL} procedure. What a crash between
- * effect and record means depends on the kind's execution, as for calls.
+ * Runs work once per token, with the same leases, fencing tokens, transactions and replays as
+ * calls. Use it for a scheduler whose runs may be started twice, a consumer whose messages may be
+ * delivered twice, or a handler of a {@code HANDLER_INTERNAL} procedure. As for calls, the
+ * execution of the procedure decides what a crash between effect and record means.
  *
- * <p>Work always fails closed: while the store is out of reach, nothing is run. A kind's key policy
- * and key source mean nothing here. Within the work, a transactional procedure's transaction and
- * {@code TransactionalCompletion} are found as in a handler. Thread-safe. Blocks: the work runs on
- * the thread of the caller.
+ * <p>Work always fails closed: it does not run while the store cannot be reached. The procedure's
+ * key policy and key source have no effect. Within the work, the transaction of a transactional
+ * procedure and {@code TransactionalCompletion} work as in a handler. Thread-safe. Blocks: the work
+ * runs on the calling thread.
  */
 public final class IdempotentWork implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotentWork.class);
@@ -58,11 +58,11 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /**
-   * Checks the kinds of work, and that the store can serve them, and returns their runner. Close it
-   * when the last of them has ended.
+   * Checks the procedures and the store, and returns a runner. Close it when the last work has
+   * ended.
    *
-   * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists all
-   *     of it
+   * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists every
+   *     problem
    * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
    */
   public static IdempotentWork on(IdempotencyStore store, Procedure... kinds) {
@@ -71,22 +71,23 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /**
-   * Runs a piece of work, unless it was run before.
+   * Runs a piece of work, or returns the recorded result of an earlier run.
    *
-   * @param kind what it is; its retention, execution and policies apply
-   * @param caller on whose behalf it runs
-   * @param token the operation's identity within its caller's scope, such as a {@link
-   *     io.github.grpcidempotency.key.ScheduleKey}, or a message's id; one space with the keys of
-   *     the same caller's calls
-   * @param input what the work depends on; the same token with another input is refused
+   * @param kind the procedure of the work; its retention, execution and policies apply
+   * @param caller the user on whose behalf it runs
+   * @param token identifies the operation for its caller, such as a {@link
+   *     io.github.grpcidempotency.key.ScheduleKey} or a message's id; shares one namespace with the
+   *     keys of the caller's calls
+   * @param input all that the work depends on; the same token with another input is refused
    * @param results parses a recorded result
-   * @param work does it, and returns the result to record
-   * @throws WorkRefusedException if there is no result to give: it is running elsewhere, its result
-   *     could not be recorded yet, the input differs, the store is out of reach, or the kind's
-   *     guard refuses
+   * @param work does the work and returns the result to record
+   * @throws WorkRefusedException if there is no result: the work is running elsewhere, its result
+   *     could not be recorded yet, the input differs, the store cannot be reached, or the guard
+   *     denies the replay
    * @throws IllegalArgumentException if the token is not {@linkplain IdempotencyKey#isKey usable}
-   * @throws WorkFailedException if the work threw it, now or, if that was recorded, before
-   * @throws Exception whatever else the work throws; the token is then free again
+   * @throws WorkFailedException if the work throws it, or threw it in an earlier run that was
+   *     recorded
+   * @throws Exception anything else that the work throws; the token is then free again
    */
   public <T extends Message> WorkResult<T> run(
       Procedure kind,
@@ -100,7 +101,7 @@ public final class IdempotentWork implements AutoCloseable {
     return new Attempt<>(request, results, work).result();
   }
 
-  /** Stops what goes on beside the work. */
+  /** Stops renewing leases and recording results in the background. */
   @Override
   public void close() {
     engine.close();

@@ -3,8 +3,8 @@ package io.github.grpcidempotency.work;
 import com.google.rpc.Code;
 
 /**
- * A piece of work failed. Thrown by the work to say with which code, which its procedure's failure
- * policy then weighs; and thrown to whoever repeats work whose failure is recorded as terminal.
+ * A piece of work failed. The work throws it to name a code, to which the failure policy of its
+ * procedure applies. If the failure is recorded as terminal, every retry gets it too.
  */
 public final class WorkFailedException extends Exception {
   private static final long serialVersionUID = 1L;

@@ -6,7 +6,10 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A piece of work was not run and has no result to give, for the reasons of the wire contract. */
+/**
+ * A piece of work was refused: there is no result to return, for one of the reasons of the wire
+ * contract.
+ */
 public final class WorkRefusedException extends Exception {
   private static final long serialVersionUID = 1L;
 
@@ -19,12 +22,12 @@ public final class WorkRefusedException extends Exception {
     this.retryAfter = refusal.retryAfter().orElse(null);
   }
 
-  /** Returns why. */
+  /** Returns the reason. */
   public RefusalReason reason() {
     return reason;
   }
 
-  /** Returns when to try again; empty where trying again is pointless. */
+  /** Returns how long to wait before the next try; empty if a retry is pointless. */
   public Optional<Duration> retryAfter() {
     return Optional.ofNullable(retryAfter);
   }

@@ -7,14 +7,15 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * What a piece of work came to.
+ * The result of a piece of work.
  *
- * @param value its result, now or when it was run first
- * @param replayed whether it was run before
- * @param status how far the asynchronous work behind it has come
+ * @param value the result, of this run or the recorded one
+ * @param replayed whether the result comes from the record of an earlier run
+ * @param status the status of the asynchronous work behind the created resource
  * @param operationId the id of its record
- * @param expires until when the record answers
- * @param omitted the paths of fields that were never recorded, and that a replayed value lacks
+ * @param expires when the record expires
+ * @param omitted on a replay, the paths of fields that were not recorded and are missing from the
+ *     value
  */
 public record WorkResult<T extends Message>(
     T value,

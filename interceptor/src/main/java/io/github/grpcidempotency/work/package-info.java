@@ -1,6 +1,6 @@
 /**
- * The same promises without gRPC: a piece of work is run at most once under a token, for
- * schedulers, message consumers, and handlers that look after their keys themselves.
+ * The same guarantees without gRPC, for schedulers, message consumers, and handlers that manage
+ * keys themselves.
  */
 @NullMarked
 package io.github.grpcidempotency.work;
