@@ -11,19 +11,22 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * The authenticated principal on whose behalf a call runs. Keys of different callers never meet:
- * not those of different users, nor those of one user in different tenants or projects.
+ * The authenticated principal on whose behalf a call runs. The same key of another caller is
+ * another key, be it another user, or the same user in another tenant or project.
  *
  * @param userId the user; row-level security in the store follows it
  * @param tenant the tenant (organisation, account) that the user acts in, if there are tenants
  * @param project the project within the tenant, if the call is about one
  */
 public record Caller(UUID userId, Optional<String> tenant, Optional<String> project) {
-  /** Stands for "above all tenants" or "above all projects" in a namespace; no name is spelt so. */
+  /**
+   * Stands for "outside all tenants" or "outside all projects" in a namespace. No name can be equal
+   * to it.
+   */
   public static final String ABOVE = "-";
 
   /**
-   * The namespace of {@link #ofSubject}, fixed for ever: the name-based UUID of {@code
+   * The namespace of {@link #ofSubject}, which never changes: the name-based UUID of {@code
    * grpcidempotency.github.io} in the namespace of DNS names.
    */
   public static final UUID SUBJECT_NAMESPACE =
@@ -47,22 +50,21 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
     check("project", project);
   }
 
-  /** Returns a user's caller, above all tenants and projects. */
+  /** Returns the caller for a user, outside all tenants and projects. */
   public static Caller of(UUID userId) {
     return new Caller(userId, Optional.empty(), Optional.empty());
   }
 
   /**
-   * Returns the caller of a subject that is no UUID, such as {@code auth0|65a1f0} or the {@code
+   * Returns the caller for a subject that is not a UUID, such as {@code auth0|65a1f0} or the {@code
    * sub} of a token. Its user id is the name-based UUID of the subject's UTF-8 bytes in {@link
-   * #SUBJECT_NAMESPACE} (RFC 9562, version 5): the same for the same subject, on every server and
-   * in every language.
+   * #SUBJECT_NAMESPACE} (RFC 9562, version 5): the same on every server and in every language.
    *
-   * <p>A subject is unique for its issuer only. A service that trusts several issuers puts the
-   * issuer in front of it.
+   * <p>A subject is unique for its issuer only. If you trust several issuers, put the issuer in
+   * front of the subject.
    *
    * @param subject compared byte for byte; nothing is trimmed or folded
-   * @throws IllegalArgumentException if the subject is empty or no valid Unicode
+   * @throws IllegalArgumentException if the subject is empty or not valid Unicode
    */
   public static Caller ofSubject(String subject) {
     if (subject.isEmpty()) {
@@ -72,7 +74,7 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
   }
 
   /**
-   * Returns the same user in a tenant, above its projects.
+   * Returns the same user in a tenant, outside its projects.
    *
    * @throws IllegalArgumentException if the name is malformed
    */
@@ -90,8 +92,8 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
   }
 
   /**
-   * Returns tenant and project as one word, as a stored key begins with it: {@code acme/apollo},
-   * {@code acme/-} above the projects, {@code -/apollo} without tenants; empty above both.
+   * Returns tenant and project as stored keys begin with them: {@code acme/apollo}; {@code acme/-}
+   * outside the projects; {@code -/apollo} without a tenant; empty without both.
    */
   public String namespace() {
     return tenant.isEmpty() && project.isEmpty()

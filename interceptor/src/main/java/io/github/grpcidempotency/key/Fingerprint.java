@@ -4,24 +4,24 @@ import com.google.protobuf.ByteString;
 import java.security.MessageDigest;
 
 /**
- * What a request said, in 32 bytes.
+ * The hash of a request, by which retries are compared with the first call.
  *
- * @param version which rules made it, stored with the hash: hashes of different versions are not
+ * @param version the version of the rules that made the hash; hashes of different versions are not
  *     comparable
- * @param hash the digest
+ * @param hash 32 bytes of SHA-256
  */
 public record Fingerprint(int version, ByteString hash) {
-  /** How a request compares with a recorded one. */
+  /** The result of comparing a request with a recorded one. */
   public enum Match {
-    /** They say the same. */
+    /** The requests are equal. */
     SAME,
-    /** They differ. */
+    /** The requests differ. */
     OTHER,
-    /** The record was made under rules that this server does not know (yet). */
+    /** The record was made under newer rules that this server does not know. */
     INCOMPARABLE
   }
 
-  /** Compares in a time that does not depend on where two hashes differ. */
+  /** Compares in constant time. */
   public boolean matches(Fingerprint other) {
     return version == other.version
         && MessageDigest.isEqual(hash.toByteArray(), other.hash.toByteArray());

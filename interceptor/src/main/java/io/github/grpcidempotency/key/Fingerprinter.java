@@ -12,17 +12,18 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Takes a request's {@link Fingerprint}: SHA-256 over its deterministic protobuf bytes, unknown
- * fields included, less the fields that may change between retries. Servers of an older and a newer
- * schema take the same: a field is hashed in its place whether it is known or not.
+ * Computes the {@link Fingerprint} of a request: SHA-256 over its deterministic protobuf bytes,
+ * unknown fields included, without the fields that may change between retries. Servers of an older
+ * and a newer schema compute the same, because a field is hashed in its place whether it is known
+ * or not.
  *
- * <p>Its rules have versions: version 1 hashes the whole request, and every field left out says
- * since which version it is. The newest is the one in use, and records made under an older one are
- * compared under that, so that servers with different rules can run side by side during a change.
- * Immutable.
+ * <p>The rules have versions. Version 1 hashes the whole request, and every field that is left out
+ * names the version since when it is. New records use the newest version. Records made under an
+ * older version are compared under that one, so servers with different rules can run side by side
+ * during a change. Immutable.
  */
 public final class Fingerprinter {
-  /** The version of the rules that leave nothing out. */
+  /** The version of the rules that hash the whole request. */
   public static final int FIRST_VERSION = 1;
 
   private static final Fingerprinter WHOLE_REQUEST =
@@ -45,14 +46,15 @@ public final class Fingerprinter {
             .orElseThrow();
   }
 
-  /** Returns the rules that leave nothing out. */
+  /** Returns the rules that hash the whole request. */
   public static Fingerprinter wholeRequest() {
     return WHOLE_REQUEST;
   }
 
   /**
-   * Returns the rules that a type's schema gives: what its fields, at any depth, say of themselves
-   * with {@code (idempotency.v1.fingerprint_ignored_since)}. The default of procedures.
+   * Returns the rules from the schema of a request: the option {@code
+   * (idempotency.v1.fingerprint_ignored_since)} of its fields, at any depth. The default of
+   * procedures.
    */
   public static Fingerprinter ofSchema(Descriptor request) {
     MarkedFields marked = MarkedFields.of(request);
@@ -60,12 +62,13 @@ public final class Fingerprinter {
   }
 
   /**
-   * Returns these rules with a field left out. A rule once in production is not changed; another
-   * one with a higher version is added.
+   * Returns these rules with one more field left out. Do not change a rule that has been in
+   * production; add another one with a higher version.
    *
-   * @param version since which version, from 1 (always) to 32,767; versions need not be consecutive
-   * @param path the field, its names joined by dots; within a repeated message, that of every
-   *     element
+   * @param version the version since when the field is left out, from 1 (always) to 32,767;
+   *     versions need not be consecutive
+   * @param path the names of nested fields, joined by dots; within a repeated message, the field of
+   *     every element
    * @throws IllegalArgumentException if the version is out of range
    */
   public Fingerprinter ignoringSince(int version, String path) {
@@ -82,7 +85,7 @@ public final class Fingerprinter {
     return under(version, request);
   }
 
-  /** Returns how a request compares with a recorded one, under the record's own rules. */
+  /** Compares a request with a recorded one, under the rules of the record. */
   public Fingerprint.Match compare(Message request, Fingerprint recorded) {
     if (recorded.version() > version) {
       return Fingerprint.Match.INCOMPARABLE;
@@ -92,7 +95,7 @@ public final class Fingerprinter {
         : Fingerprint.Match.OTHER;
   }
 
-  /** Returns what is wrong with these rules for requests of a type; empty if nothing is. */
+  /** Returns the problems of these rules for a type of request; empty if there are none. */
   public List<String> problems(Descriptor request) {
     List<String> problems = new ArrayList<>(marked.problems());
     ignored.stream()

@@ -3,20 +3,20 @@ package io.github.grpcidempotency.key;
 import java.util.Optional;
 
 /**
- * A key as a source found it.
+ * A key that a source has found.
  *
  * @param value the canonical key
- * @param caller whose key it is, where the source knows better than authentication: a webhook's
- *     principal; empty for the caller of the call
- * @param name where it was found, as errors name it; empty for the name of the source
+ * @param caller the caller that the source has determined itself, such as a webhook's principal;
+ *     empty for the authenticated caller of the call
+ * @param name the place of the key for error messages; empty for the name of the source
  */
 public record FoundKey(String value, Optional<Caller> caller, Optional<String> name) {
-  /** Makes a key that is named as its source is. */
+  /** Makes a key with the name of its source. */
   public FoundKey(String value, Optional<Caller> caller) {
     this(value, caller, Optional.empty());
   }
 
-  /** Returns a key of the call's own caller. */
+  /** Returns a key of the authenticated caller. */
   public static FoundKey of(String value) {
     return new FoundKey(value, Optional.empty());
   }
@@ -31,7 +31,7 @@ public record FoundKey(String value, Optional<Caller> caller, Optional<String> n
     return new FoundKey(value, caller, name.or(() -> Optional.of(found)));
   }
 
-  /** Says nothing of the key: raw keys stay out of logs. */
+  /** Leaves out the key, because raw keys must not get into logs. */
   @Override
   public String toString() {
     return "FoundKey[withheld]";

@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.key;
 
 /**
- * A canonical key within its caller's scope: the identity of one operation.
+ * A canonical key and its caller, which together identify one operation.
  *
- * @param caller whose key it is
- * @param value the key in its format's canonical spelling
+ * @param caller the caller that the key belongs to
+ * @param value the key in the canonical form of its format
  */
 public record IdempotencyKey(Caller caller, String value) {
   private static final int MAX_CHARACTERS = 512;
@@ -22,9 +22,9 @@ public record IdempotencyKey(Caller caller, String value) {
   }
 
   /**
-   * Returns whether a store can keep a key, whatever its format allows: it is 1 to 512 characters,
-   * none of them a control character, nor half of one. Half a character (an unpaired surrogate) has
-   * no UTF-8: two keys with different halves would be stored as one.
+   * Returns whether a store can keep a key: it has 1 to 512 characters, none of them a control
+   * character or an unpaired surrogate. A surrogate has no UTF-8, so two keys with different ones
+   * would be stored as one. Applies to every format.
    */
   public static boolean isKey(String value) {
     return !value.isEmpty()
@@ -37,8 +37,8 @@ public record IdempotencyKey(Caller caller, String value) {
   }
 
   /**
-   * Returns the key as it is stored beside the user's id: the namespace stands in front of the
-   * first colon. A namespace contains no colon, so two scopes never share a spelling.
+   * Returns the key as it is stored beside the user's id, with the namespace in front of the first
+   * colon. A namespace contains no colon, so keys of two scopes are never stored as the same text.
    */
   public String stored() {
     return caller.namespace().isEmpty() && value.indexOf(':') < 0
@@ -46,7 +46,7 @@ public record IdempotencyKey(Caller caller, String value) {
         : caller.namespace() + ":" + value;
   }
 
-  /** Says nothing of the key: raw keys stay out of logs. */
+  /** Leaves out the key, because raw keys must not get into logs. */
   @Override
   public String toString() {
     return "IdempotencyKey[withheld]";

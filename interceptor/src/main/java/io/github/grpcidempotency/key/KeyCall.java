@@ -4,12 +4,12 @@ import com.google.protobuf.Message;
 import java.util.List;
 import java.util.Optional;
 
-/** What a key source may look at. */
+/** The call in which a key source looks for a key. */
 public interface KeyCall {
   /** Returns the full name of the method called. */
   String procedure();
 
-  /** Returns who calls, if authentication said so. */
+  /** Returns the authenticated caller, if there is one. */
   Optional<Caller> caller();
 
   /** Returns all values of an ASCII header, in order. */
@@ -18,7 +18,8 @@ public interface KeyCall {
   /**
    * Returns the request.
    *
-   * @throws IllegalStateException if the source did not say that it reads the request
+   * @throws IllegalStateException if the source does not {@linkplain KeySource#readsRequest() read
+   *     the request}
    */
   Message request();
 }

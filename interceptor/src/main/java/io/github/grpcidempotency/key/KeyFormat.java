@@ -5,16 +5,17 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Checks a raw key and gives its canonical spelling. Implementations are pure and thread-safe.
+ * Checks a raw key and returns its canonical form. Implementations are pure and thread-safe.
  *
- * <p>Whatever a format accepts must also be {@linkplain IdempotencyKey#isKey usable as a key}.
+ * <p>Every key that a format accepts must also be {@linkplain IdempotencyKey#isKey usable as a
+ * key}.
  */
 @FunctionalInterface
 public interface KeyFormat {
-  /** Returns the canonical spelling of a well-formed raw key, or empty for a malformed one. */
+  /** Returns the canonical form of a well-formed raw key, or empty for a malformed one. */
   Optional<String> canonicalize(String raw);
 
-  /** Accepts a UUID in its 36-character text form (RFC 9562) and spells it in lower case. */
+  /** Accepts a UUID in its 36-character text form (RFC 9562). The canonical form is lower case. */
   static KeyFormat uuid() {
     Pattern uuid = Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
     return raw ->
@@ -22,7 +23,7 @@ public interface KeyFormat {
   }
 
   /**
-   * Accepts a random UUID only (version 4 of RFC 9562), as AIP-155 asks for in {@code request_id}.
+   * Accepts random UUIDs only (version 4 of RFC 9562), as AIP-155 requires for {@code request_id}.
    */
   static KeyFormat uuid4() {
     Pattern version4 =
@@ -36,15 +37,15 @@ public interface KeyFormat {
   }
 
   /**
-   * Accepts opaque keys: {@code [A-Za-z0-9._~-]{1,255}}, case kept. The IETF's
-   * draft-ietf-httpapi-idempotency-key-header leaves a key's form to the resource; these are
-   * unreserved characters of a URI (RFC 3986).
+   * Accepts opaque keys: {@code [A-Za-z0-9._~-]{1,255}}, case-sensitive. These are the unreserved
+   * characters of a URI (RFC 3986). The IETF's draft-ietf-httpapi-idempotency-key-header leaves the
+   * format of keys to the resource.
    */
   static KeyFormat opaque() {
     return matching(Pattern.compile("[A-Za-z0-9._~-]{1,255}"));
   }
 
-  /** Accepts what the whole of a pattern matches, unchanged. */
+  /** Accepts keys that match a pattern as a whole, and leaves them unchanged. */
   static KeyFormat matching(Pattern pattern) {
     return raw -> pattern.matcher(raw).matches() ? Optional.of(raw) : Optional.empty();
   }

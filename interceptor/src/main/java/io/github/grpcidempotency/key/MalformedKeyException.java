@@ -4,15 +4,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key is there and is not as it should be. The message is for logs of the service's own and
- * carries no key; the client is told {@code IDEMPOTENCY_KEY_INVALID}.
+ * A call carries a malformed key. The message is for the service's own logs and contains no key.
+ * The client gets {@code IDEMPOTENCY_KEY_INVALID}.
  */
 public final class MalformedKeyException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final @Nullable String keyName;
 
-  /** Makes the exception with what is wrong. */
+  /** Makes the exception with a message that says what is wrong. */
   public MalformedKeyException(String message) {
     this(message, null);
   }
@@ -22,7 +22,7 @@ public final class MalformedKeyException extends RuntimeException {
     this.keyName = keyName;
   }
 
-  /** Returns where the key was found, if that is narrower than its source. */
+  /** Returns the place of the key, if it is more specific than the name of its source. */
   public Optional<String> keyName() {
     return Optional.ofNullable(keyName);
   }

@@ -7,9 +7,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The deterministic key of one run of a scheduled job: whichever scheduler starts the run, and
- * however often, it is one operation. Spelt {@code sched:{id}:{instant}}, the instant being the one
- * that the run was due at, in UTC (RFC 3339).
+ * The deterministic key of one run of a scheduled job: {@code sched:{id}:{instant}}, with the
+ * instant at which the run was due, in UTC (RFC 3339). Whichever scheduler starts the run, and
+ * however often, it is one operation.
  */
 public final class ScheduleKey {
   private static final Pattern ID = Pattern.compile("[A-Za-z0-9._~-]{1,128}");

@@ -1,15 +1,14 @@
 package io.github.grpcidempotency.key;
 
 /**
- * A key is there, and its sender has not proved to be the one whose key it is: the signature of a
- * webhook is wrong, or there is no such webhook. The message is for logs of the service's own and
- * carries no key; the client is told {@code IDEMPOTENCY_CALLER_REQUIRED}, the same for whatever was
- * wrong.
+ * The caller cannot prove that a key is theirs, for instance because the signature of a webhook is
+ * wrong or the webhook is unknown. The message is for the service's own logs and contains no key.
+ * The client gets {@code IDEMPOTENCY_CALLER_REQUIRED}, whatever was wrong.
  */
 public final class UnauthenticatedKeyException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  /** Makes the exception with what is wrong. */
+  /** Makes the exception with a message that says what is wrong. */
   public UnauthenticatedKeyException(String message) {
     super(message);
   }

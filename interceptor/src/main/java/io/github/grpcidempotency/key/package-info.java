@@ -1,8 +1,9 @@
 /**
- * Who calls with which key, and what was asked: the values that name one operation. A raw key is
- * checked by a {@link io.github.grpcidempotency.key.KeyFormat} and scoped by the {@link
- * io.github.grpcidempotency.key.Caller}; the {@link io.github.grpcidempotency.key.Fingerprint}
- * tells two requests under one key apart.
+ * Keys, callers and fingerprints: the values that identify one operation. A {@link
+ * io.github.grpcidempotency.key.KeySource} finds the key, a {@link
+ * io.github.grpcidempotency.key.KeyFormat} checks it, and the {@link
+ * io.github.grpcidempotency.key.Caller} scopes it. The {@link
+ * io.github.grpcidempotency.key.Fingerprint} distinguishes two requests with the same key.
  */
 @NullMarked
 package io.github.grpcidempotency.key;
