@@ -11,7 +11,7 @@ import java.util.OptionalInt;
 import java.util.UUID;
 
 /**
- * What the running handler, or piece of work, runs under. Found through the gRPC {@link
+ * The operation that the current handler or piece of work runs in. Found through the gRPC {@link
  * io.grpc.Context}: on the handler's own thread, or wherever that context is current. Thread-safe.
  */
 public final class CurrentCall {
@@ -26,25 +26,21 @@ public final class CurrentCall {
   }
 
   /**
-   * Returns which run of the operation this is, from 1; empty for a call without a key. A later one
-   * follows a run whose server died, and whose effect may have happened.
+   * Returns the number of this run of the operation, from 1; empty for a call without a key. A run after the first follows one whose server died, and whose effect may have happened.
    */
   public static OptionalInt attempt() {
     return claim().map(Claim::attempt).map(OptionalInt::of).orElseGet(OptionalInt::empty);
   }
 
   /**
-   * Returns whether the handler has a transaction of the store's to write through, as that of a
-   * transactional procedure has.
+   * Returns whether the handler runs in a transaction of the store, as the handler of a transactional procedure does.
    */
   public static boolean hasTransaction() {
     return transaction().isPresent();
   }
 
   /**
-   * Has the transaction rolled back when the handler has ended. Nothing of the call remains then: a
-   * handler that answers OK all the same is answered for with {@code INTERNAL}, and a retry runs
-   * again.
+   * Rolls the transaction back when the handler has ended, so that nothing of the call remains. If the handler still answers {@code OK}, the client gets {@code INTERNAL}, and a retry runs the handler again.
    *
    * @throws IllegalStateException if there is no transaction
    */
@@ -55,7 +51,7 @@ public final class CurrentCall {
   }
 
   /**
-   * Returns the claim that the handler runs under; empty for a call without a key. For a store's
+   * Returns the claim of the current call; empty for a call without a key. For a store's
    * own module.
    */
   public static Optional<Claim> claim() {
@@ -71,8 +67,7 @@ public final class CurrentCall {
   }
 
   /**
-   * Returns what the current claim's store is to keep of a response, and the same again for the
-   * same response. For a store whose claims are completed within the handler's own transaction.
+   * Returns what the store keeps of a response for the current claim; the same each time for the same response. For a store whose claims are completed within the handler's own transaction.
    *
    * @throws IllegalStateException if the current call has no claim
    * @throws io.github.grpcidempotency.store.StoreException if the response cannot be sealed

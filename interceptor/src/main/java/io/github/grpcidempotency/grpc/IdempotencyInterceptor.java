@@ -31,14 +31,14 @@ import org.slf4j.LoggerFactory;
  * Makes create RPCs safe to retry: the handler runs once for an {@code idempotency-key}, and every
  * retry gets the first answer.
  *
- * <p>Untouched, at no cost, are: methods without a {@link Procedure}, calls without a key, and
- * everything if no store is configured. A call that has a key and is not protected all the same,
- * for want of a caller for instance, is heard: see {@link UnprotectedCause}. Register the
- * interceptor once, so that authentication runs first ({@code ServerBuilder} calls the one added
- * last first).
+ * <p>Methods without a {@link Procedure} and calls without a key pass through untouched, at no
+ * cost; so does everything if no store is configured. A call that has a key but runs unprotected,
+ * for instance without a caller, is reported: see {@link UnprotectedCause}. Register the
+ * interceptor once, and so that authentication runs before it ({@code ServerBuilder} calls the
+ * interceptor that was added last first).
  *
- * <p>Store work runs on the thread that gRPC calls back on: give the server an executor that may
- * block, as for any handler that talks to a database. Thread-safe.
+ * <p>The store is called on the threads of the server's executor. As for any handler that uses a
+ * database, that executor must allow blocking. Thread-safe.
  */
 public final class IdempotencyInterceptor implements ServerInterceptor, AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
@@ -61,7 +61,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
    * Starts an interceptor.
    *
    * @param procedures the create RPCs to make idempotent
-   * @param callers who calls
+   * @param callers finds the caller of a call
    */
   public static Builder builder(Procedures procedures, CallerResolver callers) {
     return new Builder(procedures, callers);
@@ -170,7 +170,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       this.callers = callers;
     }
 
-    /** Sets where operations are recorded. Without a store every call passes through untouched. */
+    /**
+     * Sets the store that records operations. Without a store every call passes through untouched.
+     */
     public Builder store(IdempotencyStore store) {
       this.store = Optional.of(store);
       return this;
@@ -186,15 +188,15 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       return this;
     }
 
-    /** Sets who hears of what happens; nobody by default. */
+    /** Sets the listener for events; none by default. */
     public Builder listener(IdempotencyListener listener) {
       this.listener = listener;
       return this;
     }
 
     /**
-     * Sets where calls go on that had to wait for another; their handlers may run there. Give the
-     * executor of the server; by default it is a pool of daemon threads that grows as needed.
+     * Sets the executor that resumes calls that waited for another one; their handlers may run on
+     * it. Pass the server's executor. The default is a pool of daemon threads that grows as needed.
      */
     public Builder executor(Executor executor) {
       this.executor = executor;
@@ -202,11 +204,11 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Checks the procedures, and that the store can serve them, and returns the interceptor. Close
-     * it with the server.
+     * Checks the procedures and the store, and returns the interceptor. Close it when the server
+     * has terminated.
      *
-     * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists all
-     *     of it
+     * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists
+     *     every problem
      * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
      */
     public IdempotencyInterceptor build() {

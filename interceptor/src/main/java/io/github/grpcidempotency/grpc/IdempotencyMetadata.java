@@ -2,9 +2,14 @@ package io.github.grpcidempotency.grpc;
 
 import io.grpc.Metadata;
 
-/** The metadata of the wire contract. All of it is ASCII; the trailers stand on success only. */
+/**
+ * The metadata of the wire contract. All entries are ASCII. The trailers are sent on success only.
+ */
 public final class IdempotencyMetadata {
-  /** Request header: the client's key, unless the interceptor is told another name. */
+  /**
+   * Request header: the client's key, unless {@link IdempotencyInterceptor.Builder#keyHeader} names
+   * another header.
+   */
   public static final Metadata.Key<String> KEY = ascii("idempotency-key");
 
   /** Trailer: {@code processing}, {@code completed} or {@code failed}. */
@@ -16,10 +21,10 @@ public final class IdempotencyMetadata {
   /** Trailer: the id of the operation's record. */
   public static final Metadata.Key<String> OPERATION = ascii("idempotency-operation");
 
-  /** Trailer: until when retries are answered, an RFC 3339 instant. */
+  /** Trailer: when the record expires, an RFC 3339 instant. */
   public static final Metadata.Key<String> EXPIRES = ascii("idempotency-expires");
 
-  /** Trailer: on replays, the response fields that were never recorded, joined by commas. */
+  /** Trailer: on replays, the response fields that were not recorded, joined by commas. */
   public static final Metadata.Key<String> OMITTED = ascii("idempotency-omitted");
 
   /**
@@ -33,9 +38,8 @@ public final class IdempotencyMetadata {
   private IdempotencyMetadata() {}
 
   /**
-   * Marks an error as terminal: it is recorded, and every retry gets the same one. For a handler
-   * that closes with {@code status.asRuntimeException(trailers)}. The mark does not reach the
-   * client.
+   * Marks an error as terminal: it is recorded, and every retry gets the same one. Use it with
+   * {@code status.asRuntimeException(trailers)}. The mark is not sent to the client.
    */
   public static void markTerminal(Metadata trailers) {
     trailers.put(TERMINAL, "true");

@@ -1,6 +1,6 @@
 /**
- * Where the library meets gRPC: the interceptor, one call's journey through it, and the wire
- * contract in metadata and rich errors. Start reading at {@code IdempotentCall}.
+ * The gRPC side: the interceptor, the path of one call through it, and the wire contract in
+ * metadata and rich errors. To read the code, start at {@code IdempotentCall}.
  */
 @NullMarked
 package io.github.grpcidempotency.grpc;
