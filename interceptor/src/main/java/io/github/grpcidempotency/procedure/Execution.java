@@ -1,23 +1,23 @@
 package io.github.grpcidempotency.procedure;
 
-/** How a handler's effect and the record of its answer are brought together. */
+/** How the effect of a handler and the record of its answer are committed. */
 public enum Execution {
   /**
-   * A reservation is committed first, then the handler runs, then its answer is recorded. The
-   * handler knows nothing. A server that crashes between effect and record makes a retry run the
+   * A reservation is committed, then the handler runs, then its answer is recorded. The handler
+   * knows nothing about it. If the server crashes between effect and record, a retry runs the
    * handler again once the lease has ended, unless the handler records its answer in its own
    * transaction.
    */
   RESERVED,
   /**
-   * The same, for a handler whose effect lives in the store's own database: the reservation need
-   * not be flushed to disk on its own, for a crash that loses it has lost the effect as well.
+   * The same, for a handler whose effect is in the store's own database. The reservation is not
+   * flushed to disk by itself, because a crash that loses it has lost the effect as well.
    */
   RESERVED_SAME_DATABASE,
   /**
-   * The handler writes through the claim's own transaction, which the interceptor opens and
-   * commits: effect and record are one commit, and no crash can separate them. Calls without a key
-   * run in a plain transaction.
+   * The handler writes in the claim's transaction, which the interceptor begins and commits. Effect
+   * and record are one commit, and no crash can separate them. Calls without a key run in a plain
+   * transaction.
    */
   TRANSACTIONAL
 }

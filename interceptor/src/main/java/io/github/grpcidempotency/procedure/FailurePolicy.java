@@ -6,11 +6,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which errors of a handler are more than "nothing happened, try again".
+ * What the errors of a handler mean for its key. By default an error frees the key.
  *
- * @param terminal codes that are recorded and replayed, details included: trying again is pointless
- * @param unknown codes after which the effect may or may not have happened: the key stays reserved
- *     until its lease ends
+ * @param terminal codes that are recorded with their details and replayed, because a retry is
+ *     pointless
+ * @param unknown codes after which the effect may have happened: the key stays reserved until its
+ *     lease ends
  * @param trailers the names of trailers that are recorded with a terminal error, beside {@code
  *     grpc-status-details-bin}
  */
@@ -34,7 +35,9 @@ public record FailurePolicy(Set<Code> terminal, Set<Code> unknown, Set<String> t
     }
   }
 
-  /** Returns the default: every error frees the key, so that the client can retry with it. */
+  /**
+   * Returns the default: every error frees the key, so that the client can retry with the same key.
+   */
   public static FailurePolicy releaseAll() {
     return RELEASE_ALL;
   }

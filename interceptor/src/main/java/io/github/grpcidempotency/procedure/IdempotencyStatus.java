@@ -2,13 +2,13 @@ package io.github.grpcidempotency.procedure;
 
 import java.util.Locale;
 
-/** How far the asynchronous work behind a created resource has come. Clients see nothing else. */
+/** The state of the asynchronous work behind a created resource, as clients see it. */
 public enum IdempotencyStatus {
-  /** Not done yet, or not known. */
+  /** Not done yet, or unknown. */
   PROCESSING,
-  /** Done, or there was none. */
+  /** Done, or there is no asynchronous work. */
   COMPLETED,
-  /** Given up; the resource exists but its asynchronous work does not. */
+  /** Given up. The resource exists, but its asynchronous work was not done. */
   FAILED;
 
   private final String trailer = name().toLowerCase(Locale.ROOT);

@@ -3,10 +3,10 @@ package io.github.grpcidempotency.procedure;
 import java.time.Duration;
 
 /**
- * What a duplicate gets while the first call is running.
+ * What happens to a duplicate while the first call is running.
  *
- * @param limit how long it waits for the first call's answer at most, the call's own deadline
- *     permitting; zero to be refused at once
+ * @param limit how long the duplicate waits for the first call's answer at most, within its own
+ *     deadline; zero to refuse it at once
  */
 public record InFlightPolicy(Duration limit) {
   private static final Duration MOST = Duration.ofDays(36_500);
@@ -23,14 +23,14 @@ public record InFlightPolicy(Duration limit) {
     }
   }
 
-  /** Returns the default: the duplicate is told to come again. */
+  /** Returns the default: the duplicate is refused, and told when to retry. */
   public static InFlightPolicy refuse() {
     return REFUSE;
   }
 
   /**
-   * Returns the policy by which a duplicate waits, without a thread or a connection, and is then
-   * answered with the first call's answer; or runs itself if the first call left nothing.
+   * Returns the policy by which a duplicate waits for the first call's answer, and runs if that
+   * call leaves none. A waiting call holds neither a thread nor a connection.
    *
    * @param limit how long at most
    * @throws IllegalArgumentException if it is negative, or longer than 36,500 days

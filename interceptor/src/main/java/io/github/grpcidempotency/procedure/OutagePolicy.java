@@ -1,13 +1,13 @@
 package io.github.grpcidempotency.procedure;
 
-/** What a keyed call gets during an outage of the store. */
+/** What happens to a call with a key during an outage of the whole store. */
 public enum OutagePolicy {
   /**
-   * The handler runs without idempotency, and that is heard: an outage of the store as a whole
-   * disables idempotency, not the API. It covers a store to which no connection can be made, and
-   * one that is broken for everybody (read-only, disk full, a right or a table missing) and shows
-   * no record of the key. It never covers a full pool, a timeout, contention or a cut connection,
-   * for whoever holds the key may be well; then the call is refused with {@code UNAVAILABLE}.
+   * The handler runs without idempotency, and an event and a warning report it. It is an outage if
+   * no connection to the store can be made, or if the store is broken for everybody (read-only,
+   * disk full, a right or a table missing) and shows no record of the key. A full pool, a timeout,
+   * contention and a cut connection are not an outage, because another call may hold the key. Such
+   * a call is refused with {@code UNAVAILABLE}.
    */
   FAIL_OPEN,
   /** The call is refused with {@code UNAVAILABLE}. */

@@ -12,23 +12,24 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * The descriptor of one create RPC: all that the library must know of it. Implement it, build it
- * with {@link #of}, or let the method's {@code (idempotency.v1.procedure)} option describe it with
- * {@link #annotated}.
+ * The descriptor of one create RPC: everything that the library must know about it. Build it with
+ * {@link #of}, read it from the method's {@code (idempotency.v1.procedure)} option with {@link
+ * #annotated}, or implement it.
  *
  * <p>Implementations are immutable: they are checked once, at start-up, and then read by many
  * threads.
  */
 public interface Procedure {
-  /** Returns the method described; empty for work that is no RPC. */
+  /** Returns the method; empty for work that is not an RPC. */
   Optional<MethodDescriptor<?, ?>> method();
 
   /**
-   * Returns the procedure's name; a method's is {@code package.Service/Method}. Records carry it.
+   * Returns the name of the procedure, which is stored in records. A method's is {@code
+   * package.Service/Method}.
    */
   String name();
 
-  /** Returns whether calls carry a key; by default they may, in the interceptor's own header. */
+  /** Returns whether calls carry a key; optional by default. */
   default KeyPolicy keyPolicy() {
     return KeyPolicy.OPTIONAL;
   }
@@ -38,34 +39,34 @@ public interface Procedure {
     return Optional.empty();
   }
 
-  /** Returns how a key in the interceptor's own header must look; a UUID unless said otherwise. */
+  /** Returns the format of a key in the interceptor's own header; a UUID by default. */
   default KeyFormat keyFormat() {
     return ProcedureBuilder.UUID_FORMAT;
   }
 
   /**
-   * Returns what of the request must be the same on every retry; all of it by default. What {@link
-   * #of} builds leaves out, unless said otherwise, what {@link Fingerprinter#ofSchema} does.
+   * Returns the rules by which a retry's request must be equal to the first one; the whole request
+   * by default. Procedures that {@link #of} builds use {@link Fingerprinter#ofSchema} by default.
    */
   default Fingerprinter fingerprinter() {
     return Fingerprinter.wholeRequest();
   }
 
-  /** Returns what the method creates; empty if its record refers to no resource. */
+  /** Returns the type of the created resource; empty if the record refers to none. */
   default Optional<ResourceType> resourceType() {
     return Optional.empty();
   }
 
   /**
-   * Returns the id of the resource that a response tells of. Called once per executed call, after
-   * the handler succeeded; what it throws costs the record its reference, never the response.
+   * Returns the id of the created resource from a response. Called once per executed call, after
+   * the handler succeeded. If it throws, the record has no reference; the response is not affected.
    */
   default Optional<UUID> resourceId(Message response) {
     return Optional.empty();
   }
 
   /**
-   * Returns who tells the status of the resource; empty for a procedure without asynchronous work,
+   * Returns the resolver of the resource's status; empty for a procedure without asynchronous work,
    * which is {@code completed} at once.
    */
   default Optional<StatusResolver> statusResolver() {
@@ -73,72 +74,69 @@ public interface Procedure {
   }
 
   /**
-   * Returns how long a record answers retries; 24 hours by default. Asked anew for every key, so
-   * that it can be changed while the server runs; keys that have been used keep what they had.
+   * Returns how long a record answers retries; 24 hours by default. Called for every new key, so it
+   * can change while the server runs. Existing records keep theirs.
    */
   default Duration retention() {
     return RetentionClass.INTERACTIVE.duration();
   }
 
   /**
-   * Returns whether every replay lets the retention begin anew; by default it is counted from the
-   * record's creation. A replay then writes, unless the last one was a moment ago, and counts the
-   * retention of its own day.
+   * Returns whether every replay restarts the retention, with the value of that moment; by default
+   * it counts from the record's creation. If so, a replay writes, unless the last one was a moment
+   * ago.
    */
   default boolean retainedFromLastReplay() {
     return false;
   }
 
-  /**
-   * Returns what keeps recorded answers, responses and errors, secret at rest; by default nothing
-   * does.
-   */
+  /** Returns the encryption of recorded responses and errors; none by default. */
   default Optional<ResponseProtection> responseProtection() {
     return Optional.empty();
   }
 
   /**
-   * Returns the paths of response fields that are not recorded. Replays lack them, and say so in
-   * the {@code idempotency-omitted} trailer.
+   * Returns the paths of response fields that are not recorded. Replays do not have them and list
+   * them in the trailer {@code idempotency-omitted}.
    */
   default Set<String> omittedFields() {
     return Set.of();
   }
 
-  /**
-   * Returns who decides whether an answer may be replayed; by default its caller always gets it.
-   */
+  /** Returns the guard that decides whether an answer may be replayed; by default it always may. */
   default Optional<ReplayGuard> replayGuard() {
     return Optional.empty();
   }
 
   /**
-   * Returns what a keyed call gets during an outage of the store. Where effect and record share a
-   * database it fails closed, for an open run can only do harm there; a transactional procedure
-   * always does.
+   * Returns what happens to a call with a key during an outage of the store. By default {@link
+   * Execution#RESERVED} fails open and the others fail closed. A transactional procedure always
+   * fails closed.
    */
   default OutagePolicy outagePolicy() {
     return OutagePolicy.of(execution());
   }
 
-  /** Returns how the handler's effect and its record are brought together. */
+  /** Returns how the handler's effect and its record are committed; reserved by default. */
   default Execution execution() {
     return Execution.RESERVED;
   }
 
-  /** Returns what a duplicate gets while the first call is running; by default it is refused. */
+  /**
+   * Returns what happens to a duplicate while the first call is running; it is refused by default.
+   */
   default InFlightPolicy inFlightPolicy() {
     return InFlightPolicy.refuse();
   }
 
-  /** Returns which of the handler's errors are recorded or held; by default every one releases. */
+  /** Returns what the handler's errors mean for the key; by default every error frees it. */
   default FailurePolicy failurePolicy() {
     return FailurePolicy.releaseAll();
   }
 
   /**
-   * Returns what its author knows to be wrong with this descriptor, beside what is checked anyway;
-   * a server with any of it does not start.
+   * Returns the problems that the descriptor knows of itself, in addition to the library's own
+   * checks. A server with any problem does not start.
    */
   default List<String> problems() {
     return List.of();
@@ -151,17 +149,17 @@ public interface Procedure {
   }
 
   /**
-   * Starts the descriptor of work that is no RPC.
+   * Starts the descriptor of work that is not an RPC.
    *
-   * @param name what records call it, such as {@code jobs/close-month}
+   * @param name the name that is stored in records, such as {@code jobs/close-month}
    */
   static ProcedureBuilder<Message> named(String name) {
     return new ProcedureBuilder<>(name, Optional.empty());
   }
 
   /**
-   * Starts the descriptor of a method from its {@code (idempotency.v1.procedure)} option; what is
-   * then said in Java overrides. What is wrong with the option is told when the server starts.
+   * Starts the descriptor of a method from its {@code (idempotency.v1.procedure)} option. Settings
+   * of the builder override the option. Problems of the option are reported when the server starts.
    *
    * @throws IllegalArgumentException if the method has no such option
    */

@@ -15,7 +15,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * Builds a {@link Procedure}; what is not said is as the interface's defaults have it. Not
+ * Builds a {@link Procedure}. Settings that are left out have the defaults of the interface. Not
  * thread-safe.
  *
  * @param <ResponseT> the method's response
@@ -53,7 +53,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
             .orElseGet(Fingerprinter::wholeRequest);
   }
 
-  /** Says what the method creates, and how its response tells the new resource's id. */
+  /** Sets the type of the created resource, and how to get its id from the response. */
   public ProcedureBuilder<ResponseT> resource(
       ResourceType type, Function<? super ResponseT, UUID> id) {
     this.resourceType = Optional.of(type);
@@ -61,15 +61,15 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Says who tells the status of the created resource. */
+  /** Sets the resolver of the created resource's status. */
   public ProcedureBuilder<ResponseT> status(StatusResolver resolver) {
     this.statusResolver = Optional.of(resolver);
     return this;
   }
 
   /**
-   * Says whether calls carry a key. By default they may, and must if {@link #keyFrom} says where it
-   * comes from.
+   * Sets whether calls carry a key. Optional by default, and {@link KeyPolicy#DERIVED} with {@link
+   * #keyFrom}.
    */
   public ProcedureBuilder<ResponseT> keyPolicy(KeyPolicy policy) {
     this.keyPolicy = Optional.of(policy);
@@ -77,98 +77,98 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Says where the key comes from, which makes the policy {@link KeyPolicy#DERIVED} unless another
-   * is said.
+   * Sets where the key comes from, which makes the policy {@link KeyPolicy#DERIVED} unless you set
+   * one.
    */
   public ProcedureBuilder<ResponseT> keyFrom(KeySource source) {
     this.keySource = Optional.of(source);
     return this;
   }
 
-  /** Says how a key in the standard header must look; a UUID by default. */
+  /** Sets the format of a key in the standard header; a UUID by default. */
   public ProcedureBuilder<ResponseT> keyFormat(KeyFormat format) {
     this.keyFormat = format;
     return this;
   }
 
   /**
-   * Says what of the request must be the same on every retry. By default that is all of it, but for
-   * the fields whose schema says otherwise ({@link Fingerprinter#ofSchema}); this overrides both.
+   * Sets the rules by which a retry's request must be equal to the first one. The default is {@link
+   * Fingerprinter#ofSchema}: the whole request, without fields that its schema leaves out.
    */
   public ProcedureBuilder<ResponseT> fingerprint(Fingerprinter fingerprinter) {
     this.fingerprinter = fingerprinter;
     return this;
   }
 
-  /** Says how long a record answers retries. */
+  /** Sets how long a record answers retries. */
   public ProcedureBuilder<ResponseT> retention(Duration retention) {
     return retention(() -> retention);
   }
 
-  /** Says how long a record answers retries. */
+  /** Sets how long a record answers retries. */
   public ProcedureBuilder<ResponseT> retention(RetentionClass retention) {
     return retention(retention::duration);
   }
 
   /**
-   * Says how long a record answers retries; asked anew for every key, so that it can be changed
-   * while the server runs. It must not block. A value that is not positive, or an exception, is
-   * logged, and the last good value kept.
+   * Sets how long a record answers retries. The supplier is called for every new key, so the value
+   * can change while the server runs. It must not block. If it throws or returns a value out of
+   * range, that is logged and the last good value is used.
    */
   public ProcedureBuilder<ResponseT> retention(Supplier<Duration> retention) {
     this.retention = new Retention(retention);
     return this;
   }
 
-  /** Lets every replay begin the retention anew, with its value of that moment. */
+  /** Restarts the retention on every replay, with the value of that moment. */
   public ProcedureBuilder<ResponseT> retainFromLastReplay() {
     this.retainedFromLastReplay = true;
     return this;
   }
 
   /**
-   * Says what a keyed call gets during an outage of the store. By default it is served if the
-   * procedure is plainly reserved, and refused where effect and record share a database.
+   * Sets what happens to a call with a key during an outage of the store. By default {@link
+   * Execution#RESERVED} fails open and the others fail closed.
    */
   public ProcedureBuilder<ResponseT> outage(OutagePolicy policy) {
     this.outagePolicy = Optional.of(policy);
     return this;
   }
 
-  /** Says how the handler's effect and its record are brought together; reserved by default. */
+  /** Sets how the handler's effect and its record are committed; reserved by default. */
   public ProcedureBuilder<ResponseT> execution(Execution execution) {
     this.execution = execution;
     return this;
   }
 
-  /** Says what a duplicate gets while the first call is running; by default it is refused. */
+  /** Sets what happens to a duplicate while the first call is running; it is refused by default. */
   public ProcedureBuilder<ResponseT> inFlight(InFlightPolicy policy) {
     this.inFlightPolicy = policy;
     return this;
   }
 
-  /** Says which of the handler's errors are recorded or held; by default every one releases. */
+  /** Sets what the handler's errors mean for the key; by default every error frees it. */
   public ProcedureBuilder<ResponseT> failures(FailurePolicy policy) {
     this.failurePolicy = policy;
     return this;
   }
 
-  /** Says what keeps recorded answers, responses and errors, secret at rest. */
+  /** Sets the encryption of recorded responses and errors; none by default. */
   public ProcedureBuilder<ResponseT> protect(ResponseProtection protection) {
     this.responseProtection = Optional.of(protection);
     return this;
   }
 
   /**
-   * Says which fields of the response are not recorded, by their paths; within a repeated message,
-   * those of every element.
+   * Sets the paths of response fields that are not recorded; within a repeated message, the field
+   * of every element.
    */
   public ProcedureBuilder<ResponseT> omit(String... paths) {
     this.omittedFields = Set.copyOf(List.of(paths));
     return this;
   }
 
-  /** Says who decides whether an answer may be replayed. */
+  /** Sets the guard that decides whether an answer may be replayed. */
   public ProcedureBuilder<ResponseT> guard(ReplayGuard guard) {
     this.replayGuard = Optional.of(guard);
     return this;

@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * All procedures of a server. What is wrong with them is found when a server is built of them,
- * together with what is wrong with its store. Immutable.
+ * All procedures of a server. Building an interceptor with them checks them together with the
+ * store. Immutable.
  */
 public final class Procedures {
   private final Map<String, Procedure> byName;
@@ -39,8 +39,8 @@ public final class Procedures {
   }
 
   /**
-   * Returns all that is wrong with the descriptors, one sentence each; empty if nothing is. A
-   * server with any does not start: see {@link SetupException}.
+   * Returns the problems of the descriptors, one sentence each; empty if there are none. A server
+   * with any problem does not start: see {@link SetupException}.
    */
   public List<String> problems() {
     return problems;
@@ -63,7 +63,7 @@ public final class Procedures {
 
     private Builder() {}
 
-    /** Adds one descriptor. It overrides what the schema says of the same method. */
+    /** Adds one descriptor. It replaces the option of the same method. */
     public Builder add(Procedure procedure) {
       described.add(procedure);
       return this;
@@ -72,8 +72,8 @@ public final class Procedures {
     /**
      * Adds every method of a service that carries the {@code (idempotency.v1.procedure)} option.
      *
-     * @param statuses who tells the status of a resource type, empty where there is no asynchronous
-     *     work
+     * @param statuses finds the status resolver of a resource type; empty for one without
+     *     asynchronous work
      */
     public Builder addAnnotated(
         ServiceDescriptor service, Function<ResourceType, Optional<StatusResolver>> statuses) {

@@ -5,19 +5,20 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Decides whether a recorded answer may be given to this caller now: rights may have been revoked
- * since. Called before every replay, with the call's gRPC {@code Context} current; it may block as
- * a handler may. What it throws is logged, and the replay refused for good; unless that is a {@link
- * io.github.grpcidempotency.store.StoreException}, which says that the rights cannot be looked up
- * at the moment: then the call is refused with {@code UNAVAILABLE}, and may be tried again.
+ * Decides whether the caller may still have a recorded answer, because rights may have been revoked
+ * since. Called before every replay, with the call's gRPC {@code Context} current. It may block as
+ * a handler may. If it throws, that is logged and the replay is denied. If it cannot look up the
+ * rights, it should throw a {@link io.github.grpcidempotency.store.StoreException}: the call is
+ * then refused with {@code UNAVAILABLE}, and the client can retry.
  */
 @FunctionalInterface
 public interface ReplayGuard {
   /**
-   * Returns whether the caller may see the answer again.
+   * Returns whether the caller may have the answer.
    *
-   * @param caller who asks
-   * @param resourceId what the answer is about; empty if nothing, or if it was deleted since
+   * @param caller the caller of the retry
+   * @param resourceId the resource that the record refers to; empty if there is none, or if it was
+   *     deleted since
    */
   boolean mayReplay(Caller caller, Optional<UUID> resourceId);
 }

@@ -3,8 +3,8 @@ package io.github.grpcidempotency.procedure;
 import java.util.regex.Pattern;
 
 /**
- * The kind of resource that a procedure creates. Its name is the stem of the store's foreign key
- * column: {@code project} is held in {@code project_id}.
+ * The type of resource that a procedure creates. The store's foreign key column is named after it:
+ * {@code project} is stored in {@code project_id}.
  *
  * @param name lower case snake case, at most 60 characters
  */

@@ -3,25 +3,25 @@ package io.github.grpcidempotency.procedure;
 import com.google.protobuf.ByteString;
 
 /**
- * Keeps recorded answers secret at rest: responses, and terminal errors. Thread-safe.
+ * Encrypts recorded answers: responses and terminal errors. Thread-safe.
  *
- * <p>{@link TinkProtection} does it with a Tink keyset.
+ * <p>{@link TinkProtection} implements it with a Tink keyset.
  */
 public interface ResponseProtection {
   /**
-   * Returns what is stored for an answer. What it throws keeps the answer from being recorded, and
-   * it is tried again as after an outage of the store.
+   * Encrypts an answer for the store. If it throws, the client gets {@code ABORTED} and the answer
+   * is recorded in the background, as after an outage of the store.
    *
-   * @param binding names the record (its user, key and procedure): what was sealed with one binding
-   *     must not open with another, so that nobody can swap rows
+   * @param binding identifies the record (its user, key and procedure); an answer that was sealed
+   *     with one binding must not open with another, so that nobody can swap rows
    */
   ByteString seal(ByteString answer, ByteString binding);
 
   /**
-   * Returns the answer that was stored.
+   * Decrypts a stored answer.
    *
-   * @throws IllegalStateException if it was sealed with another binding, or its key is gone; the
-   *     replay is then refused, and the record kept
+   * @throws IllegalStateException if it was sealed with another binding, or its key is missing; the
+   *     replay is then refused, and the record is kept
    */
   ByteString open(ByteString stored, ByteString binding);
 }

@@ -3,21 +3,21 @@ package io.github.grpcidempotency.procedure;
 import java.util.List;
 
 /**
- * A server cannot be started as it is described. Thrown before the first call, once, with
- * everything that is wrong: with the descriptors, their options, and the store.
+ * The descriptors, their options or the store have problems, so the server cannot start. Lists all
+ * problems at once.
  */
 public final class SetupException extends IllegalStateException {
   private static final long serialVersionUID = 1L;
 
   private final transient List<String> problems;
 
-  /** Makes the exception of all problems, each a clear sentence. */
+  /** Makes the exception from all problems, one sentence each. */
   public SetupException(List<String> problems) {
     super("idempotency cannot be set up:\n  " + String.join("\n  ", problems));
     this.problems = List.copyOf(problems);
   }
 
-  /** Returns what is wrong, one sentence each. */
+  /** Returns the problems, one sentence each. */
   public List<String> problems() {
     return problems;
   }

@@ -5,16 +5,15 @@ import com.google.protobuf.ByteString;
 import java.security.GeneralSecurityException;
 
 /**
- * Encrypts recorded answers with a Tink AEAD. Take the primitive of a keyset: new answers are then
- * sealed with its primary key, and older ones open as long as their key is in the set. To rotate,
- * give every server the new key first, then make it the primary one, and remove the old one when
- * the last record sealed with it has expired. Needs {@code com.google.crypto.tink:tink}, an
- * optional dependency.
+ * Encrypts recorded answers with a Tink AEAD. Pass the primitive of a keyset: it encrypts with the
+ * primary key, and decrypts with every key of the set. To rotate, add the new key on every server,
+ * then make it the primary key, and remove the old one when the last record encrypted with it has
+ * expired. Needs {@code com.google.crypto.tink:tink}, an optional dependency.
  */
 public final class TinkProtection implements ResponseProtection {
   private final Aead aead;
 
-  /** Makes the protection of an AEAD primitive. */
+  /** Makes the protection from an AEAD primitive. */
   public TinkProtection(Aead aead) {
     this.aead = aead;
   }

@@ -1,7 +1,7 @@
 /**
- * What a service says of its create RPCs: one {@link io.github.grpcidempotency.procedure.Procedure}
- * each, written in Java or read from the method's protobuf option, and the values that it chooses
- * from.
+ * The description of a service's create RPCs: one {@link
+ * io.github.grpcidempotency.procedure.Procedure} for each, in Java or from the method's protobuf
+ * option, and the policies to choose from.
  */
 @NullMarked
 package io.github.grpcidempotency.procedure;
