@@ -5,13 +5,13 @@ import java.sql.Connection;
 import org.jdbi.v3.core.Handle;
 
 /**
- * The transaction that a transactional procedure's handler writes through. The interceptor opened
- * it, with the caller's {@code app.current_user_id} set, and commits it together with the record of
- * the answer when the handler succeeds; it rolls it back when the handler fails. The handler
- * neither commits nor closes it, and does not use it after it has answered.
+ * The transaction in which the handler of a transactional procedure writes. The interceptor begins
+ * it, with the caller's {@code app.current_user_id} set. It commits the transaction together with
+ * the record of the answer if the handler succeeds, and rolls it back if the handler fails. The
+ * handler must neither commit nor close it, nor use it after it has answered.
  *
  * <p>Found through the gRPC {@code Context}: on the handler's own thread, or wherever that context
- * is current. Like any transaction, it is used by one thread at a time.
+ * is current. Like any transaction, use it from one thread at a time.
  */
 public final class ClaimTransaction {
   private ClaimTransaction() {}

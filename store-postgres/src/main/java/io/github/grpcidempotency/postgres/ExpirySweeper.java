@@ -21,9 +21,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes expired records of all users, in small batches that leave each other's rows alone: every
- * server may run one. Correctness does not need it, since an expired record counts as absent; it
- * keeps the table small.
+ * Deletes expired records of all users, in small batches. Every server may run one; they skip each
+ * other's rows. It only keeps the table small: an expired record counts as absent even before it is
+ * deleted.
  *
  * <p>Thread-safe. One daemon thread, started by {@link #start}; close it with the server.
  */
@@ -61,10 +61,10 @@ public final class ExpirySweeper implements AutoCloseable {
   }
 
   /**
-   * Starts to sweep, a full interval from now and then every interval. A database that cannot be
-   * reached is no reason not to.
+   * Starts to sweep, one interval from now and then every interval. It starts even if the database
+   * cannot be reached.
    *
-   * @throws SetupException if the pool is not one to sweep with; it says why
+   * @throws SetupException if the pool cannot be used for sweeping; it says why
    */
   public ExpirySweeper start() {
     try {
@@ -82,10 +82,11 @@ public final class ExpirySweeper implements AutoCloseable {
   }
 
   /**
-   * Sweeps now, batch by batch, until nothing expired is left that no other sweep works on. Blocks.
+   * Sweeps now, batch by batch, until no expired record is left except those of other sweeps at
+   * work. Blocks.
    *
    * @return how many records were deleted
-   * @throws SetupException if the pool is not one to sweep with; it says why
+   * @throws SetupException if the pool cannot be used for sweeping; it says why
    * @throws JdbiException if the database cannot be reached
    */
   public long sweep() {
@@ -99,7 +100,7 @@ public final class ExpirySweeper implements AutoCloseable {
     return swept;
   }
 
-  /** Stops sweeping; a batch at work is finished. */
+  /** Stops sweeping, after the current batch. */
   @Override
   public void close() {
     timer.shutdownNow();

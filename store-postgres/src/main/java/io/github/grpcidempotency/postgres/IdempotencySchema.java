@@ -4,17 +4,15 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
- * The library's own schema: its table and functions, migrated by Flyway from their own location
- * into their own history table, so that they never meet the host's migrations. A host without
- * Flyway runs the same SQL files by another tool: {@code docs/how-to/migrations.md}.
+ * The library's own schema: its table and functions, migrated by Flyway from their own location with their own history table, so that they do not interfere with the service's migrations. A service without Flyway runs the same SQL files with another tool: {@code docs/how-to/migrations.md}.
  *
- * <p>Migrate as the role that is to own the table, which must not be the application's. The host's
- * own migration then calls {@code idempotency.add_resource_type(name, table, column)} once per
- * {@link io.github.grpcidempotency.procedure.ResourceType} and {@code
+ * <p>Migrate as the role that will own the table, which must not be the application's. The
+ * service's own migration then calls {@code idempotency.add_resource_type(name, table, column)}
+ * once per {@link io.github.grpcidempotency.procedure.ResourceType} and {@code
  * idempotency.grant_to(application_role)}.
  */
 public final class IdempotencySchema {
-  /** The schema's name, unless one is given. */
+  /** The default name of the schema. */
   public static final String DEFAULT_NAME = "idempotency";
 
   private static final Pattern NAME = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
@@ -24,8 +22,8 @@ public final class IdempotencySchema {
   /**
    * Brings the schema up to date, in {@link #DEFAULT_NAME}. Does nothing if it is. Blocks.
    *
-   * @param owner connects as the role that owns, or is to own, the table
-   * @throws org.flywaydb.core.api.FlywayException if a migration fails; nothing of it remains
+   * @param owner connects as the role that owns, or will own, the table
+   * @throws org.flywaydb.core.api.FlywayException if a migration fails; it is rolled back
    * @throws IllegalStateException if Flyway is not on the class path
    */
   public static void migrate(DataSource owner) {
@@ -35,10 +33,10 @@ public final class IdempotencySchema {
   /**
    * Brings the schema up to date.
    *
-   * @param owner connects as the role that owns, or is to own, the table
+   * @param owner connects as the role that owns, or will own, the table
    * @param schema the schema's name
    * @throws IllegalArgumentException if the name is not a plain lower case identifier
-   * @throws org.flywaydb.core.api.FlywayException if a migration fails; nothing of it remains
+   * @throws org.flywaydb.core.api.FlywayException if a migration fails; it is rolled back
    * @throws IllegalStateException if Flyway is not on the class path
    */
   public static void migrate(DataSource owner, String schema) {

@@ -15,15 +15,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads a resource's status from the service's own outbox table. The query travels with the claim,
- * or with the rollback of a transactional one that found an answer, so a replay costs no further
- * round trip; it runs as the application's role, with the caller's {@code app.current_user_id} set,
- * and sees what row-level security lets that user see.
+ * Reads a resource's status from the service's own outbox table. The query is sent with the claim,
+ * or with the rollback of a transactional claim that found an answer, so it costs no extra round
+ * trip. It runs as the application's role, with the caller's {@code app.current_user_id} set, and
+ * sees what row-level security shows that user.
  *
  * <p>Index the outbox for it, newest entry first: {@code CREATE INDEX ON outbox (project_id, id
  * DESC)}.
  *
- * <p>Immutable. Only {@link PostgresIdempotencyStore} can ask it; with another store the status is
+ * <p>Immutable. Only {@link PostgresIdempotencyStore} can run it; with another store the status is
  * {@code processing}.
  */
 public final class OutboxStatusResolver implements StatusResolver {
@@ -47,10 +47,10 @@ public final class OutboxStatusResolver implements StatusResolver {
   /**
    * Starts a resolver.
    *
-   * <p>The query has its own names to itself: all that it sees of the record is the resource id.
-   * Should it find more than one row, nobody knows which is meant, and the status is {@code
-   * processing}, with a warning; so end it with {@code LIMIT 1}. A query that does so for a
-   * resource that does not exist is refused when the server starts.
+   * <p>End the query with {@code LIMIT 1}: if it finds more than one row, the status is {@code
+   * processing}, with a warning. A query that finds more than one row for a resource that does not
+   * exist is refused when the server starts. The query sees nothing of the record but the resource
+   * id.
    *
    * @param query a SELECT of one text value in at most one row, such as {@code SELECT status FROM
    *     outbox WHERE project_id = :resource_id ORDER BY id DESC LIMIT 1}
@@ -95,7 +95,7 @@ public final class OutboxStatusResolver implements StatusResolver {
     return status;
   }
 
-  /** Maps an outbox's own words to the three statuses. Not thread-safe. */
+  /** Maps the values of an outbox to the three statuses. Not thread-safe. */
   public static final class Builder {
     private final String query;
     private final Map<String, IdempotencyStatus> statuses = new HashMap<>();
@@ -112,7 +112,7 @@ public final class OutboxStatusResolver implements StatusResolver {
       this.query = query;
     }
 
-    /** Adds the outbox's words for one status. */
+    /** Adds the outbox's values for one status. */
     public Builder map(IdempotencyStatus status, String... words) {
       for (String word : words) {
         statuses.put(word, status);
@@ -121,8 +121,8 @@ public final class OutboxStatusResolver implements StatusResolver {
     }
 
     /**
-     * Says what it means that the resource has no entry; {@code PROCESSING} by default. An outbox
-     * that deletes what is done wants {@code COMPLETED}.
+     * Sets the status of a resource without an entry; {@code PROCESSING} by default. If the outbox
+     * deletes entries that are done, set {@code COMPLETED}.
      */
     public Builder whenAbsent(IdempotencyStatus status) {
       this.absent = status;

@@ -29,12 +29,11 @@ import org.jdbi.v3.core.JdbiException;
 
 /**
  * Records operations in the service's own PostgreSQL (15 or later), in the table that {@link
- * IdempotencySchema} migrates. Give it a pool of autocommit connections of the application's role:
- * one that row-level security binds.
+ * IdempotencySchema} migrates. Give it a pool of autocommit connections of the application's role,
+ * which row-level security must bind.
  *
- * <p>A claim is one round trip; so is a completion; so is a replay with its outbox status, which
- * writes nothing, and takes another one to end its transaction if the procedure is transactional.
- * Thread-safe.
+ * <p>A claim and a completion take one round trip each. A replay with its outbox status takes one
+ * as well, or two if the procedure is transactional, and writes nothing. Thread-safe.
  */
 public final class PostgresIdempotencyStore implements TransactionalStore {
   private static final String BEGIN = SqlFile.load("transaction/begin", Map.of());
@@ -206,8 +205,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore {
 
     /**
      * Sets another pool, of two connections, for renewing leases and for watching other servers'
-     * calls; by default that is the store's own. Set it where handlers can take every connection of
-     * the store's pool for as long as a lease: what cannot be renewed is taken over.
+     * calls. The default is the store's own pool. Set it if handlers can occupy every connection of
+     * the store's pool for a whole lease, because a lease that cannot be renewed is taken over.
      */
     public Builder maintenance(DataSource dataSource) {
       this.maintenance = dataSource;
@@ -215,8 +214,9 @@ public final class PostgresIdempotencyStore implements TransactionalStore {
     }
 
     /**
-     * Sets how long a crashed server's call blocks its key; 30 seconds by default. A running
-     * handler's lease is renewed three times as often, so it need not cover a slow one.
+     * Sets how long a crashed server's call blocks its key; 30 seconds by default. A lease is
+     * renewed at every third of its length while the handler runs, so it need not be longer than a
+     * slow handler.
      *
      * @throws IllegalArgumentException if it is shorter than 100 milliseconds
      */

@@ -11,17 +11,17 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.transaction.TransactionException;
 
 /**
- * Joins a reserved call's record to its handler's own transaction, so that no crash can separate
- * effect and record. The handler calls it inside the transaction, commits, and then answers with
- * the very same response; the interceptor writes nothing more.
+ * Writes the record of a reserved call in the handler's own transaction, so that no crash can
+ * separate effect and record. The handler calls it inside the transaction, commits, and then
+ * answers with the same response. The interceptor writes nothing more.
  *
- * <p>Call {@link #complete} last in the transaction: it locks the record's row. If the transaction
- * is tried again, call it again. A handler that fails after its commit has its recorded response
- * replayed to retries; one that fails before is retried.
+ * <p>Call {@link #complete} last in the transaction: it locks the record's row. If you retry the
+ * transaction, call it again. If the handler fails after its commit, retries get the recorded
+ * response; if it fails before, they run the handler again.
  *
- * <p>A transaction that is {@code REPEATABLE READ} or {@code SERIALIZABLE} keeps the snapshot that
- * it began with, and cannot change a row that was changed since; and the row of a call that runs is
- * changed with every renewal of its lease. So it calls {@link #lock} first:
+ * <p>A {@code REPEATABLE READ} or {@code SERIALIZABLE} transaction must call {@link #lock} first.
+ * It cannot change a row that has changed since it began, and every renewal of the lease changes
+ * the row of a running call:
  *
  * <pre>{@code
  * jdbi.useTransaction(
@@ -37,17 +37,17 @@ public final class TransactionalCompletion {
   private TransactionalCompletion() {}
 
   /**
-   * Locks the record of the current call until the transaction ends: nobody renews its lease any
-   * more, and nobody takes it over. Costs a round trip; a {@code READ COMMITTED} transaction does
-   * not need it. Sets {@code app.current_user_id} for the transaction, and does nothing for a call
-   * without a key, or one that runs unguarded during an outage of the store.
+   * Locks the record of the current call until the transaction ends, so that its lease is neither
+   * renewed nor taken over. Costs a round trip. A {@code READ COMMITTED} transaction does not need
+   * it. Sets {@code app.current_user_id} for the transaction, and does nothing for a call without a
+   * key, or one that runs unguarded during an outage of the store.
    *
-   * @param handle has the handler's transaction open, in which nothing was done yet
+   * @param handle has the handler's transaction open, with nothing done in it yet
    * @throws ClaimLostException if another server has taken over; the transaction must roll back
    * @throws IllegalStateException if the handle has no transaction open, or the procedure is
    *     transactional and records by itself
-   * @throws org.jdbi.v3.core.JdbiException if the database fails; a serialization failure, as ever,
-   *     wants the transaction to be tried again
+   * @throws org.jdbi.v3.core.JdbiException if the database fails; after a serialization failure,
+   *     retry the transaction
    */
   public static void lock(Handle handle) {
     lock(handle.getConnection());
@@ -62,8 +62,8 @@ public final class TransactionalCompletion {
   }
 
   /**
-   * Records the response of the current call through a handle of the handler's. Does nothing for a
-   * call without a key, or one that runs unguarded during an outage of the store.
+   * Records the response of the current call in the handler's transaction. Does nothing for a call
+   * without a key, or one that runs unguarded during an outage of the store.
    *
    * @param handle has the handler's transaction open, on the database of the store
    * @throws ClaimLostException if another server has taken over; the transaction must roll back
