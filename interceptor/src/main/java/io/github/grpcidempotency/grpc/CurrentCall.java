@@ -26,21 +26,25 @@ public final class CurrentCall {
   }
 
   /**
-   * Returns the number of this run of the operation, from 1; empty for a call without a key. A run after the first follows one whose server died, and whose effect may have happened.
+   * Returns the number of this run of the operation, from 1; empty for a call without a key. A run
+   * after the first follows one whose server died, and whose effect may have happened.
    */
   public static OptionalInt attempt() {
     return claim().map(Claim::attempt).map(OptionalInt::of).orElseGet(OptionalInt::empty);
   }
 
   /**
-   * Returns whether the handler runs in a transaction of the store, as the handler of a transactional procedure does.
+   * Returns whether the handler runs in a transaction of the store, as the handler of a
+   * transactional procedure does.
    */
   public static boolean hasTransaction() {
     return transaction().isPresent();
   }
 
   /**
-   * Rolls the transaction back when the handler has ended, so that nothing of the call remains. If the handler still answers {@code OK}, the client gets {@code INTERNAL}, and a retry runs the handler again.
+   * Rolls the transaction back when the handler has ended, so that nothing of the call remains. If
+   * the handler still answers {@code OK}, the client gets {@code INTERNAL}, and a retry runs the
+   * handler again.
    *
    * @throws IllegalStateException if there is no transaction
    */
@@ -51,8 +55,8 @@ public final class CurrentCall {
   }
 
   /**
-   * Returns the claim of the current call; empty for a call without a key. For a store's
-   * own module.
+   * Returns the claim of the current call; empty for a call without a key. For a store's own
+   * module.
    */
   public static Optional<Claim> claim() {
     return CurrentOperation.get().map(Operation::claim);
@@ -67,7 +71,8 @@ public final class CurrentCall {
   }
 
   /**
-   * Returns what the store keeps of a response for the current claim; the same each time for the same response. For a store whose claims are completed within the handler's own transaction.
+   * Returns what the store keeps of a response for the current claim; the same each time for the
+   * same response. For a store whose claims are completed within the handler's own transaction.
    *
    * @throws IllegalStateException if the current call has no claim
    * @throws io.github.grpcidempotency.store.StoreException if the response cannot be sealed
