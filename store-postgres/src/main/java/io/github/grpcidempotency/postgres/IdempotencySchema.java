@@ -4,7 +4,10 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
 /**
- * The library's own schema: its table and functions, migrated by Flyway from their own location with their own history table, so that they do not interfere with the service's migrations. A service without Flyway runs the same SQL files with another tool: {@code docs/how-to/migrations.md}.
+ * The library's own schema: its table and functions, migrated by Flyway from their own location
+ * with their own history table, so that they do not interfere with the service's migrations. A
+ * service without Flyway runs the same SQL files with another tool: {@code
+ * docs/how-to/migrations.md}.
  *
  * <p>Migrate as the role that will own the table, which must not be the application's. The
  * service's own migration then calls {@code idempotency.add_resource_type(name, table, column)}
