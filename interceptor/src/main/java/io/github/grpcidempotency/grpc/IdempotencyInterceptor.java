@@ -14,7 +14,9 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.grpc.BindableService;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -128,6 +130,17 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       ServerCallHandler<RequestT, ResponseT> next) {
     return new IdempotentCall<>(engine.orElseThrow(), procedure, keyOf, caller, call, headers, next)
         .start();
+  }
+
+  /**
+   * Returns the service {@code idempotency.v1.Recovery}, with which a client that no longer has its
+   * request finds the outcome of its call by method and key. Add it to the server, behind the same
+   * authentication as the services themselves. Without a store it knows nothing.
+   */
+  public BindableService recovery() {
+    return engine.isPresent()
+        ? new RecoveryService(procedures, callers, engine.get())
+        : new RecoveryGrpc.RecoveryImplBase() {};
   }
 
   /** Stops renewing leases and recording late answers. Call it when the server has terminated. */

@@ -218,7 +218,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   private Optional<Refusal> askGuard(KeyedRequest request, ClaimResult.Recorded recorded) {
     Context before = context().attach();
     try {
-      return ReplayRight.refusal(request, recorded);
+      return ReplayRight.refusal(procedure, request.key().caller(), recorded);
     } finally {
       context().detach(before);
     }

@@ -61,12 +61,12 @@ final class ResponseWriter {
   static <ResponseT> Consumer<Instant> replay(
       ServerCall<?, ResponseT> call, KeyedRequest request, Recorded recorded) {
     if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
-      TerminalError error = TerminalError.of(request.open(failure.bytes()));
+      TerminalError error = TerminalError.of(request.seal().open(failure.bytes()));
       return expires -> call.close(error.status(), error.trailers());
     }
     RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
     ResponseT message =
-        call.getMethodDescriptor().parseResponse(request.open(response.bytes()).newInput());
+        call.getMethodDescriptor().parseResponse(request.seal().open(response.bytes()).newInput());
     Set<String> omitted = request.procedure().omittedFields();
     IdempotencyStatus status = ReplayStatus.of(request.procedure(), recorded);
     return expires -> {

@@ -62,6 +62,11 @@ public sealed interface ClaimResult {
       return new InFlight(Optional.empty(), Optional.empty(), Optional.empty(), false);
     }
 
+    /** Returns whether the owner is known to have let its lease end. */
+    public boolean isAbandoned() {
+      return leaseLeft.filter(Duration::isZero).isPresent();
+    }
+
     @Override
     public <T> T accept(Visitor<T> visitor) {
       return visitor.inFlight(this);

@@ -4,6 +4,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -33,6 +34,14 @@ public interface IdempotencyStore {
    * @throws StoreException if the store failed; it says how far the claim had come, and why
    */
   ClaimResult claim(ClaimRequest request);
+
+  /**
+   * Returns what is recorded, or runs, under a key, and changes nothing. An abandoned reservation
+   * is in flight with no lease left. Empty if there is nothing, or what there is has expired.
+   *
+   * @throws StoreException if the store failed
+   */
+  Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure);
 
   /**
    * Lets the retention of a record begin anew, for a request that is about to be answered with it,

@@ -233,13 +233,13 @@ public final class IdempotentWork implements AutoCloseable {
     @Override
     public void replay(ClaimResult.Recorded recorded)
         throws WorkFailedException, WorkRefusedException {
-      Optional<Refusal> denied = ReplayRight.refusal(request, recorded);
+      Optional<Refusal> denied = ReplayRight.refusal(kind, request.key().caller(), recorded);
       if (denied.isPresent()) {
         throw new WorkRefusedException(denied.get());
       }
       try {
         if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
-          RecordedError error = RecordedError.parseFrom(request.open(failure.bytes()));
+          RecordedError error = RecordedError.parseFrom(request.seal().open(failure.bytes()));
           Code code = Code.forNumber(error.getCode());
           if (code == null || code == Code.OK) {
             throw new IllegalStateException("a recorded error has code " + error.getCode());
@@ -248,7 +248,7 @@ public final class IdempotentWork implements AutoCloseable {
           throw new WorkFailedException(code, error.getMessage());
         }
         RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
-        T value = results.parseFrom(request.open(response.bytes()));
+        T value = results.parseFrom(request.seal().open(response.bytes()));
         result =
             Optional.of(
                 new WorkResult<>(

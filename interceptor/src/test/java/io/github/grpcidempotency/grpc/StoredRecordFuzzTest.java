@@ -114,7 +114,7 @@ class StoredRecordFuzzTest {
     Procedure procedure = recordedBy.apply(Procedure.of(ThingServer.CREATE_THING)).build();
     KeyedRequest first =
         KeyedRequest.of(new IdempotencyKey(Caller.of(ALICE), key), procedure, REQUEST);
-    ((ClaimResult.Won) store.claim(first.claim())).claim().complete(first.seal(outcome));
+    ((ClaimResult.Won) store.claim(first.claim())).claim().complete(first.seal().seal(outcome));
     return server.orElseThrow().call(REQUEST.getName()).as(ALICE).key(key).end();
   }
 

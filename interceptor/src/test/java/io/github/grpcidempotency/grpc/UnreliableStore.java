@@ -131,6 +131,12 @@ final class UnreliableStore implements IdempotencyStore {
   }
 
   @Override
+  public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
+    throwIf(claimFailure);
+    return store.find(key, procedure);
+  }
+
+  @Override
   public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
     return store.retain(request, recorded);
   }

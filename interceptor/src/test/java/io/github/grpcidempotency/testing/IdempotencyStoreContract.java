@@ -288,6 +288,56 @@ public abstract class IdempotencyStoreContract {
     assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
   }
 
+  // Finding
+
+  @Test
+  void whatIsFoundIsWhatAClaimWouldMeetAndNothingIsClaimed() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    assertThat(find(store, request())).isEmpty();
+    Claim claim = win(store, request());
+
+    ClaimResult.InFlight running = inFlight(find(store, request()).orElseThrow());
+    assertThat(running.procedure()).contains(CREATE_THING.name());
+    assertThat(running.isAbandoned()).isFalse();
+
+    claim.complete(ANSWER);
+    ClaimResult.Recorded recorded = recorded(find(store, request()).orElseThrow());
+    assertThat(recorded.operationId()).isEqualTo(claim.operationId());
+    assertThat(recorded.outcome()).isEqualTo(ANSWER);
+    assertThat(find(store, requestOf(Caller.of(UUID.randomUUID())))).isEmpty();
+    assertThat(find(store, requestOf(user.inTenant("there")))).isEmpty();
+  }
+
+  @Test
+  void aReleasedKeyIsNotFound() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request()).release();
+
+    assertThat(find(store, request())).isEmpty();
+  }
+
+  @Test
+  void anAbandonedCallIsFoundWithoutALease() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    win(store, request());
+    letPass(SHORT_LEASE);
+
+    assertThat(inFlight(find(store, request()).orElseThrow()).isAbandoned()).isTrue();
+  }
+
+  @Test
+  void anExpiredRecordIsNotFound() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request(createThing().retention(SHORT_RETENTION).build())).complete(ANSWER);
+    letPass(SHORT_RETENTION);
+
+    assertThat(find(store, request())).isEmpty();
+  }
+
+  private static Optional<ClaimResult> find(IdempotencyStore store, ClaimRequest request) {
+    return store.find(request.key(), request.procedure());
+  }
+
   // Releasing and holding
 
   @Test

@@ -64,6 +64,13 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
         : row.inFlight();
   }
 
+  @Override
+  public synchronized Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
+    return Optional.ofNullable(rows.get(key))
+        .filter(row -> !row.isExpired())
+        .map(row -> row.outcome.map(row::recorded).orElseGet(row::inFlight));
+  }
+
   private ClaimResult won(Row row) {
     rows.put(row.request.key(), row);
     return new ClaimResult.Won(row);

@@ -92,6 +92,15 @@ public final class PostgresIdempotencyStore implements TransactionalStore {
   }
 
   @Override
+  public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
+    try {
+      return new RecordFinder(database, key, procedure).findWithTransactions();
+    } catch (JdbiException failure) {
+      throw Failures.of("could not read the record", failure);
+    }
+  }
+
+  @Override
   public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
     return database.inStore(
         "retain the record",

@@ -135,7 +135,7 @@ final class ReservationAttempt {
         if (again) {
           return flush(statement);
         }
-      } else if (mayBeTheOutbox(cause) && statement.equals(sql.claim())) {
+      } else if (RecordFinder.mayBeTheOutbox(cause) && statement.equals(sql.claim())) {
         return withoutStatus(failure, sql.claimWithoutStatus());
       }
       throw failure;
@@ -144,9 +144,10 @@ final class ReservationAttempt {
 
   /** Looks without writing, for a store that is broken for everybody. */
   private ClaimResult find(StoreException broken) {
-    Optional<RecordRow> found;
     try {
-      found = find();
+      return new RecordFinder(database, request.key(), request.procedure())
+          .find()
+          .orElseThrow(() -> broken);
     } catch (JdbiException failure) {
       FailureCause cause = Failures.causeOf(failure);
       boolean brokenToo =
@@ -155,19 +156,6 @@ final class ReservationAttempt {
       throw brokenToo
           ? broken
           : new StoreException("could not read the record", failure, phase, cause);
-    }
-    RecordRow row = found.filter(seen -> !seen.expired()).orElseThrow(() -> broken);
-    return row.ended() ? row.recorded(status(row)) : row.inFlight();
-  }
-
-  private Optional<RecordRow> find() {
-    try {
-      return flush(sql.find());
-    } catch (JdbiException failure) {
-      if (!Failures.isConnected(failure) || !mayBeTheOutbox(Failures.causeOf(failure))) {
-        throw failure;
-      }
-      return withoutStatus(failure, sql.findWithoutStatus());
     }
   }
 
@@ -178,14 +166,6 @@ final class ReservationAttempt {
     return found;
   }
 
-  private static boolean mayBeTheOutbox(FailureCause cause) {
-    return switch (cause) {
-      case TIMEOUT, BROKEN, OTHER -> true;
-      case NO_CONNECTION, POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN, READ_ONLY, CONTENTION ->
-          false;
-    };
-  }
-
   private Optional<IdempotencyStatus> status(RecordRow row) {
     return row.status(
         request.procedure(),
@@ -193,7 +173,7 @@ final class ReservationAttempt {
   }
 
   private Optional<RecordRow> flush(String statement) {
-    outboxAsked = statement.equals(sql.claim()) || statement.equals(sql.find());
+    outboxAsked = statement.equals(sql.claim());
     UUID id = UuidCreator.getTimeOrderedEpochFast();
     ids.add(id);
     return onConnection(statement, values -> bind(values, id), RecordRow::read);

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import java.util.Map;
 
-/** The statements on a standing reservation that are the same for all procedures. */
+/** The statements on what stands under a key that are the same for all procedures. */
 record ReservationSql(
     String takeOver,
     String extend,
@@ -10,7 +10,8 @@ record ReservationSql(
     String markUnknown,
     String lock,
     String clear,
-    String retain) {
+    String retain,
+    String isInFlight) {
   static ReservationSql of(String schema) {
     Map<String, String> values = Map.of("schema", schema);
     return new ReservationSql(
@@ -20,6 +21,7 @@ record ReservationSql(
         SqlFile.load("settle/mark_unknown", values),
         SqlFile.load("settle/lock", values),
         SqlFile.load("transaction/delete_ended", values),
-        SqlFile.load("claim/retain", values));
+        SqlFile.load("claim/retain", values),
+        SqlFile.load("claim/is_in_flight", values));
   }
 }

@@ -57,6 +57,11 @@ public record Refusal(
     return pointless(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE);
   }
 
+  /** Returns the refusal of a search for a call that nobody has made, or whose key is another's. */
+  public static Refusal keyUnknown() {
+    return pointless(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN);
+  }
+
   /** Returns the refusal of a duplicate, of whose first call no lease is known. */
   public static Refusal inProgress() {
     return inProgress(RETRY_DELAY);

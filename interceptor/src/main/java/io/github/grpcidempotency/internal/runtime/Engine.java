@@ -4,12 +4,14 @@ import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
@@ -77,6 +79,25 @@ public final class Engine implements AutoCloseable {
     }
   }
 
+  /**
+   * Returns what is recorded, or runs, under a key; empty if nothing is known. Claims nothing, and
+   * never throws for a store that fails.
+   */
+  public Optional<ClaimResult> find(IdempotencyKey key, Procedure procedure) {
+    Optional<ClaimResult.InFlight> own = leases.inFlight(key);
+    if (own.isPresent()) {
+      return Optional.of(own.get());
+    }
+    try {
+      return store.find(key, RecordedProcedure.of(procedure));
+    } catch (StoreException outage) {
+      return Optional.of(new ClaimResult.Unanswered(outage));
+    } catch (RuntimeException defect) {
+      return Optional.of(
+          new ClaimResult.Unanswered(new StoreException("the store has a defect", defect)));
+    }
+  }
+
   private ClaimResult claim(Procedure procedure, ClaimRequest request) {
     return procedure.execution() == Execution.TRANSACTIONAL
         ? transactional().claimInTransaction(request)
@@ -95,16 +116,21 @@ public final class Engine implements AutoCloseable {
    * begin anew. That this fails costs the record some of its time, and never the answer.
    */
   public Instant retain(KeyedRequest request, ClaimResult.Recorded recorded) {
-    if (!request.procedure().retainedFromLastReplay()) {
+    return retain(request.procedure(), request.claim(), recorded);
+  }
+
+  /** Returns until when a record answers retries that was found, and is about to be told. */
+  public Instant retain(Procedure procedure, ClaimRequest request, ClaimResult.Recorded recorded) {
+    if (!procedure.retainedFromLastReplay()) {
       return recorded.expires();
     }
     try {
-      return store.retain(request.claim(), recorded);
+      return store.retain(request, recorded);
     } catch (RuntimeException failure) {
       log.warn(
-          request.procedure().name() + " retain",
+          procedure.name() + " retain",
           failure,
-          request.procedure().name() + ": a record's retention could not be extended");
+          procedure.name() + ": a record's retention could not be extended");
       return recorded.expires();
     }
   }

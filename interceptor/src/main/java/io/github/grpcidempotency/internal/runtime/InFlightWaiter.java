@@ -17,6 +17,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -25,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>Waiters of one key form a queue. Its end is told by the lease keeper if this process runs
  *       the call, by the store's {@link CompletionWatch} otherwise.
- *   <li>Once told, a single probe claims the key for the whole queue, on behalf of its head.
+ *   <li>Once told, a single probe claims the key for the whole queue, on behalf of its head; or
+ *       only finds out what is recorded, if the head does not want to run anything.
  *   <li>An answer stands there: every waiter gets it. The claim won: the head runs the handler, and
  *       the others go on waiting, for it now. Somebody else was faster: all go on waiting.
  *   <li>A waiter whose limit is over, or that still waits when this is closed, gets what it met.
@@ -50,14 +52,23 @@ public final class InFlightWaiter implements AutoCloseable {
 
   /** One waiting call. */
   public final class Waiter {
-    private final KeyedRequest request;
+    private final IdempotencyKey key;
     private final ClaimResult.InFlight met;
-    private final Consumer<ClaimResult> resume;
+    private final boolean claims;
+    private final Supplier<Optional<ClaimResult>> ask;
+    private final Consumer<Optional<ClaimResult>> resume;
     private Optional<Future<?>> timeout = Optional.empty();
 
-    private Waiter(KeyedRequest request, ClaimResult.InFlight met, Consumer<ClaimResult> resume) {
-      this.request = request;
+    private Waiter(
+        IdempotencyKey key,
+        ClaimResult.InFlight met,
+        boolean claims,
+        Supplier<Optional<ClaimResult>> ask,
+        Consumer<Optional<ClaimResult>> resume) {
+      this.key = key;
       this.met = met;
+      this.claims = claims;
+      this.ask = ask;
       this.resume = resume;
     }
 
@@ -100,7 +111,7 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   /**
-   * Waits for the end of what runs under the request's key.
+   * Waits for the end of what runs under the request's key, to claim it then.
    *
    * @param met what runs there; the waiter is resumed with it when the limit is over, or when there
    *     is no waiting any more because this is closed
@@ -112,20 +123,49 @@ public final class InFlightWaiter implements AutoCloseable {
       ClaimResult.InFlight met,
       Duration limit,
       Consumer<ClaimResult> resume) {
-    Waiter waiter = new Waiter(request, met, resume);
+    return await(
+        new Waiter(
+            request.key(),
+            met,
+            true,
+            () -> Optional.of(claim.apply(request)),
+            result -> resume.accept(result.orElseThrow())),
+        limit);
+  }
+
+  /**
+   * Waits for the end of what runs under a key, to learn what has come of it.
+   *
+   * @param met what runs there; the waiter is resumed with it when the limit is over, or when there
+   *     is no waiting any more because this is closed
+   * @param limit how long to wait
+   * @param find finds out what has come of it; empty if nothing is left
+   * @param resume gets what was found out, be it that nobody runs it any more, once, unless the
+   *     waiter is cancelled first
+   */
+  public Waiter await(
+      IdempotencyKey key,
+      ClaimResult.InFlight met,
+      Duration limit,
+      Supplier<Optional<ClaimResult>> find,
+      Consumer<Optional<ClaimResult>> resume) {
+    return await(new Waiter(key, met, false, find, resume), limit);
+  }
+
+  private Waiter await(Waiter waiter, Duration limit) {
     boolean waits =
         queues.add(
-            request.key(),
+            waiter.key,
             waiter,
             () -> {
               waiter.timeout =
                   Optional.of(
                       timer.schedule(
                           () -> timeOut(waiter), limit.toMillis(), TimeUnit.MILLISECONDS));
-              watchUnlessOwn(request);
+              watchUnlessOwn(waiter.key);
             });
     if (!waits) {
-      resume(waiter, met);
+      boolean unused = resume(waiter, Optional.of(waiter.met));
     }
     return waiter;
   }
@@ -140,12 +180,12 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   /** Looks out for what others run, as long as somebody waits for it. */
-  private void watchUnlessOwn(KeyedRequest request) {
+  private void watchUnlessOwn(IdempotencyKey key) {
     queues.ifAwaited(
-        request.key(),
+        key,
         () -> {
-          if (leases.inFlight(request.key()).isEmpty()) {
-            watch.add(request.key());
+          if (leases.inFlight(key).isEmpty()) {
+            watch.add(key);
           }
         });
   }
@@ -174,7 +214,7 @@ public final class InFlightWaiter implements AutoCloseable {
         head.isPresent();
         head = queues.nextHead(key)) {
       try {
-        hand(claim.apply(head.get().request), head.get());
+        hand(head.get().ask.get(), head.get());
       } catch (Throwable unexpected) {
         wakeLater(key);
         log.error("probe", unexpected, "could not look after waiting calls; trying again");
@@ -182,8 +222,13 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
-  private void hand(ClaimResult result, Waiter head) {
-    IdempotencyKey key = head.request.key();
+  private void hand(Optional<ClaimResult> found, Waiter head) {
+    IdempotencyKey key = head.key;
+    if (found.isEmpty()) {
+      resumeAlone(head, found);
+      return;
+    }
+    ClaimResult result = found.get();
     Runnable next =
         result.accept(
             new ClaimResult.Visitor<>() {
@@ -200,9 +245,12 @@ public final class InFlightWaiter implements AutoCloseable {
               /** Nobody waits for an outcome that nobody will ever tell. */
               @Override
               public Runnable inFlight(ClaimResult.InFlight inFlight) {
-                return inFlight.outcomeUnknown()
-                    ? () -> resumeAll(key, inFlight)
-                    : () -> watchUnlessOwn(head.request);
+                if (inFlight.outcomeUnknown()) {
+                  return () -> resumeAll(key, inFlight);
+                }
+                return !head.claims && inFlight.isAbandoned()
+                    ? () -> resumeAlone(head, found)
+                    : () -> watchUnlessOwn(key);
               }
 
               @Override
@@ -216,12 +264,20 @@ public final class InFlightWaiter implements AutoCloseable {
   private void resumeAll(IdempotencyKey key, ClaimResult result) {
     for (Waiter waiter : queues.removeAll(key)) {
       stopTimeout(waiter);
-      resume(waiter, result);
+      resume(waiter, Optional.of(result));
     }
   }
 
+  /** Who only asks is told that nobody runs it any more, and the next may claim the key. */
+  private void resumeAlone(Waiter head, Optional<ClaimResult> found) {
+    if (leave(head)) {
+      boolean unused = resume(head, found);
+    }
+    wake(head.key);
+  }
+
   private void handOver(ClaimResult.Won won, Waiter head) {
-    boolean taken = leave(head) && resume(head, won);
+    boolean taken = leave(head) && resume(head, Optional.of(won));
     if (!taken) {
       giveBack(won.claim());
     }
@@ -244,13 +300,13 @@ public final class InFlightWaiter implements AutoCloseable {
 
   private void timeOut(Waiter waiter) {
     if (leave(waiter)) {
-      resume(waiter, waiter.met);
+      resume(waiter, Optional.of(waiter.met));
     }
   }
 
   /** Returns whether the waiter was still waiting; whoever is told so resumes it. */
   private boolean leave(Waiter waiter) {
-    boolean waited = queues.remove(waiter.request.key(), waiter);
+    boolean waited = queues.remove(waiter.key, waiter);
     if (waited) {
       stopTimeout(waiter);
     }
@@ -259,7 +315,7 @@ public final class InFlightWaiter implements AutoCloseable {
 
   private void resumeWithWhatItMet(Waiter waiter) {
     stopTimeout(waiter);
-    resume(waiter, waiter.met);
+    resume(waiter, Optional.of(waiter.met));
   }
 
   private static void stopTimeout(Waiter waiter) {
@@ -267,7 +323,7 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   /** Returns whether the waiter took it: what one throws is no other's business. */
-  private boolean resume(Waiter waiter, ClaimResult result) {
+  private boolean resume(Waiter waiter, Optional<ClaimResult> result) {
     try {
       waiter.resume.accept(result);
       return true;

@@ -1,20 +1,12 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import com.google.common.io.ByteArrayDataOutput;
-import com.google.common.io.ByteStreams;
-import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.FailureCause;
-import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -64,7 +56,7 @@ public record KeyedRequest(
    */
   Optional<ClaimRequest> takeOverOfOlderVersion(ClaimResult met) {
     return met instanceof ClaimResult.InFlight inFlight
-            && inFlight.leaseLeft().filter(Duration::isZero).isPresent()
+            && inFlight.isAbandoned()
             && inFlight.procedure().filter(procedure.name()::equals).isPresent()
         ? inFlight
             .fingerprint()
@@ -74,53 +66,12 @@ public record KeyedRequest(
         : Optional.empty();
   }
 
-  /**
-   * Returns what a store keeps for an answer.
-   *
-   * @throws StoreException if it cannot be sealed, and so not be recorded for the time being
-   */
-  public RecordedOutcome seal(RecordedOutcome answer) {
-    Optional<ResponseProtection> protection = procedure.responseProtection();
-    if (protection.isEmpty()) {
-      return answer;
-    }
-    try {
-      return answer instanceof RecordedOutcome.Response response
-          ? new RecordedOutcome.Response(
-              protection.get().seal(response.bytes(), binding()), response.resourceId())
-          : new RecordedOutcome.Failure(
-              protection.get().seal(((RecordedOutcome.Failure) answer).bytes(), binding()));
-    } catch (RuntimeException failure) {
-      // What seals may be out of reach for a while, just as a store may.
-      throw new StoreException(
-          "the answer could not be sealed",
-          failure,
-          FailurePhase.HANDLER_DONE,
-          FailureCause.NO_CONNECTION);
-    }
-  }
-
-  /**
-   * Returns the answer that a store has kept.
-   *
-   * @throws IllegalStateException if it cannot be opened
-   */
-  public ByteString open(ByteString stored) {
-    return procedure
-        .responseProtection()
-        .map(protection -> protection.open(stored, binding()))
-        .orElse(stored);
+  /** Returns what keeps the recorded answer secret. */
+  public RecordSeal seal() {
+    return new RecordSeal(key, procedure);
   }
 
   private ClaimRequest claim(Fingerprint under) {
     return new ClaimRequest(key, RecordedProcedure.of(procedure), under, retention);
-  }
-
-  private ByteString binding() {
-    ByteArrayDataOutput binding = ByteStreams.newDataOutput();
-    binding.writeUTF(key.caller().userId().toString());
-    binding.writeUTF(key.stored());
-    binding.writeUTF(procedure.name());
-    return ByteString.copyFrom(binding.toByteArray());
   }
 }

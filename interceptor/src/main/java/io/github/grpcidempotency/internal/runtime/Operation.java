@@ -75,7 +75,7 @@ public final class Operation {
   /** Sealing twice gives different bytes, and a store may compare what it gets twice. */
   private synchronized RecordedOutcome seal(RecordedOutcome answer) {
     if (lastSealed.filter(last -> last.answer().equals(answer)).isEmpty()) {
-      lastSealed = Optional.of(new Sealed(answer, request.seal(answer)));
+      lastSealed = Optional.of(new Sealed(answer, request.seal().seal(answer)));
     }
     return lastSealed.orElseThrow().kept();
   }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -25,8 +26,8 @@ public final class ReplayRight {
    *
    * @return why the answer may not be given; empty if it may
    */
-  public static Optional<Refusal> refusal(KeyedRequest request, ClaimResult.Recorded recorded) {
-    Procedure procedure = request.procedure();
+  public static Optional<Refusal> refusal(
+      Procedure procedure, Caller caller, ClaimResult.Recorded recorded) {
     Optional<ReplayGuard> guard = procedure.replayGuard();
     if (guard.isEmpty()) {
       return Optional.empty();
@@ -36,7 +37,7 @@ public final class ReplayRight {
             ? response.resourceId()
             : Optional.empty();
     try {
-      return guard.get().mayReplay(request.key().caller(), resource)
+      return guard.get().mayReplay(caller, resource)
           ? Optional.empty()
           : Optional.of(Refusal.replayDenied());
     } catch (StoreException unreachable) {

@@ -149,6 +149,11 @@ final class ModelStore implements IdempotencyStore {
   public void verify(Collection<RecordedProcedure> procedures) {}
 
   @Override
+  public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
   public Instant retain(ClaimRequest request, ClaimResult.Recorded record) {
     return record.expires();
   }

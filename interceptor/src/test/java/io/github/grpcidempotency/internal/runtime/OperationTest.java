@@ -62,7 +62,7 @@ class OperationTest {
     ByteString kept = ((RecordedOutcome.Response) recorded(operation.request()).outcome()).bytes();
 
     assertThat(kept).isEqualTo(Marking.SEAL.concat(RESPONSE.toByteString()));
-    assertThat(operation.request().open(kept)).isEqualTo(RESPONSE.toByteString());
+    assertThat(operation.request().seal().open(kept)).isEqualTo(RESPONSE.toByteString());
   }
 
   @Test

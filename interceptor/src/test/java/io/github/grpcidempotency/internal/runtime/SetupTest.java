@@ -107,6 +107,11 @@ class SetupTest {
     }
 
     @Override
+    public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
       throw new UnsupportedOperationException();
     }

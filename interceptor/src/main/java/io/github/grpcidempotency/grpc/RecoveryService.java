@@ -1,0 +1,273 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.Message;
+import com.google.protobuf.util.Durations;
+import com.google.protobuf.util.Timestamps;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
+import io.github.grpcidempotency.internal.runtime.RecordSeal;
+import io.github.grpcidempotency.internal.runtime.ReplayRight;
+import io.github.grpcidempotency.internal.runtime.ReplayStatus;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.proto.v1.Unfinished;
+import io.github.grpcidempotency.proto.v1.WorkStatus;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.grpc.Context;
+import io.grpc.Deadline;
+import io.grpc.MethodDescriptor.Marshaller;
+import io.grpc.MethodDescriptor.PrototypeMarshaller;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds the outcome of a call by its method and key, for a client that no longer has the request.
+ * It claims nothing and runs nothing; whom a replay is denied, this is denied.
+ */
+final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
+  private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
+  private static final Duration MAX_WAIT = Duration.ofMinutes(1);
+
+  private final Procedures procedures;
+  private final CallerResolver callers;
+  private final Engine engine;
+
+  RecoveryService(Procedures procedures, CallerResolver callers, Engine engine) {
+    this.procedures = procedures;
+    this.callers = callers;
+    this.engine = engine;
+  }
+
+  @Override
+  public void recover(RecoverRequest request, StreamObserver<RecoverResponse> observer) {
+    Recovery recovery;
+    try {
+      Procedure procedure = procedureOf(request.getMethod());
+      Caller caller = callers.resolve().orElseThrow(() -> refused(Refusal.callerRequired()));
+      IdempotencyKey key = new IdempotencyKey(caller, canonical(procedure, request.getKey()));
+      recovery = new Recovery(procedure, key, (ServerCallStreamObserver<RecoverResponse>) observer);
+    } catch (StatusRuntimeException refused) {
+      observer.onError(refused);
+      return;
+    }
+    recovery.run(waitOf(request));
+  }
+
+  private Procedure procedureOf(String method) {
+    return procedures
+        .find(method)
+        .filter(procedure -> procedure.keyPolicy() != KeyPolicy.PROHIBITED)
+        .filter(procedure -> procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL)
+        .filter(procedure -> responseType(procedure).isPresent())
+        .orElseThrow(
+            () ->
+                Status.INVALID_ARGUMENT
+                    .withDescription("method is not the full name of a method that takes a key")
+                    .asRuntimeException());
+  }
+
+  /** A key from the header is spelled as its format says; one that is derived is what it is. */
+  private static String canonical(Procedure procedure, String key) {
+    return (procedure.keySource().isPresent()
+            ? Optional.of(key)
+            : procedure.keyFormat().canonicalize(key))
+        .filter(IdempotencyKey::isKey)
+        .orElseThrow(() -> refused(Refusal.invalidKey()));
+  }
+
+  private static Optional<String> responseType(Procedure procedure) {
+    return procedure.method().flatMap(method -> typeOf(method.getResponseMarshaller()));
+  }
+
+  private static Optional<String> typeOf(Marshaller<?> marshaller) {
+    return marshaller instanceof PrototypeMarshaller<?> protobuf
+            && protobuf.getMessagePrototype() instanceof Message prototype
+        ? Optional.of(prototype.getDescriptorForType().getFullName())
+        : Optional.empty();
+  }
+
+  private static Duration waitOf(RecoverRequest request) {
+    Duration asked =
+        Durations.isValid(request.getWait())
+            ? Duration.ofSeconds(request.getWait().getSeconds(), request.getWait().getNanos())
+            : Duration.ZERO;
+    Duration most =
+        Optional.ofNullable(Context.current().getDeadline())
+            .map(RecoveryService::beforeItEnds)
+            .filter(left -> left.compareTo(MAX_WAIT) < 0)
+            .orElse(MAX_WAIT);
+    return asked.compareTo(most) < 0 ? asked : most;
+  }
+
+  /** Leaves time for an answer. */
+  private static Duration beforeItEnds(Deadline deadline) {
+    return Duration.ofMillis(deadline.timeRemaining(TimeUnit.MILLISECONDS) * 9 / 10);
+  }
+
+  private static StatusRuntimeException refused(Refusal refusal) {
+    return RefusalError.of(refusal, "key");
+  }
+
+  /** One search. */
+  private final class Recovery {
+    private final Procedure procedure;
+    private final IdempotencyKey key;
+    private final ServerCallStreamObserver<RecoverResponse> observer;
+    private volatile Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
+
+    Recovery(
+        Procedure procedure,
+        IdempotencyKey key,
+        ServerCallStreamObserver<RecoverResponse> observer) {
+      this.procedure = procedure;
+      this.key = key;
+      this.observer = observer;
+      observer.setOnCancelHandler(() -> waiter.ifPresent(InFlightWaiter.Waiter::cancel));
+    }
+
+    void run(Duration wait) {
+      Optional<ClaimResult> found = engine.find(key, procedure);
+      if (found.isPresent()
+          && found.get() instanceof ClaimResult.InFlight running
+          && isOurs(running.procedure())
+          && mayEnd(running)
+          && !wait.isNegative()
+          && !wait.isZero()) {
+        Context context = Context.current();
+        waiter =
+            Optional.of(
+                engine
+                    .waiter()
+                    .await(
+                        key,
+                        running,
+                        wait,
+                        () -> engine.find(key, procedure),
+                        result -> engine.executor().execute(context.wrap(() -> answer(result)))));
+      } else {
+        answer(found);
+      }
+    }
+
+    private boolean mayEnd(ClaimResult.InFlight running) {
+      return !running.outcomeUnknown() && !running.isAbandoned();
+    }
+
+    private void answer(Optional<ClaimResult> found) {
+      try {
+        RecoverResponse response =
+            found.orElseThrow(() -> refused(Refusal.keyUnknown())).accept(new Teller());
+        observer.onNext(response);
+        observer.onCompleted();
+      } catch (StatusRuntimeException refused) {
+        observer.onError(refused);
+      } catch (RuntimeException unreadable) {
+        logger.error("{}: a recorded answer cannot be read", procedure.name(), unreadable);
+        observer.onError(refused(Refusal.recordUnreadable()));
+      }
+    }
+
+    private boolean isOurs(Optional<String> recordedProcedure) {
+      return recordedProcedure.map(procedure.name()::equals).orElse(true);
+    }
+
+    private final class Teller implements ClaimResult.Visitor<RecoverResponse> {
+      @Override
+      public RecoverResponse won(ClaimResult.Won won) {
+        throw new AssertionError("a search claims nothing");
+      }
+
+      @Override
+      public RecoverResponse unanswered(ClaimResult.Unanswered unanswered) {
+        throw refused(Refusal.storeUnavailable(unanswered.cause().failureCause()));
+      }
+
+      @Override
+      public RecoverResponse inFlight(ClaimResult.InFlight inFlight) {
+        if (!isOurs(inFlight.procedure())) {
+          throw refused(Refusal.keyUnknown());
+        }
+        Unfinished.State state =
+            inFlight.isAbandoned()
+                ? Unfinished.State.STATE_ABANDONED
+                : inFlight.outcomeUnknown()
+                    ? Unfinished.State.STATE_UNKNOWN
+                    : Unfinished.State.STATE_RUNNING;
+        return RecoverResponse.newBuilder()
+            .setUnfinished(Unfinished.newBuilder().setState(state))
+            .build();
+      }
+
+      @Override
+      public RecoverResponse recorded(ClaimResult.Recorded recorded) {
+        if (!isOurs(Optional.of(recorded.procedure()))) {
+          throw refused(Refusal.keyUnknown());
+        }
+        ReplayRight.refusal(procedure, key.caller(), recorded)
+            .ifPresent(
+                denied -> {
+                  throw refused(denied);
+                });
+        RecoverResponse.Builder response =
+            RecoverResponse.newBuilder().setOperation(recorded.operationId().toString());
+        RecordSeal seal = new RecordSeal(key, procedure);
+        if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
+          TerminalError error = TerminalError.of(seal.open(failure.bytes()));
+          response.setError(StatusProto.fromStatusAndTrailers(error.status(), error.trailers()));
+        } else {
+          RecordedOutcome.Response recordedResponse = (RecordedOutcome.Response) recorded.outcome();
+          response
+              .setResponse(
+                  Any.newBuilder()
+                      .setTypeUrl("type.googleapis.com/" + responseType(procedure).orElseThrow())
+                      .setValue(seal.open(recordedResponse.bytes())))
+              .setWorkStatus(statusOf(ReplayStatus.of(procedure, recorded)))
+              .addAllOmittedFields(new TreeSet<>(procedure.omittedFields()));
+        }
+        engine.notify(events -> events.replayed(procedure.name(), recorded.operationId()));
+        return response.setExpires(Timestamps.fromMillis(expires(recorded).toEpochMilli())).build();
+      }
+
+      private Instant expires(ClaimResult.Recorded recorded) {
+        ClaimRequest request =
+            new ClaimRequest(
+                key,
+                RecordedProcedure.of(procedure),
+                recorded.fingerprint(),
+                procedure.retention());
+        return engine.retain(procedure, request, recorded);
+      }
+    }
+  }
+
+  private static WorkStatus statusOf(IdempotencyStatus status) {
+    return switch (status) {
+      case PROCESSING -> WorkStatus.WORK_STATUS_PROCESSING;
+      case COMPLETED -> WorkStatus.WORK_STATUS_COMPLETED;
+      case FAILED -> WorkStatus.WORK_STATUS_FAILED;
+    };
+  }
+}

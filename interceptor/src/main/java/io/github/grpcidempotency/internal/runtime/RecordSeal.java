@@ -1,0 +1,62 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import com.google.common.io.ByteArrayDataOutput;
+import com.google.common.io.ByteStreams;
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import java.util.Optional;
+
+/** What keeps one operation's recorded answer secret, if its procedure says so. */
+public record RecordSeal(IdempotencyKey key, Procedure procedure) {
+  /**
+   * Returns what a store keeps for an answer.
+   *
+   * @throws StoreException if it cannot be sealed, and so not be recorded for the time being
+   */
+  public RecordedOutcome seal(RecordedOutcome answer) {
+    Optional<ResponseProtection> protection = procedure.responseProtection();
+    if (protection.isEmpty()) {
+      return answer;
+    }
+    try {
+      return answer instanceof RecordedOutcome.Response response
+          ? new RecordedOutcome.Response(
+              protection.get().seal(response.bytes(), binding()), response.resourceId())
+          : new RecordedOutcome.Failure(
+              protection.get().seal(((RecordedOutcome.Failure) answer).bytes(), binding()));
+    } catch (RuntimeException failure) {
+      // What seals may be out of reach for a while, just as a store may.
+      throw new StoreException(
+          "the answer could not be sealed",
+          failure,
+          FailurePhase.HANDLER_DONE,
+          FailureCause.NO_CONNECTION);
+    }
+  }
+
+  /**
+   * Returns the answer that a store has kept.
+   *
+   * @throws IllegalStateException if it cannot be opened
+   */
+  public ByteString open(ByteString stored) {
+    return procedure
+        .responseProtection()
+        .map(protection -> protection.open(stored, binding()))
+        .orElse(stored);
+  }
+
+  private ByteString binding() {
+    ByteArrayDataOutput binding = ByteStreams.newDataOutput();
+    binding.writeUTF(key.caller().userId().toString());
+    binding.writeUTF(key.stored());
+    binding.writeUTF(procedure.name());
+    return ByteString.copyFrom(binding.toByteArray());
+  }
+}
