@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.grpc;
 
 import com.google.common.util.concurrent.MoreExecutors;
-import io.github.grpcidempotency.internal.context.CurrentOperation;
+import io.github.grpcidempotency.internal.context.OperationContext;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -72,7 +72,7 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
 
   /** Starts the handler, and gives it the request. */
   final void run(Context handlerContext, ServerCall<RequestT, ResponseT> target, RequestT message) {
-    Context guarded = CurrentOperation.guarded(handlerContext);
+    Context guarded = OperationContext.guarded(handlerContext);
     Context before = guarded.attach();
     try {
       ServerCall.Listener<RequestT> started = next.startCall(target, headers);

@@ -1,8 +1,9 @@
 package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.internal.context.CurrentOperation;
+import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.runtime.Operation;
+import io.github.grpcidempotency.internal.runtime.OutboundKey;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
@@ -55,11 +56,28 @@ public final class CurrentCall {
   }
 
   /**
+   * Returns a key for a call that the handler makes, so that a provider that keeps keys acts once
+   * however often the handler runs. It is the same in every run of the same operation: also after
+   * the key was released and the client has tried again, and also while the store is out of reach.
+   * It differs for every name, user and client's key, and reveals none of them. A call without a
+   * key is an operation of its own, and gets another key each time.
+   *
+   * @param name which of the handler's calls it is, such as {@code charge}; never change it
+   * @return a UUID of version 4 as text
+   */
+  public static String outboundKey(String name) {
+    return OperationContext.request()
+        .map(request -> OutboundKey.of(request.key(), request.procedure(), name))
+        .orElseGet(UUID::randomUUID)
+        .toString();
+  }
+
+  /**
    * Returns the claim of the current call; empty for a call without a key. For a store's own
    * module.
    */
   public static Optional<Claim> claim() {
-    return CurrentOperation.get().map(Operation::claim);
+    return OperationContext.get().map(Operation::claim);
   }
 
   /**
@@ -67,7 +85,7 @@ public final class CurrentCall {
    * store's own module.
    */
   public static Optional<StoreTransaction> transaction() {
-    return CurrentOperation.transaction();
+    return OperationContext.transaction();
   }
 
   /**
@@ -78,7 +96,7 @@ public final class CurrentCall {
    * @throws io.github.grpcidempotency.store.StoreException if the response cannot be sealed
    */
   public static RecordedOutcome keptOf(Message response) {
-    return CurrentOperation.get()
+    return OperationContext.get()
         .orElseThrow(() -> new IllegalStateException("the current call has no claim"))
         .keptOf(response);
   }

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.grpc;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.internal.context.CurrentOperation;
+import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
@@ -79,7 +79,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       return next.startCall(call, headers);
     }
     Procedure procedure = found.get();
-    if (CurrentOperation.isGuarded()) {
+    if (OperationContext.isGuarded()) {
       engine.get().unprotected(procedure, UnprotectedCause.REGISTERED_TWICE, null);
       return next.startCall(call, headers);
     }

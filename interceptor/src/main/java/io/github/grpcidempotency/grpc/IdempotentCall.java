@@ -2,7 +2,7 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.internal.context.CurrentOperation;
+import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.ClaimDecider;
 import io.github.grpcidempotency.internal.decision.Decision;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
@@ -128,7 +128,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
               @Override
               public void executeUnguarded(StoreException outage) {
-                runUnguarded(outage, message);
+                runUnguarded(outage, request, message);
               }
 
               @Override
@@ -152,7 +152,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     ClaimedCall<RequestT, ResponseT> claimed =
         new ClaimedCall<>(engine, operation, keyName, call());
     try {
-      run(CurrentOperation.in(context(), operation), claimed.start(), message);
+      run(OperationContext.in(context(), operation), claimed.start(), message);
     } catch (Throwable thrown) {
       if (!claimed.handlerThrew()) {
         throw thrown;
@@ -186,7 +186,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     TransactionCall<RequestT, ResponseT> transactional =
         new TransactionCall<>(procedure, transaction, call(), engine.log());
     try {
-      run(CurrentOperation.in(context(), transaction), transactional.recording(), message);
+      run(OperationContext.in(context(), transaction), transactional.recording(), message);
     } catch (Throwable thrown) {
       transactional.handlerThrew();
       throw thrown;
@@ -275,9 +275,9 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     ResponseWriter.refuse(call(), refusal, keyName, procedure, engine);
   }
 
-  private void runUnguarded(StoreException outage, RequestT message) {
+  private void runUnguarded(StoreException outage, KeyedRequest request, RequestT message) {
     engine.unprotected(procedure, UnprotectedCause.FAILED_OPEN, outage);
-    run(context(), new PrefetchedCall<>(call()), message);
+    run(OperationContext.in(context(), request), new PrefetchedCall<>(call()), message);
   }
 
   /** Returns how long the call may wait; empty if nothing bounds it. */

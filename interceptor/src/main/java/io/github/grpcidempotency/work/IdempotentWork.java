@@ -5,7 +5,7 @@ import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.internal.context.CurrentOperation;
+import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.ClaimDecider;
 import io.github.grpcidempotency.internal.decision.Decision;
 import io.github.grpcidempotency.internal.decision.Outcome;
@@ -166,7 +166,7 @@ public final class IdempotentWork implements AutoCloseable {
       engine.track(claim, running);
       T value;
       try {
-        value = CurrentOperation.run(operation, work);
+        value = OperationContext.run(operation, work);
       } catch (Throwable thrown) {
         if (!fail(operation, thrown)) {
           WorkRefusedException overtaken = inProgress();

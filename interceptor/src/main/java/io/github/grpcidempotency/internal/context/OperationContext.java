@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.context;
 
+import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.grpc.Context;
@@ -7,17 +8,23 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /** The operation, and the transaction, that the current gRPC {@link Context} carries. */
-public final class CurrentOperation {
+public final class OperationContext {
   private static final Context.Key<Operation> OPERATION = Context.key("idempotency-operation");
+  private static final Context.Key<KeyedRequest> REQUEST = Context.key("idempotency-request");
   private static final Context.Key<StoreTransaction> TRANSACTION =
       Context.key("idempotency-transaction");
   private static final Context.Key<Boolean> GUARDED = Context.key("idempotency-guarded");
 
-  private CurrentOperation() {}
+  private OperationContext() {}
 
   /** Returns the operation that the handler runs; empty for a call without a key. */
   public static Optional<Operation> get() {
     return Optional.ofNullable(OPERATION.get());
+  }
+
+  /** Returns what was asked under a key, be it protected or not; empty for a call without one. */
+  public static Optional<KeyedRequest> request() {
+    return Optional.ofNullable(REQUEST.get());
   }
 
   /** Returns the transaction that the handler writes through, if its procedure has one. */
@@ -32,8 +39,13 @@ public final class CurrentOperation {
 
   /** Returns the context of an operation's handler. */
   public static Context in(Context context, Operation operation) {
-    Context running = context.withValue(OPERATION, operation);
+    Context running = in(context, operation.request()).withValue(OPERATION, operation);
     return operation.claim().transaction().map(open -> in(running, open)).orElse(running);
+  }
+
+  /** Returns the context of a handler that runs for a key, if not under a claim. */
+  public static Context in(Context context, KeyedRequest request) {
+    return context.withValue(REQUEST, request);
   }
 
   /** Returns the context of a handler that writes through a transaction. */

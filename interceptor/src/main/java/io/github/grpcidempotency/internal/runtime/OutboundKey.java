@@ -1,0 +1,44 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import com.google.common.hash.Hasher;
+import com.google.common.hash.Hashing;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Procedure;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+
+/**
+ * The key of a call that a handler makes: a SHA-256 of whose operation it is, of its key and its
+ * procedure, and of a name. It is spelled as a UUID of version 4, for AIP-155 asks for one.
+ */
+public final class OutboundKey {
+  private static final String DOMAIN = "grpc-idempotency outbound key 1";
+  private static final long VERSION_MASK = 0xF000L;
+  private static final long VERSION_4 = 0x4000L;
+  private static final long VARIANT_MASK = 0xC000_0000_0000_0000L;
+  private static final long VARIANT = 0x8000_0000_0000_0000L;
+
+  private OutboundKey() {}
+
+  /** Returns the key of an operation's call of that name: the same whichever run makes it. */
+  public static UUID of(IdempotencyKey key, Procedure procedure, String name) {
+    UUID user = key.caller().userId();
+    Hasher hasher = Hashing.sha256().newHasher();
+    put(hasher, DOMAIN);
+    hasher.putLong(user.getMostSignificantBits()).putLong(user.getLeastSignificantBits());
+    put(hasher, key.stored());
+    put(hasher, procedure.name());
+    put(hasher, name);
+    ByteBuffer hash = ByteBuffer.wrap(hasher.hash().asBytes());
+    long most = (hash.getLong() & ~VERSION_MASK) | VERSION_4;
+    long least = (hash.getLong() & ~VARIANT_MASK) | VARIANT;
+    return new UUID(most, least);
+  }
+
+  /** With its length in front, so that no two lists of texts are one sequence of bytes. */
+  private static void put(Hasher hasher, String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    hasher.putInt(bytes.length).putBytes(bytes);
+  }
+}
