@@ -15,8 +15,6 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.Message;
 import com.google.protobuf.util.Durations;
 import com.google.rpc.RetryInfo;
-import io.github.grpcidempotency.example.database.EmbeddedDatabase;
-import io.github.grpcidempotency.example.database.HostDatabase;
 import io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc;
 import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateNodePoolRequest;
@@ -24,7 +22,9 @@ import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
 import io.github.grpcidempotency.example.organization.v1.ListProjectsRequest;
 import io.github.grpcidempotency.example.organization.v1.MemberLine;
-import io.github.grpcidempotency.example.server.RunningServer;
+import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.database.HostDatabase;
+import io.github.grpcidempotency.example.run.server.RunningServer;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
@@ -72,7 +72,7 @@ class DatabaseOutageTest {
   @BeforeAll
   static void startExample(@TempDir Path directory) {
     database = new RestartableDatabase(directory);
-    server = RunningServer.start(RunningExample.settings(database.running), database);
+    server = RunningServer.start(0, RunningExample.settings(database.running), database);
     client = new TestClient(server.port());
   }
 

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 class DemoTest {
   @Test
   void theWholeStoryHoldsAndTheProgramExitsWithZero() {
-    try (ProgramProcess demo = ProgramProcess.start(Demo.class)) {
+    try (ProgramProcess demo = ProgramProcess.start()) {
       assertThat(demo.awaitExit()).isZero();
       assertThat(demo.out()).last().asString().startsWith("All is well");
       assertThat(demo.out()).filteredOn(line -> line.contains("[ok]")).hasSize(63);

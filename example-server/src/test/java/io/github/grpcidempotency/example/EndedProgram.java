@@ -2,18 +2,16 @@ package io.github.grpcidempotency.example;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.github.grpcidempotency.example.cli.Program;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
-import java.util.concurrent.Callable;
 
 /**
- * What became of a program that ran to its end in this process, which is much quicker than one of
+ * What became of the program that ran to its end in this process, which is much quicker than one of
  * its own.
  */
 record EndedProgram(int exitCode, String out, String err) {
 
-  static EndedProgram of(Callable<Integer> program, String... arguments) {
+  static EndedProgram of(String... arguments) {
     PrintStream outBefore = System.out;
     PrintStream errBefore = System.err;
     ByteArrayOutputStream out = new ByteArrayOutputStream();
@@ -21,7 +19,7 @@ record EndedProgram(int exitCode, String out, String err) {
     System.setOut(new PrintStream(out, true, UTF_8));
     System.setErr(new PrintStream(err, true, UTF_8));
     try {
-      int exitCode = Program.run(program, arguments);
+      int exitCode = Example.run(arguments);
       return new EndedProgram(exitCode, said(out), said(err));
     } finally {
       System.setOut(outBefore);

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.grpcidempotency.example.database.EmbeddedDatabase;
-import io.github.grpcidempotency.example.server.RunningServer;
+import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.server.RunningServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,7 +37,7 @@ class InteropTest {
         "skipped: run npm ci --prefix example-server/src/test/interop first, as .ci/run does");
 
     try (EmbeddedDatabase database = MigratedDatabase.start();
-        RunningServer server = RunningServer.start(RunningExample.settings(database), database);
+        RunningServer server = RunningServer.start(0, RunningExample.settings(database), database);
         Handle superuser = Jdbi.open(database.superuser())) {
       superuser.begin();
       superuser.execute("LOCK TABLE tenant.projects IN SHARE MODE");

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.example;
 
-import io.github.grpcidempotency.example.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

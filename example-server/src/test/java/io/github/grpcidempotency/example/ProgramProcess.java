@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
-/** One of the programs, as a process of its own: it can be told to stop, and it can be killed. */
+/** The program, as a process of its own: it can be told to stop, and it can be killed. */
 final class ProgramProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
   private static final Pattern LISTENING = Pattern.compile("^listening on port (\\d+)$");
@@ -30,7 +30,7 @@ final class ProgramProcess implements AutoCloseable {
     this.err = err;
   }
 
-  static ProgramProcess start(Class<?> program, String... arguments) {
+  static ProgramProcess start(String... arguments) {
     try {
       Path out = Files.createTempFile("program", ".out");
       Path err = Files.createTempFile("program", ".err");
@@ -38,7 +38,8 @@ final class ProgramProcess implements AutoCloseable {
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
       command.addAll(
           List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")); // it lives for seconds
-      command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+      command.addAll(
+          List.of("-cp", System.getProperty("java.class.path"), Example.class.getName()));
       command.addAll(List.of(arguments));
       Process process =
           new ProcessBuilder(command)

@@ -50,7 +50,7 @@ class RefusedOptionsTest {
         .isEqualTo(new EndedProgram(1, "", "There are no retentions at " + missing + "."));
     assertThat(run("--data-dir", data, "--keyset", missing).err())
         .startsWith("There is no keyset at " + missing);
-    assertThat(EndedProgram.of(new Keys(), "ADD", missing).err())
+    assertThat(EndedProgram.of("keys", "ADD", missing).err())
         .startsWith("There is no keyset at " + missing);
     assertThat(directory).isEmptyDirectory();
   }
@@ -58,9 +58,9 @@ class RefusedOptionsTest {
   /** Runs a server that could not start in any case. */
   private static EndedProgram run(String... arguments) throws IOException {
     try (ServerSocket taken = new ServerSocket(0)) {
-      List<String> all = new ArrayList<>(List.of("--port", "" + taken.getLocalPort()));
+      List<String> all = new ArrayList<>(List.of("serve", "--port", "" + taken.getLocalPort()));
       all.addAll(List.of(arguments));
-      return EndedProgram.of(new ExampleServer(), all.toArray(String[]::new));
+      return EndedProgram.of(all.toArray(String[]::new));
     }
   }
 }

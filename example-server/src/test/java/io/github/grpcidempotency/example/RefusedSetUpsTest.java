@@ -2,13 +2,14 @@ package io.github.grpcidempotency.example;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.example.cli.FileOptions;
-import io.github.grpcidempotency.example.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.settings.DataFiles;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -23,7 +24,7 @@ class RefusedSetUpsTest {
   @BeforeAll
   static void startDatabase() {
     database = MigratedDatabase.start();
-    keyset = FileOptions.keysetIn(database.directory());
+    keyset = new DataFiles(database.directory()).keyset();
     try (var superuser = Jdbi.open(database.superuser())) {
       superuser.execute("CREATE ROLE bypassing LOGIN BYPASSRLS");
       superuser.execute("CREATE ROLE stranger LOGIN");
@@ -65,7 +66,7 @@ class RefusedSetUpsTest {
     String sentence = "PostgreSQL at localhost:" + nobodyListens + "/example cannot be used";
     assertRefused(sentence, arguments);
     // As a process it is heard whole, with what the pool and the driver log.
-    try (ProgramProcess server = ProgramProcess.start(ExampleServer.class, arguments)) {
+    try (ProgramProcess server = ProgramProcess.start(serve(arguments))) {
       assertThat(server.awaitExit()).isEqualTo(1);
       assertThat(server.out()).isEmpty();
       assertThat(server.err())
@@ -189,7 +190,7 @@ class RefusedSetUpsTest {
   void aKeysetThatIsMissing(@TempDir Path directory) {
     Path missing = directory.resolve("keys.json");
     assertRefused(
-        "There is no keyset at " + missing + "; the program Keys creates one",
+        "There is no keyset at " + missing + "; \"keys CREATE\" makes one",
         "--port",
         "0",
         "--data-dir",
@@ -299,9 +300,13 @@ class RefusedSetUpsTest {
   }
 
   private static void assertRefused(Consumer<String> sentence, String... arguments) {
-    EndedProgram server = EndedProgram.of(new ExampleServer(), arguments);
+    EndedProgram server = EndedProgram.of(serve(arguments));
     assertThat(server.exitCode()).isEqualTo(1);
     assertThat(server.out()).isEmpty();
     assertThat(server.err().lines()).singleElement().satisfies(sentence);
+  }
+
+  private static String[] serve(String... arguments) {
+    return Stream.concat(Stream.of("serve"), Stream.of(arguments)).toArray(String[]::new);
   }
 }

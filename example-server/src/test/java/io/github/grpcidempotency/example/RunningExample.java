@@ -1,12 +1,10 @@
 package io.github.grpcidempotency.example;
 
-import io.github.grpcidempotency.example.cli.FileOptions;
-import io.github.grpcidempotency.example.database.EmbeddedDatabase;
-import io.github.grpcidempotency.example.server.RunningServer;
-import io.github.grpcidempotency.example.server.Settings;
-import java.nio.file.Path;
+import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.server.RunningServer;
+import io.github.grpcidempotency.example.run.settings.DataFiles;
+import io.github.grpcidempotency.example.service.Settings;
 import java.time.Duration;
-import java.util.Optional;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
@@ -26,21 +24,19 @@ record RunningExample(EmbeddedDatabase database, RunningServer server, TestClien
 
   /** Starts the example on a migrated database, which is closed with it. */
   static RunningExample start(Settings settings, EmbeddedDatabase database) {
-    RunningServer server = RunningServer.start(settings, database);
+    RunningServer server = RunningServer.start(0, settings, database);
     return new RunningExample(database, server, new TestClient(server.port()));
   }
 
   /** Returns what a server beside its own database has, with an outbox that does not rest. */
   static Settings settings(EmbeddedDatabase database) {
-    FileOptions files = new FileOptions();
-    Optional<Path> directory = Optional.of(database.directory());
+    DataFiles files = new DataFiles(database.directory());
     return new Settings(
-        0,
         Duration.ofSeconds(30),
         Duration.ZERO,
         Duration.ofDays(1),
-        files.retentions(directory),
-        files.secrets(directory));
+        files.retentions(),
+        files.secrets());
   }
 
   /** Sees everything, past row-level security. */

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.example.TestClient.Reply;
-import io.github.grpcidempotency.example.cli.FileOptions;
-import io.github.grpcidempotency.example.database.EmbeddedDatabase;
 import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyResponse;
-import io.github.grpcidempotency.example.server.Settings;
-import io.github.grpcidempotency.example.settings.Keyset;
+import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.settings.DataFiles;
+import io.github.grpcidempotency.example.run.settings.Keyset;
+import io.github.grpcidempotency.example.service.Settings;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -90,7 +90,6 @@ class SecretsAtRestTest {
     Settings settings = RunningExample.settings(database);
     Settings unprotected =
         new Settings(
-            settings.port(),
             settings.lease(),
             settings.outboxDelay(),
             settings.usagePeriod(),
@@ -109,7 +108,7 @@ class SecretsAtRestTest {
   @Test
   void whatAnOldKeyHasSealedIsToldAfterARotationAndNotAfterItsEnd() {
     EmbeddedDatabase database = MigratedDatabase.startIn(directory);
-    Path keyset = FileOptions.keysetIn(directory);
+    Path keyset = new DataFiles(directory).keyset();
     try (RunningExample example =
         RunningExample.start(RunningExample.settings(database), database)) {
       ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);

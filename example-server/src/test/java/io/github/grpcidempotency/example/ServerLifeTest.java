@@ -83,8 +83,7 @@ class ServerLifeTest {
   }
 
   private ProgramProcess startServer() {
-    return ProgramProcess.start(
-        ExampleServer.class, "--port", "0", "--data-dir", dataDirectory.toString());
+    return ProgramProcess.start("serve", "--port", "0", "--data-dir", dataDirectory.toString());
   }
 
   private Reply<CreateProjectResponse> create(int port) {

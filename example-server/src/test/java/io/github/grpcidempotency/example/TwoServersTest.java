@@ -3,9 +3,9 @@ package io.github.grpcidempotency.example;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.example.database.EmbeddedDatabase;
-import io.github.grpcidempotency.example.server.RunningServer;
-import io.github.grpcidempotency.example.server.Settings;
+import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.server.RunningServer;
+import io.github.grpcidempotency.example.service.Settings;
 import java.time.Duration;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -22,14 +22,13 @@ class TwoServersTest {
       Settings settings = RunningExample.settings(database);
       Settings often =
           new Settings(
-              settings.port(),
               settings.lease(),
               settings.outboxDelay(),
               Duration.ofMillis(200),
               settings.retentions(),
               settings.secrets());
-      try (RunningServer one = RunningServer.start(often, database);
-          RunningServer other = RunningServer.start(often, database)) {
+      try (RunningServer one = RunningServer.start(0, often, database);
+          RunningServer other = RunningServer.start(0, often, database)) {
         assertThat(one.port()).isNotEqualTo(other.port());
         await().atMost(Duration.ofMinutes(2)).until(() -> count(database, STATED) >= 30);
       }

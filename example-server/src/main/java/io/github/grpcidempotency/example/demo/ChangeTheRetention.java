@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.example.demo;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.github.grpcidempotency.example.cli.FileOptions;
+import io.github.grpcidempotency.example.run.settings.DataFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -18,7 +18,7 @@ final class ChangeTheRetention implements Step {
 
   @Override
   public void play(Stage stage, Story story) {
-    Path file = FileOptions.retentionFileIn(stage.database().directory());
+    Path file = new DataFiles(stage.database().directory()).retentionFile();
     Optional<String> kept = setAside(file);
     try {
       play(stage, story, file);

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.example.demo;
 
-import io.github.grpcidempotency.example.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;

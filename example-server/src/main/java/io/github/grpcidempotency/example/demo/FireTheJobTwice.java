@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.example.demo;
 
 import io.github.grpcidempotency.example.organization.v1.UsageStatement;
-import io.github.grpcidempotency.example.usage.UsageJob;
+import io.github.grpcidempotency.example.service.usage.UsageJob;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import io.github.grpcidempotency.work.WorkResult;
 import java.time.Duration;

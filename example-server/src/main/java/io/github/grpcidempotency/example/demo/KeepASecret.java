@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.example.demo;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.github.grpcidempotency.example.cli.FileOptions;
 import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyResponse;
-import io.github.grpcidempotency.example.settings.Keyset;
+import io.github.grpcidempotency.example.run.settings.DataFiles;
+import io.github.grpcidempotency.example.run.settings.Keyset;
 import java.nio.file.Path;
 import java.util.UUID;
 
@@ -34,7 +34,7 @@ final class KeepASecret implements Step {
   }
 
   private static void rotate(Stage stage, Story story, ApiKeyClient ada, UUID key, Answer first) {
-    Path file = FileOptions.keysetIn(stage.database().directory());
+    Path file = new DataFiles(stage.database().directory()).keyset();
     story.sent("the operator rotates the keyset: a new key is added, and then seals");
     Keyset.read(file).withNewKey().replace(file);
     Keyset.read(file).sealingWithNewest().replace(file);

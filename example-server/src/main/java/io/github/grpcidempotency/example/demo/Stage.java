@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.example.demo;
 
-import io.github.grpcidempotency.example.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;

@@ -1,5 +1,0 @@
-/** What a server does beside serving calls, for as long as it runs. */
-@NullMarked
-package io.github.grpcidempotency.example.background;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Who calls: a stand-in for the authentication that a real service has in front of the library. */
-@NullMarked
-package io.github.grpcidempotency.example.caller;
-
-import org.jspecify.annotations.NullMarked;

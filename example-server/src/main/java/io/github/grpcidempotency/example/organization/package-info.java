@@ -1,8 +1,0 @@
-/**
- * The organisation API: five gRPC services, and the one table of descriptors that makes their
- * creates safe to retry.
- */
-@NullMarked
-package io.github.grpcidempotency.example.organization;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,97 @@
+package io.github.grpcidempotency.example.run.command;
+
+import io.github.grpcidempotency.example.run.database.HostDatabase;
+import io.github.grpcidempotency.example.run.database.StartupFailure;
+import io.github.grpcidempotency.example.run.server.RunningServer;
+import io.github.grpcidempotency.example.service.Settings;
+import io.github.grpcidempotency.example.service.background.Parts;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Serves the organisation API until it is told to stop. */
+@Command(
+    name = "serve",
+    sortOptions = false,
+    description =
+        "Serves organization.v1 with idempotent creates until Ctrl-C, on a PostgreSQL that it brings along or on yours. Calls say \"authorization: Bearer <user uuid>\", optionally \"organization\" and \"project\", and \"idempotency-key: <uuid>\".",
+    footer =
+        "A resource whose name starts with \"fail-\" never gets its authorization, and ends as failed; with \"flaky-\" it gets it at the second attempt. Durations are such as 500ms, 30s, 5m, 24h, 2d or PT1H30M.")
+public final class Serve implements Callable<Integer> {
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      defaultValue = "50051",
+      description = "where to listen, 0 for any free port (default: ${DEFAULT-VALUE})")
+  private int port;
+
+  @Spec private CommandSpec command = CommandSpec.create(); // which picocli replaces by its own
+
+  @Mixin private DatabaseOptions database = new DatabaseOptions();
+
+  @Option(
+      names = "--lease",
+      paramLabel = "DURATION",
+      defaultValue = "30s",
+      description = "how long a crashed server's call blocks its key (default: ${DEFAULT-VALUE})")
+  private Duration lease = Duration.ofSeconds(30);
+
+  @Mixin private FileOptions files = new FileOptions();
+
+  @Option(
+      names = "--outbox-delay",
+      paramLabel = "DURATION",
+      defaultValue = "2s",
+      description =
+          "how long the work behind a create rests, so that it can be seen processing (default: ${DEFAULT-VALUE})")
+  private Duration outboxDelay = Duration.ofSeconds(2);
+
+  @Option(
+      names = "--usage-period",
+      paramLabel = "DURATION",
+      defaultValue = "24h",
+      description =
+          "for how long a time usage is stated, each time once by one of all servers (default: ${DEFAULT-VALUE})")
+  private Duration usagePeriod = Duration.ofHours(24);
+
+  @Override
+  public Integer call() throws InterruptedException {
+    database.check(command);
+    files.check(command, database.files());
+    requireFreePort();
+    try (Parts parts = Parts.closedOnShutdown()) {
+      HostDatabase opened = parts.start(database::open);
+      database.migrate(opened);
+      RunningServer server = parts.start(() -> RunningServer.start(port, settings(), opened));
+      System.out.println("listening on port " + server.port());
+      server.awaitTermination();
+      return 0;
+    }
+  }
+
+  /** Comes first, since starting a database for nothing takes seconds. */
+  private void requireFreePort() {
+    try {
+      new ServerSocket(port).close();
+    } catch (IOException | IllegalArgumentException e) {
+      throw new StartupFailure(
+          "Port %d cannot be listened on (%s); choose another with --port."
+              .formatted(port, e.getMessage()));
+    }
+  }
+
+  private Settings settings() {
+    return new Settings(
+        lease,
+        outboxDelay,
+        usagePeriod,
+        files.retentions(database.files()),
+        files.secrets(database.files()));
+  }
+}

@@ -1,0 +1,42 @@
+package io.github.grpcidempotency.example.run.server;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.example.run.database.HostDatabase;
+import java.time.Duration;
+import javax.sql.DataSource;
+
+/** What is connected to at run time, as two roles: nobody waits for the connections of others. */
+record Pools(
+    HikariDataSource app, HikariDataSource worker, HikariDataSource jobs, HikariDataSource health)
+    implements AutoCloseable {
+  private static final int CALLS_AT_ONCE = 10;
+  private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(5);
+  private static final Duration GIVE_UP_LOOKING_AFTER = Duration.ofSeconds(1);
+
+  static Pools open(HostDatabase database) {
+    return new Pools(
+        pool("app", database.app(), CALLS_AT_ONCE, GIVE_UP_AFTER),
+        pool("worker", database.worker(), 1, GIVE_UP_AFTER),
+        pool("jobs", database.worker(), 2, GIVE_UP_AFTER),
+        pool("health", database.app(), 1, GIVE_UP_LOOKING_AFTER));
+  }
+
+  private static HikariDataSource pool(
+      String name, DataSource dataSource, int size, Duration giveUpAfter) {
+    HikariConfig config = new HikariConfig();
+    config.setPoolName(name);
+    config.setDataSource(dataSource);
+    config.setMaximumPoolSize(size);
+    config.setConnectionTimeout(giveUpAfter.toMillis());
+    return new HikariDataSource(config);
+  }
+
+  @Override
+  public void close() {
+    health.close();
+    jobs.close();
+    worker.close();
+    app.close();
+  }
+}

@@ -1,0 +1,91 @@
+package io.github.grpcidempotency.example.run.server;
+
+import io.github.grpcidempotency.example.run.database.HostDatabase;
+import io.github.grpcidempotency.example.run.database.RightsCheck;
+import io.github.grpcidempotency.example.run.database.StartupFailure;
+import io.github.grpcidempotency.example.service.OrganizationApi;
+import io.github.grpcidempotency.example.service.Settings;
+import io.github.grpcidempotency.example.service.background.Parts;
+import io.github.grpcidempotency.store.StoreException;
+import io.grpc.Grpc;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.Server;
+import io.grpc.ServerBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
+import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+
+/** The service behind a port, on one migrated database. */
+public final class RunningServer implements AutoCloseable {
+  private static final long DRAIN_SECONDS = 5;
+
+  private final Server server;
+  private final HealthStatusManager health;
+  private final Parts parts;
+
+  private RunningServer(Server server, HealthStatusManager health, Parts parts) {
+    this.server = server;
+    this.health = health;
+    this.parts = parts;
+  }
+
+  /**
+   * Starts the server.
+   *
+   * @param port 0 for any that is free
+   * @param database is not closed with the server
+   * @throws StartupFailure if the port is in use, or the library finds the database unfit
+   */
+  public static RunningServer start(int port, Settings settings, HostDatabase database) {
+    Parts parts = new Parts();
+    try {
+      Pools pools = parts.start(() -> Pools.open(database));
+      ServerBuilder<?> server =
+          Grpc.newServerBuilderForPort(port, InsecureServerCredentials.create());
+      OrganizationApi api = parts.start(() -> OrganizationApi.addTo(server, pools.app(), settings));
+      RightsCheck.run(pools.app(), pools.worker());
+      api.startBackgroundWork(pools.worker(), pools.jobs());
+      HealthStatusManager health = new HealthStatusManager();
+      parts.start(() -> DatabaseHealth.start(pools.health(), health));
+      server.addService(health.getHealthService());
+      server.addService(ProtoReflectionServiceV1.newInstance());
+      return new RunningServer(server.build().start(), health, parts);
+    } catch (IOException e) {
+      parts.close();
+      throw StartupFailure.because("The server cannot listen on port " + port, e);
+    } catch (IllegalArgumentException | IllegalStateException | StoreException e) {
+      parts.close(); // what the library finds unfit, it lists
+      throw StartupFailure.because("The server cannot start", e);
+    } catch (RuntimeException e) {
+      parts.close();
+      throw e;
+    }
+  }
+
+  /** Returns where it listens. */
+  public int port() {
+    return server.getPort();
+  }
+
+  /** Blocks until the server has stopped. */
+  public void awaitTermination() throws InterruptedException {
+    server.awaitTermination();
+  }
+
+  /** Lets running calls finish for some seconds, then stops everything. */
+  @Override
+  public void close() {
+    health.enterTerminalState();
+    server.shutdown();
+    try {
+      if (!server.awaitTermination(DRAIN_SECONDS, TimeUnit.SECONDS)) {
+        server.shutdownNow().awaitTermination(DRAIN_SECONDS, TimeUnit.SECONDS);
+      }
+    } catch (InterruptedException e) {
+      server.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+    parts.close();
+  }
+}

@@ -1,0 +1,40 @@
+package io.github.grpcidempotency.example.run.settings;
+
+import io.github.grpcidempotency.example.service.organization.OrganizationProcedures;
+import io.github.grpcidempotency.example.service.organization.Retentions;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** The files that a server finds in its data directory, beside the database. */
+public record DataFiles(Path directory) {
+
+  /** Returns where the retentions are, if there are any. */
+  public Path retentionFile() {
+    return directory.resolve("retention.properties");
+  }
+
+  /**
+   * Returns how long retries are answered.
+   *
+   * @throws io.github.grpcidempotency.example.run.database.StartupFailure if the file makes no
+   *     sense
+   */
+  public Retentions retentions() {
+    return RetentionFile.follow(retentionFile(), OrganizationProcedures.methods());
+  }
+
+  /** Returns where the keyset is, which is made if there is none. */
+  public Path keyset() {
+    Path file = directory.resolve("keyset.json");
+    if (Files.notExists(file)) {
+      Keyset.create().writeNew(file);
+    }
+    return file;
+  }
+
+  /** Returns what keeps recorded secrets. */
+  public ResponseProtection secrets() {
+    return new KeysetProtection(keyset());
+  }
+}

@@ -1,0 +1,70 @@
+package io.github.grpcidempotency.example.run.settings;
+
+import io.github.grpcidempotency.example.run.database.StartupFailure;
+import io.github.grpcidempotency.example.service.organization.Retentions;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** One reading of a file of retentions: lines such as {@code CreateProject = 48h}. */
+public record RetentionFile(Map<String, Duration> byMethod) implements Retentions {
+
+  /**
+   * Returns what a file says, now and whenever it is changed. A missing file says nothing.
+   *
+   * @param methods those that the file may speak of
+   * @throws StartupFailure listing all that is wrong with it
+   */
+  public static Retentions follow(Path file, Set<String> methods) {
+    WatchedFile<RetentionFile> watched = new WatchedFile<>(file, path -> read(path, methods));
+    return method -> watched.get().of(method);
+  }
+
+  static RetentionFile read(Path file, Set<String> methods) {
+    Properties lines = new Properties();
+    try (Reader reader = Files.newBufferedReader(file)) {
+      lines.load(reader);
+    } catch (NoSuchFileException e) {
+      return new RetentionFile(Map.of());
+    } catch (IOException | IllegalArgumentException e) {
+      throw StartupFailure.because("The retentions in " + file + " cannot be read", e);
+    }
+    return parse(file, lines, methods);
+  }
+
+  private static RetentionFile parse(Path file, Properties lines, Set<String> methods) {
+    Map<String, Duration> byMethod = new HashMap<>();
+    List<String> problems = new ArrayList<>();
+    for (String method : new TreeSet<>(lines.stringPropertyNames())) {
+      if (!methods.contains(method)) {
+        problems.add("%s is no method that keeps records".formatted(method));
+      }
+      try {
+        byMethod.put(method, Durations.positive(lines.getProperty(method)));
+      } catch (IllegalArgumentException e) {
+        problems.add("%s: %s".formatted(method, e.getMessage()));
+      }
+    }
+    if (!problems.isEmpty()) {
+      throw new StartupFailure(
+          "The retentions in %s cannot be used: %s.".formatted(file, String.join("; ", problems)));
+    }
+    return new RetentionFile(byMethod);
+  }
+
+  @Override
+  public Optional<Duration> of(String method) {
+    return Optional.ofNullable(byMethod.get(method));
+  }
+}

@@ -1,8 +1,0 @@
-/**
- * The parts put together: pools, store, sweep, outbox worker, scheduler and gRPC server, started
- * and stopped as one.
- */
-@NullMarked
-package io.github.grpcidempotency.example.server;
-
-import org.jspecify.annotations.NullMarked;

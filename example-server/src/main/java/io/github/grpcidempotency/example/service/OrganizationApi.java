@@ -1,0 +1,137 @@
+package io.github.grpcidempotency.example.service;
+
+import io.github.grpcidempotency.example.service.background.Parts;
+import io.github.grpcidempotency.example.service.caller.BearerStandIn;
+import io.github.grpcidempotency.example.service.caller.CurrentCaller;
+import io.github.grpcidempotency.example.service.organization.ApiKeyService;
+import io.github.grpcidempotency.example.service.organization.CloudProvider;
+import io.github.grpcidempotency.example.service.organization.ClusterService;
+import io.github.grpcidempotency.example.service.organization.InviteService;
+import io.github.grpcidempotency.example.service.organization.MemberImport;
+import io.github.grpcidempotency.example.service.organization.NamespaceService;
+import io.github.grpcidempotency.example.service.organization.OrganizationProcedures;
+import io.github.grpcidempotency.example.service.organization.ProjectService;
+import io.github.grpcidempotency.example.service.organization.WebhookService;
+import io.github.grpcidempotency.example.service.outbox.Outbox;
+import io.github.grpcidempotency.example.service.outbox.OutboxWorker;
+import io.github.grpcidempotency.example.service.outbox.RetryPolicy;
+import io.github.grpcidempotency.example.service.tenant.Tenant;
+import io.github.grpcidempotency.example.service.usage.UsageJob;
+import io.github.grpcidempotency.example.service.usage.UsageScheduler;
+import io.github.grpcidempotency.example.service.webhook.WebhookDirectory;
+import io.github.grpcidempotency.example.service.webhook.WebhookKeys;
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.postgres.ExpirySweeper;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.work.IdempotentWork;
+import io.grpc.ServerBuilder;
+import java.time.Duration;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.statement.StatementExceptions;
+
+/**
+ * The whole service: its six gRPC services behind the library's interceptor, and what goes on
+ * beside the calls. It is given connection pools and a server, and starts neither.
+ */
+public final class OrganizationApi implements AutoCloseable {
+  private static final Duration CLOUD_DELAY = Duration.ofMillis(300);
+
+  private final DataSource pool;
+  private final Settings settings;
+  private final Tenant tenant;
+  private final Parts parts = new Parts();
+
+  private OrganizationApi(DataSource pool, Settings settings) {
+    this.pool = pool;
+    this.settings = settings;
+    this.tenant = new Tenant(jdbi(pool), new Outbox(settings.outboxDelay()));
+  }
+
+  /**
+   * Adds the service to a server, once the library has looked at the database.
+   *
+   * @param pool of the application's role
+   * @throws IllegalStateException if the library finds the database unfit; it lists all of it
+   * @throws io.github.grpcidempotency.store.StoreException if the database cannot be reached
+   */
+  public static OrganizationApi addTo(ServerBuilder<?> server, DataSource pool, Settings settings) {
+    OrganizationApi api = new OrganizationApi(pool, settings);
+    try {
+      api.addTo(server);
+      return api;
+    } catch (RuntimeException e) {
+      api.close();
+      throw e;
+    }
+  }
+
+  private void addTo(ServerBuilder<?> server) {
+    PostgresIdempotencyStore store =
+        PostgresIdempotencyStore.builder(pool)
+            .lease(settings.lease())
+            .jdbi(OrganizationApi::withholdValues)
+            .build();
+    Procedures procedures =
+        OrganizationProcedures.of(
+            tenant,
+            settings.retentions(),
+            settings.secrets(),
+            new WebhookKeys(new WebhookDirectory(jdbi(pool))));
+    IdempotencyInterceptor idempotency =
+        parts.start(
+            () ->
+                IdempotencyInterceptor.builder(procedures, CurrentCaller::find)
+                    .store(store)
+                    .build());
+    IdempotentWork lines = parts.start(() -> IdempotentWork.on(store, MemberImport.LINE));
+    server
+        .addServices(
+            List.of(
+                new ProjectService(tenant, new MemberImport(tenant, lines)).bindService(),
+                new ClusterService(tenant, new CloudProvider(CLOUD_DELAY)).bindService(),
+                new NamespaceService(tenant).bindService(),
+                new ApiKeyService(tenant).bindService(),
+                new InviteService(tenant).bindService(),
+                new WebhookService(tenant).bindService()))
+        .intercept(idempotency)
+        .intercept(new BearerStandIn()); // added last, so it runs first: it finds the caller
+  }
+
+  /**
+   * Starts what every server does beside its calls: it drains the outbox, sweeps expired records
+   * and sees to the usage statement.
+   *
+   * @param worker a pool of the worker's role
+   * @param jobs another one, since a job does not wait for the outbox
+   * @throws IllegalArgumentException if the usage period is too short
+   * @throws IllegalStateException if the library finds the database unfit for the job
+   */
+  public void startBackgroundWork(DataSource worker, DataSource jobs) {
+    parts.start(() -> OutboxWorker.start(jdbi(worker), RetryPolicy.threeAttempts()));
+    parts.start(() -> ExpirySweeper.builder(pool).build().start());
+    UsageJob usage = parts.start(() -> new UsageJob(jobs, settings.usagePeriod()));
+    parts.start(() -> UsageScheduler.start(usage));
+  }
+
+  /** What a failed statement says of itself goes into logs, so it names no values. */
+  private static Jdbi jdbi(DataSource pool) {
+    Jdbi jdbi = Jdbi.create(pool);
+    withholdValues(jdbi);
+    return jdbi;
+  }
+
+  private static void withholdValues(Jdbi jdbi) {
+    jdbi.configure(
+        StatementExceptions.class,
+        config -> config.setMessageRendering(StatementExceptions.MessageRendering.NONE));
+  }
+
+  /** Stops the work in the background; calls must have ended. */
+  @Override
+  public void close() {
+    parts.close();
+  }
+}

@@ -1,0 +1,75 @@
+package io.github.grpcidempotency.example.service.background;
+
+import com.google.common.util.concurrent.ThreadFactoryBuilder;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Does something again and again, in a thread of its own, until it is closed. Whatever it throws,
+ * an {@link Error} included, is logged once until it works again, and does not end it.
+ */
+public final class Repeating implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(Repeating.class);
+  private static final long STOP_WITHIN_SECONDS = 5;
+
+  /** What is done each time. */
+  @FunctionalInterface
+  public interface Round {
+    void run() throws Exception;
+  }
+
+  private final String name;
+  private final Round round;
+  private final ScheduledExecutorService thread;
+  private boolean failing;
+
+  private Repeating(String name, Round round) {
+    this.name = name;
+    this.round = round;
+    this.thread =
+        Executors.newSingleThreadScheduledExecutor(
+            new ThreadFactoryBuilder().setNameFormat(name).setDaemon(true).build());
+  }
+
+  /**
+   * Starts with the first round.
+   *
+   * @param name of the thread
+   * @param pause between two rounds
+   */
+  public static Repeating start(String name, Duration pause, Round round) {
+    Repeating repeating = new Repeating(name, round);
+    // Nothing that a round throws gets out of it, so the future is not asked.
+    var unused =
+        repeating.thread.scheduleWithFixedDelay(
+            repeating::runOnce, 0, pause.toMillis(), TimeUnit.MILLISECONDS);
+    return repeating;
+  }
+
+  private void runOnce() {
+    try {
+      round.run();
+      failing = false;
+    } catch (Throwable e) { // the thread is all there is to go on
+      if (!failing) {
+        log.warn("{} failed and will be tried again: {}", name, e.toString());
+      }
+      failing = true;
+    }
+  }
+
+  /** Stops once a round that has begun is over. */
+  @Override
+  public void close() {
+    thread.shutdown();
+    try {
+      boolean unused = thread.awaitTermination(STOP_WITHIN_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package io.github.grpcidempotency.example.service.caller;
+
+import com.google.common.collect.ImmutableList;
+import io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc;
+import io.github.grpcidempotency.key.Caller;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * <b>A stand-in for authentication, not authentication:</b> it believes whoever says {@code
+ * authorization: Bearer <user uuid>}. A real service verifies a token here. What the library needs
+ * is the same with either: the caller in the gRPC {@link Context} before its interceptor runs.
+ *
+ * <p>An optional {@code organization} becomes the caller's tenant, and an optional {@code project}
+ * its project: neither a key nor, by the organization, a resource of the one is known in the other.
+ * Without them a call stands above organizations, or above the projects of one.
+ *
+ * <p>Health and reflection are open to everybody, and so is what webhooks deliver, which proves
+ * itself by its signature.
+ */
+public final class BearerStandIn implements ServerInterceptor {
+  private static final Metadata.Key<String> AUTHORIZATION =
+      Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
+  private static final Metadata.Key<String> ORGANIZATION =
+      Metadata.Key.of("organization", Metadata.ASCII_STRING_MARSHALLER);
+  private static final Metadata.Key<String> PROJECT =
+      Metadata.Key.of("project", Metadata.ASCII_STRING_MARSHALLER);
+  private static final String SCHEME = "Bearer ";
+  private static final Set<String> OPEN_SERVICES =
+      Set.of(
+          "grpc.health.v1.Health",
+          "grpc.reflection.v1.ServerReflection",
+          "grpc.reflection.v1alpha.ServerReflection");
+  private static final MethodDescriptor<?, ?> SIGNED = WebhookServiceGrpc.getIngestMethod();
+
+  @Override
+  public <ReqT, RespT> ServerCall.Listener<ReqT> interceptCall(
+      ServerCall<ReqT, RespT> call, Metadata headers, ServerCallHandler<ReqT, RespT> next) {
+    if (isOpen(call.getMethodDescriptor())) {
+      return next.startCall(call, headers);
+    }
+    Optional<UUID> user = user(headers);
+    if (user.isEmpty()) {
+      return refuse(
+          call,
+          Status.UNAUTHENTICATED.withDescription("say authorization: Bearer <user uuid>, once"));
+    }
+    Caller caller;
+    try {
+      caller = inProject(inOrganization(Caller.of(user.get()), headers), headers);
+    } catch (IllegalArgumentException e) {
+      return refuse(call, Status.INVALID_ARGUMENT.withDescription(e.getMessage()));
+    }
+    Context context = Context.current().withValue(CurrentCaller.KEY, caller);
+    return Contexts.interceptCall(context, call, headers, next);
+  }
+
+  private static boolean isOpen(MethodDescriptor<?, ?> method) {
+    return OPEN_SERVICES.contains(String.valueOf(method.getServiceName()))
+        || method.getFullMethodName().equals(SIGNED.getFullMethodName());
+  }
+
+  private static Caller inOrganization(Caller caller, Metadata headers) {
+    return only(ORGANIZATION, headers).map(caller::inTenant).orElse(caller);
+  }
+
+  private static Caller inProject(Caller caller, Metadata headers) {
+    return only(PROJECT, headers).map(caller::inProject).orElse(caller);
+  }
+
+  private static Optional<UUID> user(Metadata headers) {
+    try {
+      return only(AUTHORIZATION, headers)
+          .filter(value -> value.startsWith(SCHEME))
+          .map(value -> UUID.fromString(value.substring(SCHEME.length()).strip()));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Returns the value of a header. Of two, nobody knows which is meant: whatever stands in front of
+   * this server may have checked the other one.
+   *
+   * @throws IllegalArgumentException if there are two
+   */
+  private static Optional<String> only(Metadata.Key<String> header, Metadata headers) {
+    Iterable<String> values = headers.getAll(header);
+    List<String> said = values == null ? List.of() : ImmutableList.copyOf(values);
+    if (said.size() > 1) {
+      throw new IllegalArgumentException("say " + header.name() + " once");
+    }
+    return said.stream().findFirst();
+  }
+
+  private static <ReqT, RespT> ServerCall.Listener<ReqT> refuse(
+      ServerCall<ReqT, RespT> call, Status status) {
+    call.close(status, new Metadata());
+    return new ServerCall.Listener<>() {};
+  }
+}

@@ -1,0 +1,31 @@
+package io.github.grpcidempotency.example.service.caller;
+
+import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.key.Caller;
+import io.grpc.Context;
+import java.util.Optional;
+
+/** The caller of the current gRPC call, as {@link BearerStandIn} left it in the {@link Context}. */
+public final class CurrentCaller {
+  static final Context.Key<Caller> KEY = Context.key("caller");
+
+  private CurrentCaller() {}
+
+  /** Returns the caller, if the current call has one. */
+  public static Optional<Caller> find() {
+    return Optional.ofNullable(KEY.get());
+  }
+
+  /**
+   * Returns whom a call works for that is known to work for somebody: the owner of the key that it
+   * runs under, whom a webhook's signature tells rather than authentication, or else its caller.
+   *
+   * @throws IllegalStateException outside a call, or in an unauthenticated one
+   */
+  public static Caller get() {
+    return CurrentCall.claim()
+        .map(claim -> claim.request().key().caller())
+        .or(CurrentCaller::find)
+        .orElseThrow(() -> new IllegalStateException("no caller in this context"));
+  }
+}

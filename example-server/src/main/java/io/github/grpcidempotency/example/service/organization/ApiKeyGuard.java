@@ -1,0 +1,33 @@
+package io.github.grpcidempotency.example.service.organization;
+
+import io.github.grpcidempotency.example.service.tenant.ApiKeys;
+import io.github.grpcidempotency.example.service.tenant.Tenant;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.ReplayGuard;
+import io.github.grpcidempotency.store.StoreException;
+import java.util.Optional;
+import java.util.UUID;
+import org.jdbi.v3.core.JdbiException;
+
+/**
+ * Lets the answer to a {@code CreateAPIKey} be given again only to who still has that key: once it
+ * is revoked or deleted, its token is not told any more.
+ */
+final class ApiKeyGuard implements ReplayGuard {
+  private final Tenant tenant;
+
+  ApiKeyGuard(Tenant tenant) {
+    this.tenant = tenant;
+  }
+
+  @Override
+  public boolean mayReplay(Caller caller, Optional<UUID> apiKeyId) {
+    try {
+      return apiKeyId
+          .map(id -> tenant.readAs(caller, handle -> ApiKeys.isGood(handle, id)))
+          .orElse(false);
+    } catch (JdbiException unreachable) {
+      throw new StoreException("the API key could not be looked up", unreachable);
+    }
+  }
+}

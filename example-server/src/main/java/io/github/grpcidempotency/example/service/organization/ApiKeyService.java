@@ -1,0 +1,84 @@
+package io.github.grpcidempotency.example.service.organization;
+
+import static io.github.grpcidempotency.example.service.tenant.Resources.API_KEY;
+
+import io.github.grpcidempotency.example.organization.v1.APIKey;
+import io.github.grpcidempotency.example.organization.v1.APIKeyServiceGrpc.APIKeyServiceImplBase;
+import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyResponse;
+import io.github.grpcidempotency.example.organization.v1.ListAPIKeysRequest;
+import io.github.grpcidempotency.example.organization.v1.ListAPIKeysResponse;
+import io.github.grpcidempotency.example.organization.v1.RevokeAPIKeyRequest;
+import io.github.grpcidempotency.example.organization.v1.RevokeAPIKeyResponse;
+import io.github.grpcidempotency.example.service.tenant.ApiKeys;
+import io.github.grpcidempotency.example.service.tenant.Tenant;
+import io.grpc.stub.StreamObserver;
+import java.util.UUID;
+
+/**
+ * API keys of a project. Creates through the transaction of the call's claim. The token is told in
+ * the answer, and nothing but its hash is written: that a retry can be told it again is the
+ * library's doing, which records the answer encrypted.
+ */
+public final class ApiKeyService extends APIKeyServiceImplBase {
+  private final Tenant tenant;
+
+  public ApiKeyService(Tenant tenant) {
+    this.tenant = tenant;
+  }
+
+  @Override
+  public void createAPIKey(
+      CreateAPIKeyRequest request, StreamObserver<CreateAPIKeyResponse> observer) {
+    Reply.to(observer, () -> create(request));
+  }
+
+  private CreateAPIKeyResponse create(CreateAPIKeyRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID projectId = check.id("project_id", request.getProjectId());
+    String name = check.text("name", request.getName());
+    check.orThrow();
+    NewResource apiKey = NewResource.of(API_KEY, name);
+    OneTimeSecret token = OneTimeSecret.mint("key_");
+    return tenant
+        .createWithinClaim(
+            apiKey.ownedByCaller(),
+            handle -> ApiKeys.insert(handle, apiKey.id(), projectId, name, token.sha256()))
+        .map(created -> answer(created, token))
+        .orElseThrow(() -> Reply.notFound("project", projectId));
+  }
+
+  private static CreateAPIKeyResponse answer(APIKey created, OneTimeSecret token) {
+    return CreateAPIKeyResponse.newBuilder().setApiKey(created).setToken(token.text()).build();
+  }
+
+  @Override
+  public void revokeAPIKey(
+      RevokeAPIKeyRequest request, StreamObserver<RevokeAPIKeyResponse> observer) {
+    Reply.to(observer, () -> RevokeAPIKeyResponse.newBuilder().setApiKey(revoke(request)).build());
+  }
+
+  private APIKey revoke(RevokeAPIKeyRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID id = check.id("id", request.getId());
+    check.orThrow();
+    return tenant
+        .change(handle -> ApiKeys.revoke(handle, id))
+        .orElseThrow(() -> Reply.notFound("API key", id));
+  }
+
+  @Override
+  public void listAPIKeys(
+      ListAPIKeysRequest request, StreamObserver<ListAPIKeysResponse> observer) {
+    Reply.to(observer, () -> list(request));
+  }
+
+  private ListAPIKeysResponse list(ListAPIKeysRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID projectId = check.id("project_id", request.getProjectId());
+    check.orThrow();
+    return ListAPIKeysResponse.newBuilder()
+        .addAllApiKeys(tenant.read(handle -> ApiKeys.list(handle, projectId)))
+        .build();
+  }
+}

@@ -1,0 +1,176 @@
+package io.github.grpcidempotency.example.service.organization;
+
+import static io.github.grpcidempotency.example.service.tenant.Resources.CLUSTER;
+import static io.github.grpcidempotency.example.service.tenant.Resources.INSTALL;
+import static io.github.grpcidempotency.example.service.tenant.Resources.NODE_POOL;
+
+import io.github.grpcidempotency.example.organization.v1.AddInstallRequest;
+import io.github.grpcidempotency.example.organization.v1.AddInstallResponse;
+import io.github.grpcidempotency.example.organization.v1.Cluster;
+import io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.ClusterServiceImplBase;
+import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateClusterResponse;
+import io.github.grpcidempotency.example.organization.v1.CreateNodePoolRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateNodePoolResponse;
+import io.github.grpcidempotency.example.organization.v1.GetClusterRequest;
+import io.github.grpcidempotency.example.organization.v1.GetClusterResponse;
+import io.github.grpcidempotency.example.organization.v1.Install;
+import io.github.grpcidempotency.example.organization.v1.ListClustersRequest;
+import io.github.grpcidempotency.example.organization.v1.ListClustersResponse;
+import io.github.grpcidempotency.example.organization.v1.ListInstallsRequest;
+import io.github.grpcidempotency.example.organization.v1.ListInstallsResponse;
+import io.github.grpcidempotency.example.organization.v1.ListNodePoolsRequest;
+import io.github.grpcidempotency.example.organization.v1.ListNodePoolsResponse;
+import io.github.grpcidempotency.example.organization.v1.NodePool;
+import io.github.grpcidempotency.example.service.tenant.Clusters;
+import io.github.grpcidempotency.example.service.tenant.Installs;
+import io.github.grpcidempotency.example.service.tenant.NodePools;
+import io.github.grpcidempotency.example.service.tenant.Tenant;
+import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.store.Claim;
+import io.grpc.stub.StreamObserver;
+import java.util.UUID;
+
+/**
+ * Clusters of a project, and what stands in them. A cluster is reserved with a cloud provider
+ * first, which is slow, and then recorded together with its answer; the rest knows nothing of
+ * idempotency.
+ */
+public final class ClusterService extends ClusterServiceImplBase {
+  private static final int MAX_NODES = 1000;
+
+  private final Tenant tenant;
+  private final CloudProvider cloud;
+
+  public ClusterService(Tenant tenant, CloudProvider cloud) {
+    this.tenant = tenant;
+    this.cloud = cloud;
+  }
+
+  @Override
+  public void createCluster(
+      CreateClusterRequest request, StreamObserver<CreateClusterResponse> observer) {
+    Reply.to(observer, () -> create(request));
+  }
+
+  private CreateClusterResponse create(CreateClusterRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID projectId = check.id("project_id", request.getProjectId());
+    String name = check.text("name", request.getName());
+    String region = check.text("region", request.getRegion());
+    check.orThrow();
+    NewResource cluster = NewResource.of(CLUSTER, name);
+    cloud.reserve(region, operationId());
+    return tenant
+        .createAndComplete(
+            cluster.ownedByCaller(),
+            handle -> Clusters.insert(handle, cluster.id(), projectId, name, region),
+            created -> CreateClusterResponse.newBuilder().setCluster(created).build())
+        .orElseThrow(() -> Reply.notFound("project", projectId));
+  }
+
+  /** What makes the provider's own work idempotent: the same for every run of this operation. */
+  private static UUID operationId() {
+    return CurrentCall.claim().map(Claim::operationId).orElseGet(UUID::randomUUID);
+  }
+
+  @Override
+  public void createNodePool(
+      CreateNodePoolRequest request, StreamObserver<CreateNodePoolResponse> observer) {
+    Reply.to(
+        observer, () -> CreateNodePoolResponse.newBuilder().setNodePool(create(request)).build());
+  }
+
+  private NodePool create(CreateNodePoolRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID clusterId = check.id("cluster_id", request.getClusterId());
+    String name = check.text("name", request.getName());
+    int nodeCount = check.between(1, MAX_NODES, "node_count", request.getNodeCount());
+    check.orThrow();
+    NewResource nodePool = NewResource.of(NODE_POOL, name);
+    return tenant
+        .create(
+            nodePool.ownedByCaller(),
+            handle -> NodePools.insert(handle, nodePool.id(), clusterId, name, nodeCount))
+        .orElseThrow(() -> Reply.notFound("cluster", clusterId));
+  }
+
+  @Override
+  public void addInstall(AddInstallRequest request, StreamObserver<AddInstallResponse> observer) {
+    Reply.to(observer, () -> AddInstallResponse.newBuilder().setInstall(add(request)).build());
+  }
+
+  private Install add(AddInstallRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID clusterId = check.id("cluster_id", request.getClusterId());
+    String name = check.text("name", request.getName());
+    String version = check.text("version", request.getVersion());
+    UUID installId = check.id("install_id", request.getInstallId());
+    check.orThrow();
+    NewResource install = NewResource.of(INSTALL, name);
+    return tenant
+        .create(
+            install.ownedByCaller(),
+            handle -> Installs.insert(handle, install.id(), clusterId, installId, name, version))
+        .orElseThrow(() -> Reply.notFound("cluster", clusterId));
+  }
+
+  @Override
+  public void getCluster(GetClusterRequest request, StreamObserver<GetClusterResponse> observer) {
+    Reply.to(observer, () -> GetClusterResponse.newBuilder().setCluster(find(request)).build());
+  }
+
+  private Cluster find(GetClusterRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID id = check.id("id", request.getId());
+    check.orThrow();
+    return tenant
+        .read(handle -> Clusters.find(handle, id))
+        .orElseThrow(() -> Reply.notFound("cluster", id));
+  }
+
+  @Override
+  public void listClusters(
+      ListClustersRequest request, StreamObserver<ListClustersResponse> observer) {
+    Reply.to(observer, () -> list(request));
+  }
+
+  private ListClustersResponse list(ListClustersRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID projectId = check.id("project_id", request.getProjectId());
+    check.orThrow();
+    return ListClustersResponse.newBuilder()
+        .addAllClusters(tenant.read(handle -> Clusters.list(handle, projectId)))
+        .build();
+  }
+
+  @Override
+  public void listNodePools(
+      ListNodePoolsRequest request, StreamObserver<ListNodePoolsResponse> observer) {
+    Reply.to(observer, () -> list(request));
+  }
+
+  private ListNodePoolsResponse list(ListNodePoolsRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID clusterId = check.id("cluster_id", request.getClusterId());
+    check.orThrow();
+    return ListNodePoolsResponse.newBuilder()
+        .addAllNodePools(tenant.read(handle -> NodePools.list(handle, clusterId)))
+        .build();
+  }
+
+  @Override
+  public void listInstalls(
+      ListInstallsRequest request, StreamObserver<ListInstallsResponse> observer) {
+    Reply.to(observer, () -> list(request));
+  }
+
+  private ListInstallsResponse list(ListInstallsRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID clusterId = check.id("cluster_id", request.getClusterId());
+    check.orThrow();
+    return ListInstallsResponse.newBuilder()
+        .addAllInstalls(tenant.read(handle -> Installs.list(handle, clusterId)))
+        .build();
+  }
+}

@@ -1,0 +1,97 @@
+package io.github.grpcidempotency.example.service.organization;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.util.Durations;
+import com.google.rpc.Code;
+import com.google.rpc.ErrorInfo;
+import com.google.rpc.RetryInfo;
+import io.github.grpcidempotency.grpc.CurrentCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+import org.postgresql.util.PSQLState;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a client is told of an exception: never more than it may know. */
+final class FailureStatus {
+  private static final Logger log = LoggerFactory.getLogger(FailureStatus.class);
+
+  private static final Metadata.Key<String> PUSHBACK =
+      Metadata.Key.of("grpc-retry-pushback-ms", Metadata.ASCII_STRING_MARSHALLER);
+
+  private FailureStatus() {}
+
+  static StatusRuntimeException of(RuntimeException failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof StatusRuntimeException status) {
+        return status;
+      }
+      if (cause instanceof SQLException sql) {
+        return ofDatabase(sql);
+      }
+    }
+    return internal(failure);
+  }
+
+  private static StatusRuntimeException ofDatabase(SQLException failure) {
+    String state = String.valueOf(failure.getSQLState());
+    if (state.equals(PSQLState.UNIQUE_VIOLATION.getState())) {
+      return Status.ALREADY_EXISTS.withDescription("it already exists").asRuntimeException();
+    }
+    if (state.equals(PSQLState.FOREIGN_KEY_VIOLATION.getState())) {
+      return Status.NOT_FOUND.withDescription("the parent is gone").asRuntimeException();
+    }
+    if (failure instanceof SQLTransientConnectionException || isPassing(state)) {
+      log.warn("The database cannot be used: {}", failure.getMessage());
+      return unavailable();
+    }
+    return internal(failure);
+  }
+
+  /**
+   * Whether a failure lies in the database's state and not in the statement: it was cut off, is
+   * short of something, was in another transaction's way, or only reads.
+   */
+  private static boolean isPassing(String state) {
+    return Stream.of("08", "57P", "53", "40", "25006").anyMatch(state::startsWith);
+  }
+
+  /**
+   * Returns what is told while the database is away, and when to try again. gRPC itself is asked to
+   * do so ({@code grpc-retry-pushback-ms}) only where a key makes that safe: without one, a call
+   * that was cut off while it committed may have been done.
+   */
+  static StatusRuntimeException unavailable() {
+    long millis = ThreadLocalRandom.current().nextLong(500, 1500); // not all at once
+    Metadata trailers = new Metadata();
+    if (CurrentCall.claim().isPresent()) {
+      trailers.put(PUSHBACK, String.valueOf(millis));
+    }
+    return StatusProto.toStatusRuntimeException(
+        com.google.rpc.Status.newBuilder()
+            .setCode(Code.UNAVAILABLE_VALUE)
+            .setMessage("the database cannot be used at the moment")
+            .addDetails(
+                Any.pack(
+                    ErrorInfo.newBuilder()
+                        .setReason("DATABASE_UNAVAILABLE")
+                        .setDomain("organization.v1")
+                        .build()))
+            .addDetails(
+                Any.pack(
+                    RetryInfo.newBuilder().setRetryDelay(Durations.fromMillis(millis)).build()))
+            .build(),
+        trailers);
+  }
+
+  private static StatusRuntimeException internal(Exception failure) {
+    log.error("A call failed", failure);
+    return Status.INTERNAL.withDescription("the server made a mistake").asRuntimeException();
+  }
+}

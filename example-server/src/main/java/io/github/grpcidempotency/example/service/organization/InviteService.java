@@ -1,0 +1,59 @@
+package io.github.grpcidempotency.example.service.organization;
+
+import static io.github.grpcidempotency.example.service.tenant.Resources.INVITE;
+
+import io.github.grpcidempotency.example.organization.v1.Invite;
+import io.github.grpcidempotency.example.organization.v1.InviteMemberRequest;
+import io.github.grpcidempotency.example.organization.v1.InviteMemberResponse;
+import io.github.grpcidempotency.example.organization.v1.InviteServiceGrpc.InviteServiceImplBase;
+import io.github.grpcidempotency.example.organization.v1.ListInvitesRequest;
+import io.github.grpcidempotency.example.organization.v1.ListInvitesResponse;
+import io.github.grpcidempotency.example.service.tenant.Invites;
+import io.github.grpcidempotency.example.service.tenant.Tenant;
+import io.grpc.stub.StreamObserver;
+import java.util.Optional;
+
+/**
+ * Invitations into an organization. Creates through the transaction of the call's claim. The link
+ * is told in the first answer, and nothing but its hash is written anywhere.
+ */
+public final class InviteService extends InviteServiceImplBase {
+  private final Tenant tenant;
+
+  public InviteService(Tenant tenant) {
+    this.tenant = tenant;
+  }
+
+  @Override
+  public void inviteMember(
+      InviteMemberRequest request, StreamObserver<InviteMemberResponse> observer) {
+    Reply.to(observer, () -> create(request));
+  }
+
+  private InviteMemberResponse create(InviteMemberRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    String email = check.email("email", request.getEmail());
+    String role = check.text("role", request.getRole());
+    check.orThrow();
+    NewResource invite = NewResource.of(INVITE, email);
+    OneTimeSecret link = OneTimeSecret.mint("https://example.org/invites/");
+    return tenant
+        .createWithinClaim(
+            invite.ownedByCaller(),
+            handle -> Optional.of(Invites.insert(handle, invite.id(), email, role, link.sha256())))
+        .map(created -> answer(created, link))
+        .orElseThrow();
+  }
+
+  private static InviteMemberResponse answer(Invite created, OneTimeSecret link) {
+    return InviteMemberResponse.newBuilder().setInvite(created).setAcceptLink(link.text()).build();
+  }
+
+  @Override
+  public void listInvites(
+      ListInvitesRequest request, StreamObserver<ListInvitesResponse> observer) {
+    Reply.to(
+        observer,
+        () -> ListInvitesResponse.newBuilder().addAllInvites(tenant.read(Invites::list)).build());
+  }
+}

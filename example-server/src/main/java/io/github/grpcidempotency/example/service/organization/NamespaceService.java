@@ -1,0 +1,58 @@
+package io.github.grpcidempotency.example.service.organization;
+
+import static io.github.grpcidempotency.example.service.tenant.Resources.NAMESPACE;
+
+import io.github.grpcidempotency.example.organization.v1.CreateNamespaceRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateNamespaceResponse;
+import io.github.grpcidempotency.example.organization.v1.ListNamespacesRequest;
+import io.github.grpcidempotency.example.organization.v1.ListNamespacesResponse;
+import io.github.grpcidempotency.example.organization.v1.Namespace;
+import io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc.NamespaceServiceImplBase;
+import io.github.grpcidempotency.example.service.tenant.Namespaces;
+import io.github.grpcidempotency.example.service.tenant.Tenant;
+import io.grpc.stub.StreamObserver;
+import java.util.UUID;
+
+/** Namespaces of a project. Creates through the transaction of the call's claim. */
+public final class NamespaceService extends NamespaceServiceImplBase {
+  private final Tenant tenant;
+
+  public NamespaceService(Tenant tenant) {
+    this.tenant = tenant;
+  }
+
+  @Override
+  public void createNamespace(
+      CreateNamespaceRequest request, StreamObserver<CreateNamespaceResponse> observer) {
+    Reply.to(
+        observer, () -> CreateNamespaceResponse.newBuilder().setNamespace(create(request)).build());
+  }
+
+  private Namespace create(CreateNamespaceRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID projectId = check.id("project_id", request.getProjectId());
+    String name = check.text("name", request.getName());
+    check.orThrow();
+    NewResource namespace = NewResource.of(NAMESPACE, name);
+    return tenant
+        .createWithinClaim(
+            namespace.ownedByCaller(),
+            handle -> Namespaces.insert(handle, namespace.id(), projectId, name))
+        .orElseThrow(() -> Reply.notFound("project", projectId));
+  }
+
+  @Override
+  public void listNamespaces(
+      ListNamespacesRequest request, StreamObserver<ListNamespacesResponse> observer) {
+    Reply.to(observer, () -> list(request));
+  }
+
+  private ListNamespacesResponse list(ListNamespacesRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID projectId = check.id("project_id", request.getProjectId());
+    check.orThrow();
+    return ListNamespacesResponse.newBuilder()
+        .addAllNamespaces(tenant.read(handle -> Namespaces.list(handle, projectId)))
+        .build();
+  }
+}

@@ -1,0 +1,140 @@
+package io.github.grpcidempotency.example.service.organization;
+
+import static io.github.grpcidempotency.example.organization.v1.APIKeyServiceGrpc.getCreateAPIKeyMethod;
+import static io.github.grpcidempotency.example.organization.v1.APIKeyServiceGrpc.getRevokeAPIKeyMethod;
+import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getAddInstallMethod;
+import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateClusterMethod;
+import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateNodePoolMethod;
+import static io.github.grpcidempotency.example.organization.v1.InviteServiceGrpc.getInviteMemberMethod;
+import static io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc.getCreateNamespaceMethod;
+import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getAddProjectMemberMethod;
+import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
+import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
+import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getIngestMethod;
+import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getRegisterWebhookMethod;
+import static io.github.grpcidempotency.example.service.tenant.Resources.API_KEY;
+import static io.github.grpcidempotency.example.service.tenant.Resources.INSTALL;
+
+import io.github.grpcidempotency.example.service.tenant.Tenant;
+import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.grpc.MethodDescriptor;
+import java.time.Duration;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What the library is told of the organisation API. Most methods say it in their {@code .proto},
+ * with the reason beside it, and only the outbox is named here; {@code docs/example.md} has all of
+ * it in one table. Three say it here:
+ *
+ * <ul>
+ *   <li>{@code CreateAPIKey}, because keys that encrypt and a guard that asks the database are
+ *       code.
+ *   <li>{@code AddInstall}, to show that a descriptor can do without an option.
+ *   <li>{@code Ingest}, as to where its key comes from: whose webhook this is has to be looked up.
+ * </ul>
+ *
+ * <p>How they run: those that only write rows are transactional, which is the strongest and the
+ * cheapest. {@code CreateCluster} is reserved, because it asks a cloud provider first and a
+ * transaction must not stay open meanwhile; its last transaction completes the claim. {@code
+ * CreateNodePool} and {@code AddInstall} are reserved as well and know nothing of it, to show what
+ * a handler gets that is not changed at all; their rows are in the same database.
+ */
+public final class OrganizationProcedures {
+  private final Tenant tenant;
+  private final Retentions retentions;
+  private final ResponseProtection secrets;
+  private final KeySource webhookKeys;
+
+  private OrganizationProcedures(
+      Tenant tenant, Retentions retentions, ResponseProtection secrets, KeySource webhookKeys) {
+    this.tenant = tenant;
+    this.retentions = retentions;
+    this.secrets = secrets;
+    this.webhookKeys = webhookKeys;
+  }
+
+  /**
+   * Returns the descriptors.
+   *
+   * @param tenant where the guard looks
+   * @param retentions how long records answer retries, where it is otherwise than described
+   * @param secrets keeps the answers that hold one
+   * @param webhookKeys where the key of a webhook's delivery comes from, and whose it is
+   */
+  public static Procedures of(
+      Tenant tenant, Retentions retentions, ResponseProtection secrets, KeySource webhookKeys) {
+    return new OrganizationProcedures(tenant, retentions, secrets, webhookKeys).table();
+  }
+
+  /** Returns the bare names of the methods that keep records. */
+  public static Set<String> methods() {
+    return Stream.of(
+            getCreateProjectMethod(),
+            getAddProjectMemberMethod(),
+            getCreateClusterMethod(),
+            getCreateNodePoolMethod(),
+            getAddInstallMethod(),
+            getCreateNamespaceMethod(),
+            getCreateAPIKeyMethod(),
+            getInviteMemberMethod(),
+            getRegisterWebhookMethod(),
+            getIngestMethod())
+        .map(MethodDescriptor::getBareMethodName)
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
+  private Procedures table() {
+    return Procedures.of(
+        finish(Procedure.annotated(getCreateProjectMethod())),
+        finish(Procedure.annotated(getAddProjectMemberMethod())),
+        finish(Procedure.annotated(getCreateClusterMethod())),
+        finish(Procedure.annotated(getCreateNodePoolMethod())),
+        finish(addInstall()),
+        finish(Procedure.annotated(getCreateNamespaceMethod())),
+        finish(createApiKey()),
+        finish(Procedure.annotated(getInviteMemberMethod())),
+        finish(Procedure.annotated(getRegisterWebhookMethod())),
+        finish(Procedure.annotated(getIngestMethod()).keyFrom(webhookKeys)),
+        Procedure.annotated(getRevokeAPIKeyMethod()).build(),
+        Procedure.annotated(getImportMembersMethod()).build());
+  }
+
+  /**
+   * A controller sends the same install again and again, to have it there: its record lives for as
+   * long as that goes on.
+   */
+  private static ProcedureBuilder<?> addInstall() {
+    return Procedure.of(getAddInstallMethod())
+        .resource(INSTALL, response -> UUID.fromString(response.getInstall().getUid()))
+        .keyFrom(KeySource.assignedId("install_id"))
+        .retainFromLastReplay()
+        .execution(Execution.RESERVED_SAME_DATABASE);
+  }
+
+  /** Without a key, a token whose answer got lost could never be had. */
+  private ProcedureBuilder<?> createApiKey() {
+    return Procedure.of(getCreateAPIKeyMethod())
+        .resource(API_KEY, response -> UUID.fromString(response.getApiKey().getId()))
+        .keyPolicy(KeyPolicy.REQUIRED)
+        .protect(secrets)
+        .guard(new ApiKeyGuard(tenant))
+        .execution(Execution.TRANSACTIONAL);
+  }
+
+  private Procedure finish(ProcedureBuilder<?> builder) {
+    Procedure described = builder.build();
+    String method = described.method().map(MethodDescriptor::getBareMethodName).orElseThrow();
+    Duration own = described.retention();
+    described.resourceType().map(OutboxStatus::of).ifPresent(builder::status);
+    return builder.retention(() -> retentions.of(method).orElse(own)).build();
+  }
+}

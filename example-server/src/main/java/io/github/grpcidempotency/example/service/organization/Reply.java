@@ -1,0 +1,32 @@
+package io.github.grpcidempotency.example.service.organization;
+
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import java.util.UUID;
+import java.util.function.Supplier;
+
+/** Answers one unary call. */
+final class Reply {
+  private Reply() {}
+
+  /** Sends what the supplier returns, or the status of what it throws. */
+  static <ResponseT> void to(StreamObserver<ResponseT> observer, Supplier<ResponseT> answer) {
+    ResponseT response;
+    try {
+      response = answer.get();
+    } catch (RuntimeException e) {
+      observer.onError(FailureStatus.of(e));
+      return;
+    }
+    observer.onNext(response);
+    observer.onCompleted();
+  }
+
+  /** The same for what is not there and what is another's. */
+  static StatusRuntimeException notFound(String kind, UUID id) {
+    return Status.NOT_FOUND
+        .withDescription("there is no %s %s".formatted(kind, id))
+        .asRuntimeException();
+  }
+}

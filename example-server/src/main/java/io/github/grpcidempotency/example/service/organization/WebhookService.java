@@ -1,0 +1,99 @@
+package io.github.grpcidempotency.example.service.organization;
+
+import static io.github.grpcidempotency.example.service.tenant.Resources.WEBHOOK;
+import static io.github.grpcidempotency.example.service.tenant.Resources.WEBHOOK_DELIVERY;
+
+import io.github.grpcidempotency.example.organization.v1.IngestRequest;
+import io.github.grpcidempotency.example.organization.v1.IngestResponse;
+import io.github.grpcidempotency.example.organization.v1.ListWebhookDeliveriesRequest;
+import io.github.grpcidempotency.example.organization.v1.ListWebhookDeliveriesResponse;
+import io.github.grpcidempotency.example.organization.v1.RegisterWebhookRequest;
+import io.github.grpcidempotency.example.organization.v1.RegisterWebhookResponse;
+import io.github.grpcidempotency.example.organization.v1.Webhook;
+import io.github.grpcidempotency.example.organization.v1.WebhookDelivery;
+import io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.WebhookServiceImplBase;
+import io.github.grpcidempotency.example.service.caller.CurrentCaller;
+import io.github.grpcidempotency.example.service.outbox.Tuple;
+import io.github.grpcidempotency.example.service.tenant.Tenant;
+import io.github.grpcidempotency.example.service.tenant.WebhookDeliveries;
+import io.github.grpcidempotency.example.service.tenant.Webhooks;
+import io.github.grpcidempotency.example.service.webhook.Provider;
+import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.store.Claim;
+import io.grpc.stub.StreamObserver;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * Webhooks of a project, and what is delivered to them. A delivery is here only once its signature
+ * has been checked, for the key source does that: this handler runs as the webhook, in a
+ * transaction that sees the webhook's rows.
+ */
+public final class WebhookService extends WebhookServiceImplBase {
+  private final Tenant tenant;
+
+  public WebhookService(Tenant tenant) {
+    this.tenant = tenant;
+  }
+
+  @Override
+  public void registerWebhook(
+      RegisterWebhookRequest request, StreamObserver<RegisterWebhookResponse> observer) {
+    Reply.to(
+        observer, () -> RegisterWebhookResponse.newBuilder().setWebhook(register(request)).build());
+  }
+
+  private Webhook register(RegisterWebhookRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID projectId = check.id("project_id", request.getProjectId());
+    check.text("signing_secret", request.getSigningSecret());
+    Optional<Provider> provider = Provider.of(request.getProvider());
+    check.that(provider.isPresent(), "provider", "must be said");
+    if (provider.filter(Provider::signsUrl).isPresent()) {
+      check.httpUrl("public_url", request.getPublicUrl());
+    }
+    check.orThrow();
+    NewResource webhook = NewResource.of(WEBHOOK, provider.orElseThrow().word());
+    return tenant
+        .createWithinClaim(
+            webhook.ownedByCaller(),
+            handle ->
+                Webhooks.insert(handle, webhook.id(), projectId, provider.orElseThrow(), request))
+        .orElseThrow(() -> Reply.notFound("project", projectId));
+  }
+
+  @Override
+  public void ingest(IngestRequest request, StreamObserver<IngestResponse> observer) {
+    Reply.to(observer, () -> IngestResponse.newBuilder().setDelivery(takeIn(request)).build());
+  }
+
+  private WebhookDelivery takeIn(IngestRequest request) {
+    new RequestCheck(request).orThrow();
+    String event = CurrentCall.claim().map(Claim::request).orElseThrow().key().value();
+    UUID webhook = CurrentCaller.get().userId();
+    NewResource delivery = NewResource.of(WEBHOOK_DELIVERY, event);
+    return tenant
+        .createWithinClaim(
+            delivery.grants(
+                new Tuple("webhook:" + webhook, "source", "webhook_delivery:" + delivery.id())),
+            handle ->
+                WebhookDeliveries.insert(handle, delivery.id(), event, request.getBody().getData()))
+        .orElseThrow(() -> Reply.notFound("webhook", webhook));
+  }
+
+  @Override
+  public void listWebhookDeliveries(
+      ListWebhookDeliveriesRequest request,
+      StreamObserver<ListWebhookDeliveriesResponse> observer) {
+    Reply.to(observer, () -> list(request));
+  }
+
+  private ListWebhookDeliveriesResponse list(ListWebhookDeliveriesRequest request) {
+    RequestCheck check = new RequestCheck(request);
+    UUID webhook = check.id("webhook", request.getWebhook());
+    check.orThrow();
+    return ListWebhookDeliveriesResponse.newBuilder()
+        .addAllDeliveries(tenant.read(handle -> WebhookDeliveries.list(handle, webhook)))
+        .build();
+  }
+}

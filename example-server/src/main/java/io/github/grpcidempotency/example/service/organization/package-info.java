@@ -1,0 +1,8 @@
+/**
+ * The organisation API: five gRPC services, and the one table of descriptors that makes their
+ * creates safe to retry.
+ */
+@NullMarked
+package io.github.grpcidempotency.example.service.organization;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,115 @@
+package io.github.grpcidempotency.example.service.tenant;
+
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.example.service.caller.CurrentCaller;
+import io.github.grpcidempotency.example.service.outbox.Outbox;
+import io.github.grpcidempotency.example.service.outbox.OutboxEntry;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+
+/** The database as the caller of the current gRPC call may see it. */
+public final class Tenant {
+  private static final String BE_CALLER = "SELECT set_config('app.current_user_id', :userId, true)";
+
+  private final Jdbi jdbi;
+  private final Outbox outbox;
+
+  /** Makes the view on a pool of the application's role. */
+  public Tenant(Jdbi jdbi, Outbox outbox) {
+    this.jdbi = jdbi;
+    this.outbox = outbox;
+  }
+
+  /**
+   * Reads in a transaction of the caller.
+   *
+   * @param query what is read; it gets the caller's transaction and organization
+   */
+  public <T> T read(Function<CallerHandle, T> query) {
+    return inTransaction(CurrentCaller.get(), query);
+  }
+
+  /** The same as a given caller. */
+  public <T> T readAs(Caller caller, Function<CallerHandle, T> query) {
+    return inTransaction(caller, query);
+  }
+
+  /**
+   * Changes something in a transaction of the caller, with nothing left to do behind it.
+   *
+   * @param change what is changed
+   */
+  public <T> T change(Function<CallerHandle, T> change) {
+    return inTransaction(CurrentCaller.get(), change);
+  }
+
+  /**
+   * Creates a resource and its outbox row in one transaction of the caller.
+   *
+   * @param insert writes the resource; empty, if the caller has no such parent
+   * @return empty, with nothing written, if {@code insert} returned empty
+   */
+  public <T> Optional<T> create(OutboxEntry entry, Function<CallerHandle, Optional<T>> insert) {
+    return inTransaction(CurrentCaller.get(), tenant -> create(tenant, entry, insert));
+  }
+
+  /**
+   * The same in the transaction of a transactional procedure's call: the interceptor has opened it
+   * as the caller, and commits it together with the record of the answer.
+   */
+  public <T> Optional<T> createWithinClaim(
+      OutboxEntry entry, Function<CallerHandle, Optional<T>> insert) {
+    CallerHandle claim = new CallerHandle(ClaimTransaction.handle(), CurrentCaller.get());
+    return create(claim, entry, insert);
+  }
+
+  /**
+   * The same in a transaction of its own that records the call's answer as well: what a reserved
+   * procedure does last, once it has done something slow.
+   *
+   * @param response makes the answer of what was created
+   */
+  public <T, R extends Message> Optional<R> createAndComplete(
+      OutboxEntry entry, Function<CallerHandle, Optional<T>> insert, Function<T, R> response) {
+    return inTransaction(
+        CurrentCaller.get(),
+        tenant -> {
+          Optional<R> answer = create(tenant, entry, insert).map(response);
+          answer.ifPresent(made -> TransactionalCompletion.complete(tenant.handle(), made));
+          return answer;
+        });
+  }
+
+  private <T> Optional<T> create(
+      CallerHandle tenant, OutboxEntry entry, Function<CallerHandle, Optional<T>> insert) {
+    Optional<T> created = insert.apply(tenant);
+    if (created.isPresent()) {
+      outbox.enqueue(tenant.handle(), tenant.caller().userId(), entry);
+    }
+    return created;
+  }
+
+  private <T> T inTransaction(Caller caller, Function<CallerHandle, T> work) {
+    return jdbi.inTransaction(
+        handle -> {
+          become(handle, caller);
+          return work.apply(new CallerHandle(handle, caller));
+        });
+  }
+
+  /**
+   * Ends with the transaction: a session's setting would leak to whoever gets the connection next.
+   */
+  private static void become(Handle handle, Caller caller) {
+    handle
+        .createQuery(BE_CALLER)
+        .bind("userId", caller.userId().toString())
+        .mapTo(String.class)
+        .one();
+  }
+}

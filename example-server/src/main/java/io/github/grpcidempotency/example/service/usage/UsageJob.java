@@ -1,0 +1,142 @@
+package io.github.grpcidempotency.example.service.usage;
+
+import com.google.protobuf.Timestamp;
+import io.github.grpcidempotency.example.organization.v1.UsagePeriod;
+import io.github.grpcidempotency.example.organization.v1.UsageStatement;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.ScheduleKey;
+import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.RetentionClass;
+import io.github.grpcidempotency.work.IdempotentWork;
+import io.github.grpcidempotency.work.WorkRefusedException;
+import io.github.grpcidempotency.work.WorkResult;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.temporal.ChronoUnit;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+
+/**
+ * States the usage of a period, once: whoever runs it again for the same instant, on whichever
+ * server and however often, gets the statement that there is. Thread-safe.
+ */
+public final class UsageJob implements AutoCloseable {
+  /** The statement and its record are one commit. Money is charged by it, hence its retention. */
+  static final Procedure KIND =
+      Procedure.named("jobs/usage-statement")
+          .execution(Execution.TRANSACTIONAL)
+          .retention(RetentionClass.FINANCIAL)
+          .build();
+
+  /** On whose behalf the job runs: no human. */
+  private static final Caller SCHEDULER =
+      Caller.of(UUID.fromString("5c4ed01e-0000-4000-8000-000000000001"));
+
+  private static final Duration SHORTEST_PERIOD = Duration.ofMillis(100);
+
+  private static final String NOW = "SELECT now()";
+
+  private static final String STATE =
+      """
+      INSERT INTO billing.usage_statements (since, until, users, creates)
+      SELECT :since, :until, count(DISTINCT user_id), count(*)
+      FROM authz.outbox
+      WHERE created >= :since AND created < :until
+      RETURNING users, creates
+      """;
+
+  private final Jdbi jdbi;
+  private final IdempotentWork work;
+  private final Duration every;
+
+  /**
+   * Makes the job.
+   *
+   * @param pool of the worker's role, which sees every user's outbox
+   * @param every how long a period is
+   * @throws IllegalArgumentException if that is shorter than a tenth of a second
+   * @throws IllegalStateException if the store finds the database unfit
+   */
+  public UsageJob(DataSource pool, Duration every) {
+    if (every.compareTo(SHORTEST_PERIOD) < 0) {
+      throw new IllegalArgumentException("a period of usage lasts at least 100 ms, not " + every);
+    }
+    this.jdbi = Jdbi.create(pool);
+    this.work = IdempotentWork.on(PostgresIdempotencyStore.builder(pool).build(), KIND);
+    this.every = every;
+  }
+
+  /** Returns how long a period is. */
+  Duration every() {
+    return every;
+  }
+
+  /** Returns when the last period ended, by the database's clock, which all servers share. */
+  Instant lastDue() {
+    return jdbi.withHandle(
+        handle -> {
+          Instant now = handle.createQuery(NOW).mapTo(OffsetDateTime.class).one().toInstant();
+          return now.minusMillis(Math.floorMod(now.toEpochMilli(), every.toMillis()))
+              .truncatedTo(ChronoUnit.MILLIS);
+        });
+  }
+
+  /**
+   * States the period that ends at an instant, unless that was done before.
+   *
+   * @param due names the run, whoever starts it and whenever
+   * @throws WorkRefusedException if another server is at it, or the period had another length then
+   * @throws Exception if the database fails; nothing was stated then
+   */
+  public WorkResult<UsageStatement> run(Instant due) throws Exception {
+    UsagePeriod period =
+        UsagePeriod.newBuilder()
+            .setSince(timestamp(due.minus(every)))
+            .setUntil(timestamp(due))
+            .build();
+    return work.run(
+        KIND,
+        SCHEDULER,
+        ScheduleKey.of("usage-statement", due),
+        period,
+        UsageStatement.parser(),
+        () -> state(ClaimTransaction.handle(), period));
+  }
+
+  private static UsageStatement state(Handle handle, UsagePeriod period) {
+    return handle
+        .createQuery(STATE)
+        .bind("since", instant(period.getSince()))
+        .bind("until", instant(period.getUntil()))
+        .map(
+            (row, context) ->
+                UsageStatement.newBuilder()
+                    .setPeriod(period)
+                    .setUsers(row.getLong("users"))
+                    .setCreates(row.getLong("creates"))
+                    .build())
+        .one();
+  }
+
+  @Override
+  public void close() {
+    work.close();
+  }
+
+  private static Timestamp timestamp(Instant instant) {
+    return Timestamp.newBuilder()
+        .setSeconds(instant.getEpochSecond())
+        .setNanos(instant.getNano())
+        .build();
+  }
+
+  private static Instant instant(Timestamp timestamp) {
+    return Instant.ofEpochSecond(timestamp.getSeconds(), timestamp.getNanos());
+  }
+}

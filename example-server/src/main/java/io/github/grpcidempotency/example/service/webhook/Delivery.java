@@ -1,0 +1,35 @@
+package io.github.grpcidempotency.example.service.webhook;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.example.organization.v1.HttpHeader;
+import io.github.grpcidempotency.example.organization.v1.IngestRequest;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One HTTP request of a provider, as it was forwarded.
+ *
+ * @param headers its headers, whose names are the same in upper and lower case (RFC 9110)
+ * @param body its body, byte for byte: providers sign bytes
+ * @param received when it came, by the database's clock
+ */
+record Delivery(List<HttpHeader> headers, ByteString body, Instant received) {
+
+  static Delivery of(IngestRequest request, Instant received) {
+    return new Delivery(request.getHeadersList(), request.getBody().getData(), received);
+  }
+
+  /**
+   * Returns the value of a header; empty if there is none, or more than one: of two, nobody knows
+   * which is meant.
+   */
+  Optional<String> header(String name) {
+    List<String> values =
+        headers.stream()
+            .filter(header -> header.getName().equalsIgnoreCase(name))
+            .map(header -> header.getValue().strip())
+            .toList();
+    return values.size() == 1 ? Optional.of(values.get(0)) : Optional.empty();
+  }
+}

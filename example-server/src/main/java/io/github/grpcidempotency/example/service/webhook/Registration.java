@@ -1,0 +1,33 @@
+package io.github.grpcidempotency.example.service.webhook;
+
+import io.github.grpcidempotency.key.Caller;
+import java.util.UUID;
+
+/**
+ * A webhook as it was registered.
+ *
+ * @param id the webhook, and the user that it acts as
+ * @param organization empty for none
+ * @param publicUrl where the provider delivers, as the provider knows it
+ */
+record Registration(
+    UUID id,
+    String organization,
+    UUID projectId,
+    Provider provider,
+    String signingSecret,
+    String publicUrl) {
+
+  /** Whose keys its events are: nobody else's, not even another webhook's of the same project. */
+  Caller principal() {
+    Caller webhook = Caller.of(id);
+    return (organization.isEmpty() ? webhook : webhook.inTenant(organization))
+        .inProject(projectId.toString());
+  }
+
+  /** Says nothing of the secret. */
+  @Override
+  public String toString() {
+    return "Registration[%s of %s]".formatted(id, provider);
+  }
+}

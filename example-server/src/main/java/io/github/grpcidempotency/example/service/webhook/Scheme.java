@@ -1,0 +1,17 @@
+package io.github.grpcidempotency.example.service.webhook;
+
+import java.util.Optional;
+
+/** How a provider signs what it delivers, and where it names the event. Stateless. */
+sealed interface Scheme
+    permits GitHubScheme, StripeScheme, TwilioEventsScheme, TwilioMessagingScheme {
+
+  /** Returns whether a delivery has the signature that the webhook's secret makes. */
+  boolean isSigned(Delivery delivery, Registration webhook);
+
+  /**
+   * Returns the event's name, the same whenever it is delivered; asked of signed deliveries only.
+   * Empty if the delivery has none.
+   */
+  Optional<String> event(Delivery delivery);
+}

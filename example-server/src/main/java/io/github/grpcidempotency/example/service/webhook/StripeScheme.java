@@ -1,0 +1,67 @@
+package io.github.grpcidempotency.example.service.webhook;
+
+import com.google.common.base.Splitter;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Struct;
+import com.google.protobuf.Value;
+import com.google.protobuf.util.JsonFormat;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Stripe: {@code Stripe-Signature: t=<seconds>,v1=<hex>[,v1=<hex>…]}, each an HMAC-SHA256 over the
+ * time, a dot and the body. While a secret is being rolled there is one signature per secret, so
+ * any of them will do. The time is signed as well, and a delivery signed more than five minutes ago
+ * is refused: somebody may have recorded it. The event is the {@code id} of the JSON body.
+ *
+ * @see <a href="https://docs.stripe.com/webhooks#verify-manually">Stripe's documentation</a>
+ */
+final class StripeScheme implements Scheme {
+  private static final Duration TOLERANCE = Duration.ofMinutes(5);
+  private static final Splitter PARTS = Splitter.on(',').trimResults();
+  private static final Pattern SECONDS = Pattern.compile("\\d{1,12}");
+
+  @Override
+  public boolean isSigned(Delivery delivery, Registration webhook) {
+    List<String> parts =
+        delivery.header("Stripe-Signature").map(PARTS::splitToList).orElse(List.of());
+    List<String> times = named("t=", parts).toList();
+    if (times.size() != 1 || !isRecent(times.get(0), delivery)) {
+      return false;
+    }
+    ByteString signed = ByteString.copyFromUtf8(times.get(0) + ".").concat(delivery.body());
+    String expected = Hmac.sha256(webhook.signingSecret(), signed.toByteArray());
+    return named("v1=", parts).anyMatch(given -> Hmac.matches(expected, given));
+  }
+
+  @Override
+  public Optional<String> event(Delivery delivery) {
+    Struct.Builder event = Struct.newBuilder();
+    try {
+      JsonFormat.parser().merge(delivery.body().toStringUtf8(), event);
+    } catch (InvalidProtocolBufferException notAnObject) {
+      return Optional.empty();
+    }
+    return Optional.ofNullable(event.getFieldsMap().get("id"))
+        .filter(Value::hasStringValue)
+        .map(Value::getStringValue);
+  }
+
+  private static Stream<String> named(String name, List<String> parts) {
+    return parts.stream()
+        .filter(part -> part.startsWith(name))
+        .map(part -> part.substring(name.length()));
+  }
+
+  private static boolean isRecent(String time, Delivery delivery) {
+    if (!SECONDS.matcher(time).matches()) {
+      return false;
+    }
+    long age = delivery.received().getEpochSecond() - Long.parseLong(time);
+    return Math.abs(age) <= TOLERANCE.toSeconds();
+  }
+}

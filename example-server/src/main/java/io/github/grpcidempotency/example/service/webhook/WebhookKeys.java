@@ -1,0 +1,71 @@
+package io.github.grpcidempotency.example.service.webhook;
+
+import com.google.protobuf.Descriptors.Descriptor;
+import io.github.grpcidempotency.example.organization.v1.IngestRequest;
+import io.github.grpcidempotency.key.FoundKey;
+import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.key.MalformedKeyException;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The key of a delivery, in this order:
+ *
+ * <ol>
+ *   <li>Find the webhook that it names.
+ *   <li>Check the provider's signature. That it is wrong, and that there is no such webhook, is
+ *       told in the same words, so that nobody learns which webhooks exist.
+ *   <li>Only then read the event's name. One that is missing is refused, never made up: two events
+ *       would become one, or one event two.
+ * </ol>
+ *
+ * <p>The key belongs to the webhook, and begins with its provider.
+ */
+public final class WebhookKeys implements KeySource {
+  private final WebhookDirectory directory;
+
+  /** Makes the source. */
+  public WebhookKeys(WebhookDirectory directory) {
+    this.directory = directory;
+  }
+
+  @Override
+  public Optional<FoundKey> find(KeyCall call) {
+    IngestRequest request = (IngestRequest) call.request();
+    WebhookDirectory.Found found =
+        directory.find(request.getWebhookId()).orElseThrow(WebhookKeys::unproven);
+    return key(found.webhook(), Delivery.of(request, found.asked()));
+  }
+
+  static Optional<FoundKey> key(Registration webhook, Delivery delivery) {
+    Scheme scheme = webhook.provider().scheme();
+    if (!scheme.isSigned(delivery, webhook)) {
+      throw unproven();
+    }
+    return scheme
+        .event(delivery)
+        .map(WebhookKeys::checked)
+        .map(event -> webhook.provider().word() + ":" + event)
+        .map(key -> new FoundKey(key, Optional.of(webhook.principal())));
+  }
+
+  private static String checked(String event) {
+    return KeyFormat.opaque()
+        .canonicalize(event)
+        .orElseThrow(() -> new MalformedKeyException("the event's name is malformed"));
+  }
+
+  private static UnauthenticatedKeyException unproven() {
+    return new UnauthenticatedKeyException("the delivery is not signed by a webhook that exists");
+  }
+
+  @Override
+  public List<String> problems(Descriptor request) {
+    return request.equals(IngestRequest.getDescriptor())
+        ? List.of()
+        : List.of("a webhook's key is found in an IngestRequest, not in " + request.getFullName());
+  }
+}

@@ -1,5 +1,0 @@
-/** What an operator says in files, and may change while the server runs: keys and retentions. */
-@NullMarked
-package io.github.grpcidempotency.example.settings;
-
-import org.jspecify.annotations.NullMarked;
