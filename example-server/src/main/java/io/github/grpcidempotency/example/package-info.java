@@ -1,4 +1,7 @@
-/** The two programs of the example: the server, and the demo that plays a client against it. */
+/**
+ * The example's program. {@code service} is what an author of a service writes, {@code run} starts
+ * it, {@code demo} plays a client against it; each knows only those before it.
+ */
 @NullMarked
 package io.github.grpcidempotency.example;
 

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.example.demo;
 
 import com.google.protobuf.Any;
+import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.rpc.ErrorInfo;
@@ -18,36 +19,32 @@ import java.util.stream.Stream;
 /**
  * What came back of one call.
  *
- * @param told the response in a few words
+ * @param reason the library's, if it refused; empty otherwise
  */
-record Answer(
-    Status status,
-    Optional<Message> response,
-    String told,
-    Optional<ErrorInfo> error,
-    Metadata trailers) {
+record Answer(Status status, Optional<Message> response, String reason, Metadata trailers) {
 
-  static Answer of(Message response, String told, Metadata trailers) {
-    return new Answer(Status.OK, Optional.of(response), told, Optional.empty(), trailers);
+  static Answer of(Message response, Metadata trailers) {
+    return new Answer(Status.OK, Optional.of(response), "", trailers);
   }
 
   static Answer of(StatusRuntimeException failure) {
     Metadata trailers = Optional.ofNullable(failure.getTrailers()).orElseGet(Metadata::new);
-    return new Answer(failure.getStatus(), Optional.empty(), "", errorInfo(failure), trailers);
+    return new Answer(failure.getStatus(), Optional.empty(), reason(failure), trailers);
   }
 
-  private static Optional<ErrorInfo> errorInfo(StatusRuntimeException failure) {
+  private static String reason(StatusRuntimeException failure) {
     com.google.rpc.Status rich = StatusProto.fromThrowable(failure);
     List<Any> details = rich == null ? List.of() : rich.getDetailsList();
     return details.stream()
         .filter(detail -> detail.is(ErrorInfo.class))
-        .map(Answer::unpack)
-        .findFirst();
+        .map(Answer::reason)
+        .findFirst()
+        .orElse("");
   }
 
-  private static ErrorInfo unpack(Any detail) {
+  private static String reason(Any errorInfo) {
     try {
-      return detail.unpack(ErrorInfo.class);
+      return errorInfo.unpack(ErrorInfo.class).getReason();
     } catch (InvalidProtocolBufferException e) {
       throw new IllegalArgumentException("the server sent a broken ErrorInfo", e);
     }
@@ -68,8 +65,8 @@ record Answer(
     return isOk() && response.equals(other.response);
   }
 
-  boolean isRefused(Status.Code code, String reason) {
-    return status.getCode() == code && reason().equals(reason);
+  boolean isRefused(Status.Code code, String because) {
+    return status.getCode() == code && reason.equals(because);
   }
 
   boolean isReplayed() {
@@ -77,43 +74,59 @@ record Answer(
   }
 
   String idempotencyStatus() {
-    return String.valueOf(trailers.get(IdempotencyMetadata.STATUS));
+    return trailer(IdempotencyMetadata.STATUS).orElse("");
   }
 
   /** Returns the response fields that a replay lacks. */
   String omitted() {
-    return Optional.ofNullable(trailers.get(IdempotencyMetadata.OMITTED)).orElse("");
+    return trailer(IdempotencyMetadata.OMITTED).orElse("");
   }
 
   /** Returns until when the call is answered again. */
   Instant expires() {
-    return Optional.ofNullable(trailers.get(IdempotencyMetadata.EXPIRES))
-        .map(Instant::parse)
-        .orElse(Instant.MIN);
+    return trailer(IdempotencyMetadata.EXPIRES).map(Instant::parse).orElse(Instant.MIN);
   }
 
-  String reason() {
-    return error.map(ErrorInfo::getReason).orElse("");
+  private Optional<String> trailer(Metadata.Key<String> key) {
+    return Optional.ofNullable(trailers.get(key));
   }
 
   /** In the words of the wire. */
   @Override
   public String toString() {
-    if (!isOk()) {
-      return "%s%s: %s"
-          .formatted(
-              status.getCode(),
-              error.map(info -> ", reason " + info.getReason()).orElse(""),
-              status.getDescription());
+    return response
+        .map(this::withTrailers)
+        .orElseGet(
+            () ->
+                "%s%s: %s"
+                    .formatted(
+                        status.getCode(),
+                        reason.isEmpty() ? "" : ", reason " + reason,
+                        status.getDescription()));
+  }
+
+  private String withTrailers(Message message) {
+    Stream<String> fields =
+        message.getAllFields().entrySet().stream()
+            .map(field -> told(field.getKey(), field.getValue()));
+    Stream<String> more =
+        Stream.of(
+                IdempotencyMetadata.STATUS,
+                IdempotencyMetadata.REPLAYED,
+                IdempotencyMetadata.OMITTED)
+            .flatMap(key -> trailer(key).map(value -> key.name() + ": " + value).stream());
+    return Stream.concat(fields, more).collect(Collectors.joining(", "));
+  }
+
+  /** A resource by its id, a list by its length, and of a secret its beginning. */
+  private static String told(FieldDescriptor field, Object value) {
+    if (value instanceof List<?> elements) {
+      return "%d %s".formatted(elements.size(), field.getName());
     }
-    return Stream.of(
-            told,
-            trailers.containsKey(IdempotencyMetadata.STATUS)
-                ? "idempotency-status: " + idempotencyStatus()
-                : "",
-            isReplayed() ? "idempotency-replayed: true" : "",
-            omitted().isEmpty() ? "" : "idempotency-omitted: " + omitted())
-        .filter(part -> !part.isEmpty())
-        .collect(Collectors.joining(", "));
+    if (value instanceof Message resource) {
+      FieldDescriptor id = field.getMessageType().findFieldByName("id");
+      return "%s %s".formatted(field.getName().replace('_', ' '), resource.getField(id));
+    }
+    return "%s %.12s...".formatted(field.getName(), value);
   }
 }

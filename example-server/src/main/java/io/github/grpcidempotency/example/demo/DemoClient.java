@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.example.demo;
 
+import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
@@ -7,7 +8,6 @@ import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
-import io.grpc.ClientInterceptor;
 import io.grpc.ClientInterceptors;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -20,7 +20,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
 
 /**
  * One user's client. Nothing in it is special: a call, and some more headers.
@@ -46,59 +45,53 @@ record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
     return with(IdempotencyMetadata.KEY.name(), key);
   }
 
-  /** Creates a project, and takes whatever comes back for an answer. */
+  /** Returns the same client, whose calls carry a key that was never used. */
+  DemoClient keyed() {
+    return keyed(newKey());
+  }
+
+  static UUID newKey() {
+    return UuidCreator.getTimeOrderedEpoch();
+  }
+
   Answer createProject(String name, UUID key) {
     return keyed(key)
         .call(
             ProjectServiceGrpc.getCreateProjectMethod(),
-            CreateProjectRequest.newBuilder().setName(name).build(),
-            response -> "project " + response.getProject().getId());
+            CreateProjectRequest.newBuilder().setName(name).build());
   }
 
-  /** Creates a project to go on with. */
-  String newProject(String name, UUID key) {
-    return createProject(name, key).as(CreateProjectResponse.class).getProject().getId();
+  /** Creates a project to go on with, and returns its id. */
+  String newProject(String name) {
+    return createProject(name, newKey()).as(CreateProjectResponse.class).getProject().getId();
   }
 
-  /**
-   * Calls, and takes whatever comes back for an answer.
-   *
-   * @param told says a response in a few words
-   */
+  /** Calls, and takes whatever comes back for an answer. */
   <RequestT extends Message, ResponseT extends Message> Answer call(
-      MethodDescriptor<RequestT, ResponseT> method,
-      RequestT request,
-      Function<ResponseT, String> told) {
-    AtomicReference<Metadata> trailers = new AtomicReference<>(new Metadata());
-    Channel intercepted = ClientInterceptors.intercept(channel, metadata(), capture(trailers));
+      MethodDescriptor<RequestT, ResponseT> method, RequestT request) {
+    AtomicReference<Metadata> trailers = new AtomicReference<>();
+    Channel intercepted =
+        ClientInterceptors.intercept(
+            channel,
+            MetadataUtils.newAttachHeadersInterceptor(metadata()),
+            MetadataUtils.newCaptureMetadataInterceptor(new AtomicReference<>(), trailers));
+    CallOptions options = CallOptions.DEFAULT.withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS);
     try {
-      ResponseT response =
-          ClientCalls.blockingUnaryCall(
-              intercepted,
-              method,
-              CallOptions.DEFAULT.withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS),
-              request);
-      return Answer.of(
-          response,
-          told.apply(response),
-          Optional.ofNullable(trailers.get()).orElseGet(Metadata::new));
+      Message response = ClientCalls.blockingUnaryCall(intercepted, method, options, request);
+      return Answer.of(response, Optional.ofNullable(trailers.get()).orElseGet(Metadata::new));
     } catch (StatusRuntimeException e) {
       return Answer.of(e);
     }
   }
 
-  private ClientInterceptor metadata() {
+  private Metadata metadata() {
     Metadata metadata = new Metadata();
     metadata.put(ascii("authorization"), "Bearer " + user);
     headers.forEach((name, value) -> metadata.put(ascii(name), value));
-    return MetadataUtils.newAttachHeadersInterceptor(metadata);
+    return metadata;
   }
 
   private static Metadata.Key<String> ascii(String name) {
     return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
-  }
-
-  private static ClientInterceptor capture(AtomicReference<Metadata> trailers) {
-    return MetadataUtils.newCaptureMetadataInterceptor(new AtomicReference<>(), trailers);
   }
 }

@@ -7,26 +7,61 @@ import java.io.UncheckedIOException;
 import java.util.List;
 
 /** The whole story, in its order. */
-public final class DemoStory {
-  private static final List<Step> STEPS =
+final class DemoStory {
+  private static final List<Chapter> CHAPTERS =
       List.of(
-          new CreateOnce(),
-          new LoseTheResponse(),
-          new SeeItComplete(),
-          new RefuseAnotherBody(),
-          new LeaveAnotherUserAlone(),
-          new FiftyAtOnce(),
-          new SeeOneFail(),
-          new SayWhereTheKeyIs(),
-          new ChooseTheId(),
-          new InviteWithoutAKey(),
-          new KeepNamespacesApart(),
-          new KeepASecret(),
-          new RevokeARight(),
-          new ImportTwice(),
-          new FireTheJobTwice(),
-          new ChangeTheRetention(),
-          new TakeAWebhookInOnce());
+          new Chapter("Ada creates a project", Retrying::createOnce),
+          new Chapter(
+              "The response is lost on its way, so Ada sends the same call again",
+              Retrying::loseTheResponse),
+          new Chapter(
+              "The work behind a project goes on; repeating the call tells how far it is",
+              Retrying::seeItComplete),
+          new Chapter(
+              "A key stands for one request: with another body it is refused",
+              OneKey::refuseAnotherBody),
+          new Chapter(
+              "Grace happens to use Ada's key, and neither notices", OneKey::leaveAnotherUserAlone),
+          new Chapter("Fifty calls with one key, all at once", OneKey::callFiftyTimesAtOnce),
+          new Chapter(
+              "The work behind a project can fail for good, and the client is told",
+              Retrying::seeOneFail),
+          new Chapter(
+              "Each method says whether it needs a key, and where the key comes from",
+              KeySources::sayWhereTheKeyIs),
+          new Chapter(
+              "A controller mints the id of what it wants to be there: the id is the key",
+              KeySources::chooseTheId),
+          new Chapter(
+              "A form sends no key: the address is the key, and the link in the answer is told once",
+              KeySources::inviteWithoutAKey),
+          new Chapter(
+              "The same user with the same key, in other organizations and projects",
+              OneKey::keepNamespacesApart),
+          new Chapter(
+              "The token of an API key is told to a retry, and stands nowhere in the clear",
+              Secrets::keepASecret),
+          new Chapter(
+              "What was revoked since is not told again, although the answer is on record",
+              Secrets::revokeARight),
+          new Chapter(
+              "An import looks after its keys itself: every line has one",
+              ManyKeysOrNoCall::importTwice),
+          new Chapter(
+              "Without gRPC: two schedulers fire the same run of a nightly job at once",
+              ManyKeysOrNoCall::fireTheJobTwice),
+          new Chapter(
+              "How long retries are answered is changed while the server runs", Retention::change),
+          new Chapter(
+              "Stripe delivers an event twice, and somebody else forges one",
+              Webhooks::takeAnEventInOnce));
+
+  private record Chapter(String title, Scene scene) {}
+
+  @FunctionalInterface
+  private interface Scene {
+    void play(Stage stage, Story story);
+  }
 
   private DemoStory() {}
 
@@ -36,12 +71,12 @@ public final class DemoStory {
    * @param database the server's own, to count rows in and to find the files beside it
    * @return whether all that should happen happened
    */
-  public static boolean play(int serverPort, EmbeddedDatabase database, PrintStream out) {
+  static boolean play(int serverPort, EmbeddedDatabase database, PrintStream out) {
     Story story = new Story(out);
-    try (Stage stage = new Stage(serverPort, database)) {
-      for (Step step : STEPS) {
-        story.chapter(step.title());
-        step.play(stage, story);
+    try (Stage stage = Stage.inFrontOf(serverPort, database)) {
+      for (Chapter chapter : CHAPTERS) {
+        story.chapter(chapter.title());
+        chapter.scene().play(stage, story);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -1,80 +1,59 @@
 package io.github.grpcidempotency.example.demo;
 
+import com.google.gson.Gson;
+import com.google.gson.reflect.TypeToken;
 import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.settings.DataFiles;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import java.io.IOException;
-import java.util.List;
-import java.util.Map;
 import java.util.UUID;
+import org.jdbi.v3.core.Jdbi;
 
 /**
- * What the steps play on: two users, a network between them and the server, the rows, and the
+ * What the story is played on: two users, a network between them and the server, the rows, and the
  * database with the files beside it.
  */
-final class Stage implements AutoCloseable {
+record Stage(
+    DemoClient ada,
+    DemoClient grace,
+    LossyProxy network,
+    Rows rows,
+    EmbeddedDatabase database,
+    ManagedChannel channel)
+    implements AutoCloseable {
+
   /**
    * gRPC's own retries: a call that finds its key in progress comes again, and nobody writes code.
    */
-  private static final Map<String, ?> RETRY_WHEN_IN_PROGRESS =
-      Map.of(
-          "methodConfig",
-          List.of(
-              Map.of(
-                  "name",
-                  List.of(Map.of("service", "organization.v1.ProjectService")),
-                  "retryPolicy",
-                  Map.of(
-                      "maxAttempts",
-                      5.0,
-                      "initialBackoff",
-                      "0.1s",
-                      "maxBackoff",
-                      "1s",
-                      "backoffMultiplier",
-                      2.0,
-                      "retryableStatusCodes",
-                      List.of("ABORTED")))));
+  private static final String RETRY_WHEN_IN_PROGRESS =
+      """
+      {"methodConfig": [{
+        "name": [{"service": "organization.v1.ProjectService"}],
+        "retryPolicy": {
+          "maxAttempts": 5, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2,
+          "retryableStatusCodes": ["ABORTED"]}}]}
+      """;
 
-  private final LossyProxy network;
-  private final ManagedChannel channel;
-  private final DemoClient ada;
-  private final DemoClient grace;
-  private final Rows rows;
-  private final EmbeddedDatabase database;
-
-  Stage(int serverPort, EmbeddedDatabase database) {
-    this.network = LossyProxy.inFrontOf(serverPort);
-    this.channel =
+  static Stage inFrontOf(int serverPort, EmbeddedDatabase database) {
+    LossyProxy network = LossyProxy.inFrontOf(serverPort);
+    ManagedChannel channel =
         Grpc.newChannelBuilderForAddress(
                 "localhost", network.port(), InsecureChannelCredentials.create())
-            .defaultServiceConfig(RETRY_WHEN_IN_PROGRESS)
+            .defaultServiceConfig(new Gson().fromJson(RETRY_WHEN_IN_PROGRESS, new TypeToken<>() {}))
             .build();
-    this.ada = new DemoClient(UUID.randomUUID(), channel);
-    this.grace = new DemoClient(UUID.randomUUID(), channel);
-    this.rows = new Rows(database.superuser());
-    this.database = database;
+    return new Stage(
+        new DemoClient(UUID.randomUUID(), channel),
+        new DemoClient(UUID.randomUUID(), channel),
+        network,
+        new Rows(Jdbi.create(database.superuser())),
+        database,
+        channel);
   }
 
-  LossyProxy network() {
-    return network;
-  }
-
-  DemoClient ada() {
-    return ada;
-  }
-
-  DemoClient grace() {
-    return grace;
-  }
-
-  Rows rows() {
-    return rows;
-  }
-
-  EmbeddedDatabase database() {
-    return database;
+  DataFiles files() {
+    return new DataFiles(database.directory());
   }
 
   @Override

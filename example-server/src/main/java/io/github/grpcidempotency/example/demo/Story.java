@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.example.demo;
 
 import java.io.PrintStream;
+import java.util.function.Supplier;
 
 /** Tells what happens, in plain words, and keeps in mind whether it is what should happen. */
 final class Story {
@@ -16,6 +17,14 @@ final class Story {
   void chapter(String title) {
     chapters++;
     out.printf("%n%d. %s%n", chapters, title);
+  }
+
+  /** Tells what is sent, sends it, and tells what came back. */
+  Answer call(String what, Supplier<Answer> call) {
+    sent(what);
+    Answer answer = call.get();
+    cameBack(answer);
+    return answer;
   }
 
   void sent(String call) {

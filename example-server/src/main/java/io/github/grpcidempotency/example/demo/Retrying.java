@@ -1,0 +1,91 @@
+package io.github.grpcidempotency.example.demo;
+
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+/** A create, its retries, and the work behind it. */
+final class Retrying {
+  private Retrying() {}
+
+  static void createOnce(Stage stage, Story story) {
+    UUID key = DemoClient.newKey();
+    Answer answer =
+        story.call(
+            "CreateProject \"apollo\", idempotency-key: " + key,
+            () -> stage.ada().createProject("apollo", key));
+    story.expect("it succeeded, and was no replay", answer.isOk() && !answer.isReplayed());
+    story.expect(
+        "the work behind it is still processing", answer.idempotencyStatus().equals("processing"));
+    story.counted(1, stage.rows().projects(stage.ada().user(), "apollo"), "project \"apollo\"");
+  }
+
+  static void loseTheResponse(Stage stage, Story story) {
+    UUID user = stage.ada().user();
+    UUID key = DemoClient.newKey();
+    Answer lost =
+        story.call(
+            "CreateProject \"gemini\", on a network that drops what the server answers",
+            () -> createOnLossyNetwork(stage, key));
+    story.expect("the client was left without an answer", !lost.isOk());
+    story.counted(1, stage.rows().projects(user, "gemini"), "project \"gemini\" all the same");
+
+    Answer retried =
+        story.call(
+            "the same call, with the same key", () -> stage.ada().createProject("gemini", key));
+    story.expect("it succeeded, as a replay", retried.isOk() && retried.isReplayed());
+    Answer again = story.call("and once more", () -> stage.ada().createProject("gemini", key));
+    story.expect("it has the same id", again.isSameAs(retried));
+    story.counted(1, stage.rows().projects(user, "gemini"), "project \"gemini\"");
+    story.counted(1, stage.rows().outboxEntries(user, "gemini"), "outbox entry for \"gemini\"");
+  }
+
+  /** The connection is cut only once the server has done and recorded the call. */
+  private static Answer createOnLossyNetwork(Stage stage, UUID key) {
+    stage.network().loseAnswers();
+    CompletableFuture<Answer> answer =
+        CompletableFuture.supplyAsync(() -> stage.ada().createProject("gemini", key));
+    Waiting.until(recorded -> recorded == 1, () -> stage.rows().recorded(stage.ada().user(), key));
+    stage.network().cut();
+    return answer.join();
+  }
+
+  static void seeItComplete(Stage stage, Story story) {
+    UUID key = DemoClient.newKey();
+    Answer first =
+        story.call("CreateProject \"mercury\"", () -> stage.ada().createProject("mercury", key));
+    story.expect("at first it is processing", first.idempotencyStatus().equals("processing"));
+    Answer last =
+        story.call(
+            "the same call, until it is completed", () -> settled(stage.ada(), "mercury", key));
+    story.expect("then it is completed", last.idempotencyStatus().equals("completed"));
+    story.expect("it has the same id", last.isSameAs(first));
+    story.counted(
+        1,
+        stage.rows().tuples(stage.ada().user(), "mercury"),
+        "authorization tuple for \"mercury\"");
+  }
+
+  static void seeOneFail(Stage stage, Story story) {
+    UUID user = stage.ada().user();
+    UUID key = DemoClient.newKey();
+    String name = "fail-challenger";
+    Answer first =
+        story.call(
+            "CreateProject \"fail-challenger\", a name for which no authorization is written",
+            () -> stage.ada().createProject(name, key));
+    Answer last =
+        story.call(
+            "the same call, until it is not processing any more",
+            () -> settled(stage.ada(), name, key));
+    story.expect("it failed", last.idempotencyStatus().equals("failed"));
+    story.expect("it still answers with the same id", last.isSameAs(first));
+    story.counted(1, stage.rows().projects(user, name), "project without rights");
+    story.counted(0, stage.rows().tuples(user, name), "authorization tuples for it");
+  }
+
+  private static Answer settled(DemoClient client, String name, UUID key) {
+    return Waiting.until(
+        answer -> !answer.idempotencyStatus().equals("processing"),
+        () -> client.createProject(name, key));
+  }
+}
