@@ -24,7 +24,7 @@ final class ApiKeyGuard implements ReplayGuard {
   public boolean mayReplay(Caller caller, Optional<UUID> apiKeyId) {
     try {
       return apiKeyId
-          .map(id -> tenant.readAs(caller, handle -> ApiKeys.isGood(handle, id)))
+          .map(id -> tenant.as(caller, handle -> ApiKeys.isGood(handle, id)))
           .orElse(false);
     } catch (JdbiException unreachable) {
       throw new StoreException("the API key could not be looked up", unreachable);

@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.example.service.organization;
 
 import static io.github.grpcidempotency.example.service.tenant.Resources.API_KEY;
+import static io.github.grpcidempotency.example.service.tenant.Tables.API_KEYS;
 
+import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.example.organization.v1.APIKey;
 import io.github.grpcidempotency.example.organization.v1.APIKeyServiceGrpc.APIKeyServiceImplBase;
 import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyRequest;
@@ -43,7 +45,12 @@ public final class ApiKeyService extends APIKeyServiceImplBase {
     return tenant
         .createWithinClaim(
             apiKey.ownedByCaller(),
-            handle -> ApiKeys.insert(handle, apiKey.id(), projectId, name, token.sha256()))
+            handle ->
+                API_KEYS.insert(
+                    handle,
+                    apiKey.id(),
+                    projectId,
+                    ImmutableMap.of("name", name, "token_sha256", token.sha256())))
         .map(created -> answer(created, token))
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }
@@ -59,11 +66,9 @@ public final class ApiKeyService extends APIKeyServiceImplBase {
   }
 
   private APIKey revoke(RevokeAPIKeyRequest request) {
-    RequestCheck check = new RequestCheck(request);
-    UUID id = check.id("id", request.getId());
-    check.orThrow();
+    UUID id = RequestCheck.onlyId(request, "id", request.getId());
     return tenant
-        .change(handle -> ApiKeys.revoke(handle, id))
+        .asCaller(handle -> ApiKeys.revoke(handle, id))
         .orElseThrow(() -> Reply.notFound("API key", id));
   }
 
@@ -74,11 +79,9 @@ public final class ApiKeyService extends APIKeyServiceImplBase {
   }
 
   private ListAPIKeysResponse list(ListAPIKeysRequest request) {
-    RequestCheck check = new RequestCheck(request);
-    UUID projectId = check.id("project_id", request.getProjectId());
-    check.orThrow();
+    UUID projectId = RequestCheck.onlyId(request, "project_id", request.getProjectId());
     return ListAPIKeysResponse.newBuilder()
-        .addAllApiKeys(tenant.read(handle -> ApiKeys.list(handle, projectId)))
+        .addAllApiKeys(tenant.asCaller(handle -> API_KEYS.list(handle, projectId)))
         .build();
   }
 }

@@ -3,7 +3,11 @@ package io.github.grpcidempotency.example.service.organization;
 import static io.github.grpcidempotency.example.service.tenant.Resources.CLUSTER;
 import static io.github.grpcidempotency.example.service.tenant.Resources.INSTALL;
 import static io.github.grpcidempotency.example.service.tenant.Resources.NODE_POOL;
+import static io.github.grpcidempotency.example.service.tenant.Tables.CLUSTERS;
+import static io.github.grpcidempotency.example.service.tenant.Tables.INSTALLS;
+import static io.github.grpcidempotency.example.service.tenant.Tables.NODE_POOLS;
 
+import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.example.organization.v1.AddInstallRequest;
 import io.github.grpcidempotency.example.organization.v1.AddInstallResponse;
 import io.github.grpcidempotency.example.organization.v1.Cluster;
@@ -22,9 +26,6 @@ import io.github.grpcidempotency.example.organization.v1.ListInstallsResponse;
 import io.github.grpcidempotency.example.organization.v1.ListNodePoolsRequest;
 import io.github.grpcidempotency.example.organization.v1.ListNodePoolsResponse;
 import io.github.grpcidempotency.example.organization.v1.NodePool;
-import io.github.grpcidempotency.example.service.tenant.Clusters;
-import io.github.grpcidempotency.example.service.tenant.Installs;
-import io.github.grpcidempotency.example.service.tenant.NodePools;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.grpc.CurrentCall;
 import io.github.grpcidempotency.store.Claim;
@@ -64,7 +65,12 @@ public final class ClusterService extends ClusterServiceImplBase {
     return tenant
         .createAndComplete(
             cluster.ownedByCaller(),
-            handle -> Clusters.insert(handle, cluster.id(), projectId, name, region),
+            handle ->
+                CLUSTERS.insert(
+                    handle,
+                    cluster.id(),
+                    projectId,
+                    ImmutableMap.of("name", name, "region", region)),
             created -> CreateClusterResponse.newBuilder().setCluster(created).build())
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }
@@ -91,7 +97,12 @@ public final class ClusterService extends ClusterServiceImplBase {
     return tenant
         .create(
             nodePool.ownedByCaller(),
-            handle -> NodePools.insert(handle, nodePool.id(), clusterId, name, nodeCount))
+            handle ->
+                NODE_POOLS.insert(
+                    handle,
+                    nodePool.id(),
+                    clusterId,
+                    ImmutableMap.of("name", name, "node_count", nodeCount)))
         .orElseThrow(() -> Reply.notFound("cluster", clusterId));
   }
 
@@ -111,7 +122,12 @@ public final class ClusterService extends ClusterServiceImplBase {
     return tenant
         .create(
             install.ownedByCaller(),
-            handle -> Installs.insert(handle, install.id(), clusterId, installId, name, version))
+            handle ->
+                INSTALLS.insert(
+                    handle,
+                    install.id(),
+                    clusterId,
+                    ImmutableMap.of("install_id", installId, "name", name, "version", version)))
         .orElseThrow(() -> Reply.notFound("cluster", clusterId));
   }
 
@@ -121,11 +137,9 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private Cluster find(GetClusterRequest request) {
-    RequestCheck check = new RequestCheck(request);
-    UUID id = check.id("id", request.getId());
-    check.orThrow();
+    UUID id = RequestCheck.onlyId(request, "id", request.getId());
     return tenant
-        .read(handle -> Clusters.find(handle, id))
+        .asCaller(handle -> CLUSTERS.find(handle, id))
         .orElseThrow(() -> Reply.notFound("cluster", id));
   }
 
@@ -136,11 +150,9 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private ListClustersResponse list(ListClustersRequest request) {
-    RequestCheck check = new RequestCheck(request);
-    UUID projectId = check.id("project_id", request.getProjectId());
-    check.orThrow();
+    UUID projectId = RequestCheck.onlyId(request, "project_id", request.getProjectId());
     return ListClustersResponse.newBuilder()
-        .addAllClusters(tenant.read(handle -> Clusters.list(handle, projectId)))
+        .addAllClusters(tenant.asCaller(handle -> CLUSTERS.list(handle, projectId)))
         .build();
   }
 
@@ -151,11 +163,9 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private ListNodePoolsResponse list(ListNodePoolsRequest request) {
-    RequestCheck check = new RequestCheck(request);
-    UUID clusterId = check.id("cluster_id", request.getClusterId());
-    check.orThrow();
+    UUID clusterId = RequestCheck.onlyId(request, "cluster_id", request.getClusterId());
     return ListNodePoolsResponse.newBuilder()
-        .addAllNodePools(tenant.read(handle -> NodePools.list(handle, clusterId)))
+        .addAllNodePools(tenant.asCaller(handle -> NODE_POOLS.list(handle, clusterId)))
         .build();
   }
 
@@ -166,11 +176,9 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private ListInstallsResponse list(ListInstallsRequest request) {
-    RequestCheck check = new RequestCheck(request);
-    UUID clusterId = check.id("cluster_id", request.getClusterId());
-    check.orThrow();
+    UUID clusterId = RequestCheck.onlyId(request, "cluster_id", request.getClusterId());
     return ListInstallsResponse.newBuilder()
-        .addAllInstalls(tenant.read(handle -> Installs.list(handle, clusterId)))
+        .addAllInstalls(tenant.asCaller(handle -> INSTALLS.list(handle, clusterId)))
         .build();
   }
 }

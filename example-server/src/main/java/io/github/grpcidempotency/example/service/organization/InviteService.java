@@ -1,14 +1,15 @@
 package io.github.grpcidempotency.example.service.organization;
 
 import static io.github.grpcidempotency.example.service.tenant.Resources.INVITE;
+import static io.github.grpcidempotency.example.service.tenant.Tables.INVITES;
 
+import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.example.organization.v1.Invite;
 import io.github.grpcidempotency.example.organization.v1.InviteMemberRequest;
 import io.github.grpcidempotency.example.organization.v1.InviteMemberResponse;
 import io.github.grpcidempotency.example.organization.v1.InviteServiceGrpc.InviteServiceImplBase;
 import io.github.grpcidempotency.example.organization.v1.ListInvitesRequest;
 import io.github.grpcidempotency.example.organization.v1.ListInvitesResponse;
-import io.github.grpcidempotency.example.service.tenant.Invites;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
 import java.util.Optional;
@@ -40,7 +41,13 @@ public final class InviteService extends InviteServiceImplBase {
     return tenant
         .createWithinClaim(
             invite.ownedByCaller(),
-            handle -> Optional.of(Invites.insert(handle, invite.id(), email, role, link.sha256())))
+            handle ->
+                Optional.of(
+                    INVITES.insert(
+                        handle,
+                        invite.id(),
+                        ImmutableMap.of(
+                            "email", email, "role", role, "link_sha256", link.sha256()))))
         .map(created -> answer(created, link))
         .orElseThrow();
   }
@@ -54,6 +61,9 @@ public final class InviteService extends InviteServiceImplBase {
       ListInvitesRequest request, StreamObserver<ListInvitesResponse> observer) {
     Reply.to(
         observer,
-        () -> ListInvitesResponse.newBuilder().addAllInvites(tenant.read(Invites::list)).build());
+        () ->
+            ListInvitesResponse.newBuilder()
+                .addAllInvites(tenant.asCaller(handle -> INVITES.list(handle)))
+                .build());
   }
 }

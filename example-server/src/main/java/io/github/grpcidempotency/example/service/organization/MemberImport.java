@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.example.service.organization;
 
 import static io.github.grpcidempotency.example.service.tenant.Resources.PROJECT_MEMBER;
+import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECT_MEMBERS;
 
+import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.example.organization.v1.AddProjectMemberRequest;
 import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
@@ -11,7 +13,6 @@ import io.github.grpcidempotency.example.organization.v1.MemberLine;
 import io.github.grpcidempotency.example.organization.v1.ProjectMember;
 import io.github.grpcidempotency.example.service.caller.CurrentCaller;
 import io.github.grpcidempotency.example.service.outbox.Tuple;
-import io.github.grpcidempotency.example.service.tenant.ProjectMembers;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -110,15 +111,21 @@ public final class MemberImport {
     }
   }
 
-  /** Finds the line's transaction as a handler finds its call's. */
-  private ProjectMember add(AddProjectMemberRequest line) {
+  /** Adds a member within the claim of a line, which is found as that of a call is. */
+  ProjectMember add(AddProjectMemberRequest line) {
     UUID projectId = UUID.fromString(line.getProjectId());
     UUID userId = UUID.fromString(line.getUserId());
-    NewResource member = NewResource.of(PROJECT_MEMBER, line.getRole());
+    String role = line.getRole();
+    NewResource member = NewResource.of(PROJECT_MEMBER, role);
     return tenant
         .createWithinClaim(
-            member.grants(new Tuple("user:" + userId, line.getRole(), "project:" + projectId)),
-            handle -> ProjectMembers.insert(handle, member.id(), projectId, userId, line.getRole()))
+            member.grants(new Tuple("user:" + userId, role, "project:" + projectId)),
+            handle ->
+                PROJECT_MEMBERS.insert(
+                    handle,
+                    member.id(),
+                    projectId,
+                    ImmutableMap.of("member_user_id", userId, "role", role)))
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }
 

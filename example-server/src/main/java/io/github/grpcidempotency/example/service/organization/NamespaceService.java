@@ -1,14 +1,15 @@
 package io.github.grpcidempotency.example.service.organization;
 
 import static io.github.grpcidempotency.example.service.tenant.Resources.NAMESPACE;
+import static io.github.grpcidempotency.example.service.tenant.Tables.NAMESPACES;
 
+import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.example.organization.v1.CreateNamespaceRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateNamespaceResponse;
 import io.github.grpcidempotency.example.organization.v1.ListNamespacesRequest;
 import io.github.grpcidempotency.example.organization.v1.ListNamespacesResponse;
 import io.github.grpcidempotency.example.organization.v1.Namespace;
 import io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc.NamespaceServiceImplBase;
-import io.github.grpcidempotency.example.service.tenant.Namespaces;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
 import java.util.UUID;
@@ -37,7 +38,8 @@ public final class NamespaceService extends NamespaceServiceImplBase {
     return tenant
         .createWithinClaim(
             namespace.ownedByCaller(),
-            handle -> Namespaces.insert(handle, namespace.id(), projectId, name))
+            handle ->
+                NAMESPACES.insert(handle, namespace.id(), projectId, ImmutableMap.of("name", name)))
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }
 
@@ -48,11 +50,9 @@ public final class NamespaceService extends NamespaceServiceImplBase {
   }
 
   private ListNamespacesResponse list(ListNamespacesRequest request) {
-    RequestCheck check = new RequestCheck(request);
-    UUID projectId = check.id("project_id", request.getProjectId());
-    check.orThrow();
+    UUID projectId = RequestCheck.onlyId(request, "project_id", request.getProjectId());
     return ListNamespacesResponse.newBuilder()
-        .addAllNamespaces(tenant.read(handle -> Namespaces.list(handle, projectId)))
+        .addAllNamespaces(tenant.asCaller(handle -> NAMESPACES.list(handle, projectId)))
         .build();
   }
 }

@@ -1,8 +1,10 @@
 package io.github.grpcidempotency.example.service.organization;
 
 import static io.github.grpcidempotency.example.service.tenant.Resources.PROJECT;
-import static io.github.grpcidempotency.example.service.tenant.Resources.PROJECT_MEMBER;
+import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECTS;
+import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECT_MEMBERS;
 
+import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.example.organization.v1.AddProjectMemberRequest;
 import io.github.grpcidempotency.example.organization.v1.AddProjectMemberResponse;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
@@ -18,9 +20,6 @@ import io.github.grpcidempotency.example.organization.v1.ListProjectsResponse;
 import io.github.grpcidempotency.example.organization.v1.Project;
 import io.github.grpcidempotency.example.organization.v1.ProjectMember;
 import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.ProjectServiceImplBase;
-import io.github.grpcidempotency.example.service.outbox.Tuple;
-import io.github.grpcidempotency.example.service.tenant.ProjectMembers;
-import io.github.grpcidempotency.example.service.tenant.Projects;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
 import java.util.Optional;
@@ -51,7 +50,8 @@ public final class ProjectService extends ProjectServiceImplBase {
     return tenant
         .createWithinClaim(
             project.ownedByCaller(),
-            handle -> Optional.of(Projects.insert(handle, project.id(), name)))
+            handle ->
+                Optional.of(PROJECTS.insert(handle, project.id(), ImmutableMap.of("name", name))))
         .orElseThrow();
   }
 
@@ -63,16 +63,11 @@ public final class ProjectService extends ProjectServiceImplBase {
 
   private ProjectMember add(AddProjectMemberRequest request) {
     RequestCheck check = new RequestCheck(request);
-    UUID projectId = check.id("project_id", request.getProjectId());
-    UUID userId = check.id("user_id", request.getUserId());
-    String role = check.text("role", request.getRole());
+    check.id("project_id", request.getProjectId());
+    check.id("user_id", request.getUserId());
+    check.text("role", request.getRole());
     check.orThrow();
-    NewResource member = NewResource.of(PROJECT_MEMBER, role);
-    return tenant
-        .createWithinClaim(
-            member.grants(new Tuple("user:" + userId, role, "project:" + projectId)),
-            handle -> ProjectMembers.insert(handle, member.id(), projectId, userId, role))
-        .orElseThrow(() -> Reply.notFound("project", projectId));
+    return memberImport.add(request);
   }
 
   @Override
@@ -87,11 +82,9 @@ public final class ProjectService extends ProjectServiceImplBase {
   }
 
   private Project find(GetProjectRequest request) {
-    RequestCheck check = new RequestCheck(request);
-    UUID id = check.id("id", request.getId());
-    check.orThrow();
+    UUID id = RequestCheck.onlyId(request, "id", request.getId());
     return tenant
-        .read(handle -> Projects.find(handle, id))
+        .asCaller(handle -> PROJECTS.find(handle, id))
         .orElseThrow(() -> Reply.notFound("project", id));
   }
 
@@ -101,7 +94,9 @@ public final class ProjectService extends ProjectServiceImplBase {
     Reply.to(
         observer,
         () ->
-            ListProjectsResponse.newBuilder().addAllProjects(tenant.read(Projects::list)).build());
+            ListProjectsResponse.newBuilder()
+                .addAllProjects(tenant.asCaller(handle -> PROJECTS.list(handle)))
+                .build());
   }
 
   @Override
@@ -111,11 +106,9 @@ public final class ProjectService extends ProjectServiceImplBase {
   }
 
   private ListProjectMembersResponse list(ListProjectMembersRequest request) {
-    RequestCheck check = new RequestCheck(request);
-    UUID projectId = check.id("project_id", request.getProjectId());
-    check.orThrow();
+    UUID projectId = RequestCheck.onlyId(request, "project_id", request.getProjectId());
     return ListProjectMembersResponse.newBuilder()
-        .addAllMembers(tenant.read(handle -> ProjectMembers.list(handle, projectId)))
+        .addAllMembers(tenant.asCaller(handle -> PROJECT_MEMBERS.list(handle, projectId)))
         .build();
   }
 }

@@ -56,6 +56,18 @@ final class RequestCheck {
     return "%s[%d]".formatted(field, index + 1);
   }
 
+  /**
+   * Checks a request that has but one field to check, and returns it.
+   *
+   * @throws StatusRuntimeException if it is wrong
+   */
+  static UUID onlyId(Message request, String field, String value) {
+    RequestCheck check = new RequestCheck(request);
+    UUID id = check.id(field, value);
+    check.orThrow();
+    return id;
+  }
+
   UUID id(String field, String value) {
     try {
       return UUID.fromString(value);

@@ -2,7 +2,10 @@ package io.github.grpcidempotency.example.service.organization;
 
 import static io.github.grpcidempotency.example.service.tenant.Resources.WEBHOOK;
 import static io.github.grpcidempotency.example.service.tenant.Resources.WEBHOOK_DELIVERY;
+import static io.github.grpcidempotency.example.service.tenant.Tables.WEBHOOKS;
+import static io.github.grpcidempotency.example.service.tenant.Tables.WEBHOOK_DELIVERIES;
 
+import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.example.organization.v1.IngestRequest;
 import io.github.grpcidempotency.example.organization.v1.IngestResponse;
 import io.github.grpcidempotency.example.organization.v1.ListWebhookDeliveriesRequest;
@@ -15,8 +18,7 @@ import io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.Webh
 import io.github.grpcidempotency.example.service.caller.CurrentCaller;
 import io.github.grpcidempotency.example.service.outbox.Tuple;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
-import io.github.grpcidempotency.example.service.tenant.WebhookDeliveries;
-import io.github.grpcidempotency.example.service.tenant.Webhooks;
+import io.github.grpcidempotency.example.service.webhook.OpaqueId;
 import io.github.grpcidempotency.example.service.webhook.Provider;
 import io.github.grpcidempotency.grpc.CurrentCall;
 import io.github.grpcidempotency.store.Claim;
@@ -53,12 +55,22 @@ public final class WebhookService extends WebhookServiceImplBase {
       check.httpUrl("public_url", request.getPublicUrl());
     }
     check.orThrow();
-    NewResource webhook = NewResource.of(WEBHOOK, provider.orElseThrow().word());
+    String word = provider.orElseThrow().word();
+    NewResource webhook = NewResource.of(WEBHOOK, word);
     return tenant
         .createWithinClaim(
             webhook.ownedByCaller(),
             handle ->
-                Webhooks.insert(handle, webhook.id(), projectId, provider.orElseThrow(), request))
+                WEBHOOKS.insert(
+                    handle,
+                    webhook.id(),
+                    projectId,
+                    ImmutableMap.of(
+                        "opaque_id", OpaqueId.create(),
+                        "provider", word,
+                        "signing_secret", request.getSigningSecret(),
+                        "public_url", request.getPublicUrl())))
+        .map(created -> created.toBuilder().setProvider(request.getProvider()).build())
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }
 
@@ -70,6 +82,7 @@ public final class WebhookService extends WebhookServiceImplBase {
   private WebhookDelivery takeIn(IngestRequest request) {
     new RequestCheck(request).orThrow();
     String event = CurrentCall.claim().map(Claim::request).orElseThrow().key().value();
+    byte[] body = request.getBody().getData().toByteArray();
     UUID webhook = CurrentCaller.get().userId();
     NewResource delivery = NewResource.of(WEBHOOK_DELIVERY, event);
     return tenant
@@ -77,7 +90,8 @@ public final class WebhookService extends WebhookServiceImplBase {
             delivery.grants(
                 new Tuple("webhook:" + webhook, "source", "webhook_delivery:" + delivery.id())),
             handle ->
-                WebhookDeliveries.insert(handle, delivery.id(), event, request.getBody().getData()))
+                WEBHOOK_DELIVERIES.insert(
+                    handle, delivery.id(), webhook, ImmutableMap.of("event", event, "body", body)))
         .orElseThrow(() -> Reply.notFound("webhook", webhook));
   }
 
@@ -89,11 +103,9 @@ public final class WebhookService extends WebhookServiceImplBase {
   }
 
   private ListWebhookDeliveriesResponse list(ListWebhookDeliveriesRequest request) {
-    RequestCheck check = new RequestCheck(request);
-    UUID webhook = check.id("webhook", request.getWebhook());
-    check.orThrow();
+    UUID webhook = RequestCheck.onlyId(request, "webhook", request.getWebhook());
     return ListWebhookDeliveriesResponse.newBuilder()
-        .addAllDeliveries(tenant.read(handle -> WebhookDeliveries.list(handle, webhook)))
+        .addAllDeliveries(tenant.asCaller(handle -> WEBHOOK_DELIVERIES.list(handle, webhook)))
         .build();
   }
 }

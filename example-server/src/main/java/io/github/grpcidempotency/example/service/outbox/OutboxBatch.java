@@ -2,9 +2,9 @@ package io.github.grpcidempotency.example.service.outbox;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.JdbiException;
 
 /**
  * One batch of due entries, done in one transaction. Rows that another worker holds are skipped,
@@ -23,27 +23,20 @@ final class OutboxBatch {
       FOR UPDATE SKIP LOCKED
       """;
 
-  private static final String COMPLETE =
+  private static final String END_ATTEMPT =
       """
       UPDATE authz.outbox
-      SET status = 'completed', attempts = attempts + 1, last_error = NULL
-      WHERE id = :id
-      """;
-
-  private static final String RETRY =
-      """
-      UPDATE authz.outbox
-      SET status = 'retrying', attempts = attempts + 1, last_error = :error,
+      SET status = :status, attempts = attempts + 1, last_error = :error,
         next_attempt = now() + :pauseMillis * interval '1 millisecond'
       WHERE id = :id
       """;
 
-  private static final String FAIL =
-      """
-      UPDATE authz.outbox
-      SET status = 'failed', attempts = attempts + 1, last_error = :error
-      WHERE id = :id
-      """;
+  /**
+   * An entry that is held locked.
+   *
+   * @param attempt which attempt this is, from 1 on
+   */
+  record DueEntry(long id, UUID userId, String resourceName, int attempt, Tuple tuple) {}
 
   private final Handle handle;
   private final RetryPolicy retryPolicy;
@@ -84,26 +77,23 @@ final class OutboxBatch {
     try {
       TupleStore.write(handle, entry);
       handle.releaseSavepoint("entry");
-      complete(entry);
-    } catch (TupleRefused | JdbiException e) {
+      endAttempt(entry, "completed", Optional.empty(), Duration.ZERO);
+    } catch (RuntimeException e) {
       handle.rollbackToSavepoint("entry");
-      fail(entry, String.valueOf(e.getMessage()));
+      boolean last = retryPolicy.isLast(entry.attempt());
+      endAttempt(
+          entry,
+          last ? "failed" : "retrying",
+          Optional.of(String.valueOf(e.getMessage())),
+          retryPolicy.pauseAfter(entry.attempt()));
     }
   }
 
-  private void complete(DueEntry entry) {
-    handle.createUpdate(COMPLETE).bind("id", entry.id()).execute();
-  }
-
-  private void fail(DueEntry entry, String error) {
-    if (retryPolicy.isLast(entry.attempt())) {
-      handle.createUpdate(FAIL).bind("id", entry.id()).bind("error", error).execute();
-      return;
-    }
-    Duration pause = retryPolicy.pauseAfter(entry.attempt());
+  private void endAttempt(DueEntry entry, String status, Optional<String> error, Duration pause) {
     handle
-        .createUpdate(RETRY)
+        .createUpdate(END_ATTEMPT)
         .bind("id", entry.id())
+        .bind("status", status)
         .bind("error", error)
         .bind("pauseMillis", pause.toMillis())
         .execute();

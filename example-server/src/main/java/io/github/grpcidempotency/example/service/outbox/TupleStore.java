@@ -19,14 +19,14 @@ final class TupleStore {
   /**
    * Writes the tuple of an entry; writing it again changes nothing.
    *
-   * @throws TupleRefused if the name asks for it
+   * @throws IllegalStateException if the name asks for it
    */
-  static void write(Handle handle, DueEntry entry) {
+  static void write(Handle handle, OutboxBatch.DueEntry entry) {
     if (entry.resourceName().startsWith("fail-")) {
-      throw new TupleRefused("the name asks for a failure");
+      throw new IllegalStateException("the name asks for a failure");
     }
     if (entry.resourceName().startsWith("flaky-") && entry.attempt() == 1) {
-      throw new TupleRefused("the name asks for a failure at first");
+      throw new IllegalStateException("the name asks for a failure at first");
     }
     handle
         .createUpdate(WRITE)

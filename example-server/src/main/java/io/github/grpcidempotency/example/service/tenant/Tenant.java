@@ -26,26 +26,21 @@ public final class Tenant {
   }
 
   /**
-   * Reads in a transaction of the caller.
+   * Works in a transaction of the caller, and leaves nothing to do behind it.
    *
-   * @param query what is read; it gets the caller's transaction and organization
+   * @param work gets the caller's transaction and organization
    */
-  public <T> T read(Function<CallerHandle, T> query) {
-    return inTransaction(CurrentCaller.get(), query);
+  public <T> T asCaller(Function<CallerHandle, T> work) {
+    return as(CurrentCaller.get(), work);
   }
 
   /** The same as a given caller. */
-  public <T> T readAs(Caller caller, Function<CallerHandle, T> query) {
-    return inTransaction(caller, query);
-  }
-
-  /**
-   * Changes something in a transaction of the caller, with nothing left to do behind it.
-   *
-   * @param change what is changed
-   */
-  public <T> T change(Function<CallerHandle, T> change) {
-    return inTransaction(CurrentCaller.get(), change);
+  public <T> T as(Caller caller, Function<CallerHandle, T> work) {
+    return jdbi.inTransaction(
+        handle -> {
+          become(handle, caller);
+          return work.apply(new CallerHandle(handle, caller));
+        });
   }
 
   /**
@@ -55,7 +50,7 @@ public final class Tenant {
    * @return empty, with nothing written, if {@code insert} returned empty
    */
   public <T> Optional<T> create(OutboxEntry entry, Function<CallerHandle, Optional<T>> insert) {
-    return inTransaction(CurrentCaller.get(), tenant -> create(tenant, entry, insert));
+    return asCaller(tenant -> create(tenant, entry, insert));
   }
 
   /**
@@ -76,8 +71,7 @@ public final class Tenant {
    */
   public <T, R extends Message> Optional<R> createAndComplete(
       OutboxEntry entry, Function<CallerHandle, Optional<T>> insert, Function<T, R> response) {
-    return inTransaction(
-        CurrentCaller.get(),
+    return asCaller(
         tenant -> {
           Optional<R> answer = create(tenant, entry, insert).map(response);
           answer.ifPresent(made -> TransactionalCompletion.complete(tenant.handle(), made));
@@ -92,14 +86,6 @@ public final class Tenant {
       outbox.enqueue(tenant.handle(), tenant.caller().userId(), entry);
     }
     return created;
-  }
-
-  private <T> T inTransaction(Caller caller, Function<CallerHandle, T> work) {
-    return jdbi.inTransaction(
-        handle -> {
-          become(handle, caller);
-          return work.apply(new CallerHandle(handle, caller));
-        });
   }
 
   /**

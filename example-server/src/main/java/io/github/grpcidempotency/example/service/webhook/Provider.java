@@ -41,11 +41,6 @@ public enum Provider {
     return word;
   }
 
-  /** Returns how the API calls it. */
-  public WebhookProvider inApi() {
-    return inApi;
-  }
-
   /** Returns whether the provider signs the URL it delivers to. */
   public boolean signsUrl() {
     return this == TWILIO_EVENTS || this == TWILIO_MESSAGING;

@@ -1,0 +1,114 @@
+package io.github.grpcidempotency.example.service.tenant;
+
+import com.google.protobuf.Message;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jdbi.v3.core.mapper.RowMapper;
+import org.jdbi.v3.core.statement.Query;
+
+/**
+ * One table of resources. All of them are alike: a row has an id, belongs to a user in an
+ * organization, and hangs below a parent that has to be visible when the row is written.
+ *
+ * @param name of the table
+ * @param parent the table of the parents
+ * @param parentColumn refers to the parent
+ * @param told the columns that clients see, each named after a field of the message
+ * @param message what clients see of a row
+ */
+public record Table<M extends Message>(
+    String name, String parent, String parentColumn, String told, RowMapper<M> message) {
+
+  private static final String INSERT =
+      """
+      INSERT INTO <name> (id, user_id, organization, <parentColumn>, <columns>)
+      SELECT :id, :userId, organization, id, <values>
+      FROM <parent>
+      WHERE id = :parentId AND organization = :organization
+      RETURNING <told>
+      """;
+
+  private static final String INSERT_ON_TOP =
+      """
+      INSERT INTO <name> (id, user_id, organization, <columns>)
+      VALUES (:id, :userId, :organization, <values>)
+      RETURNING <told>
+      """;
+
+  private static final String FIND =
+      """
+      SELECT <told> FROM <name>
+      WHERE id = :id AND organization = :organization
+      """;
+
+  private static final String LIST =
+      """
+      SELECT <told> FROM <name>
+      WHERE <parentColumn> = :parentId AND organization = :organization
+      ORDER BY <name>.id DESC
+      LIMIT 1000
+      """;
+
+  private static final String LIST_ON_TOP =
+      """
+      SELECT <told> FROM <name>
+      WHERE organization = :organization
+      ORDER BY <name>.id DESC
+      LIMIT 1000
+      """;
+
+  static <M extends Message> Table<M> of(M prototype, String name, String told) {
+    return new Table<>(name, "", "", told, MessageRow.of(prototype));
+  }
+
+  Table<M> below(String parentTable, String column) {
+    return new Table<>(name, parentTable, column, told, message);
+  }
+
+  /** Writes a row below a parent; returns empty if the caller sees no such parent. */
+  public Optional<M> insert(CallerHandle tenant, UUID id, UUID parentId, Map<String, ?> values) {
+    return inserting(tenant, INSERT, id, values).bind("parentId", parentId).map(message).findOne();
+  }
+
+  /** Writes a row that has no parent. */
+  public M insert(CallerHandle tenant, UUID id, Map<String, ?> values) {
+    return inserting(tenant, INSERT_ON_TOP, id, values).map(message).one();
+  }
+
+  private Query inserting(CallerHandle tenant, String sql, UUID id, Map<String, ?> values) {
+    Collection<String> columns = values.keySet();
+    return query(tenant, sql)
+        .define("columns", String.join(", ", columns))
+        .define("values", columns.stream().map(":"::concat).collect(Collectors.joining(", ")))
+        .bind("id", id)
+        .bindMap(values);
+  }
+
+  /** Returns a row, if the caller sees it. */
+  public Optional<M> find(CallerHandle tenant, UUID id) {
+    return query(tenant, FIND).bind("id", id).map(message).findOne();
+  }
+
+  /** Returns the newest thousand below a parent, newest first. */
+  public List<M> list(CallerHandle tenant, UUID parentId) {
+    return query(tenant, LIST).bind("parentId", parentId).map(message).list();
+  }
+
+  /** Returns the newest thousand of all, newest first. */
+  public List<M> list(CallerHandle tenant) {
+    return query(tenant, LIST_ON_TOP).map(message).list();
+  }
+
+  private Query query(CallerHandle tenant, String sql) {
+    return tenant
+        .query(sql)
+        .define("name", name)
+        .define("parent", parent)
+        .define("parentColumn", parentColumn)
+        .define("told", told);
+  }
+}

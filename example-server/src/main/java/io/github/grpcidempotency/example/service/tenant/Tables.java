@@ -1,0 +1,86 @@
+package io.github.grpcidempotency.example.service.tenant;
+
+import io.github.grpcidempotency.example.organization.v1.APIKey;
+import io.github.grpcidempotency.example.organization.v1.Cluster;
+import io.github.grpcidempotency.example.organization.v1.Install;
+import io.github.grpcidempotency.example.organization.v1.Invite;
+import io.github.grpcidempotency.example.organization.v1.Namespace;
+import io.github.grpcidempotency.example.organization.v1.NodePool;
+import io.github.grpcidempotency.example.organization.v1.Project;
+import io.github.grpcidempotency.example.organization.v1.ProjectMember;
+import io.github.grpcidempotency.example.organization.v1.Webhook;
+import io.github.grpcidempotency.example.organization.v1.WebhookDelivery;
+
+/** What stands in which table. */
+public final class Tables {
+  public static final Table<Project> PROJECTS =
+      Table.of(
+          Project.getDefaultInstance(),
+          "tenant.projects",
+          "id, name, organization, created AS create_time");
+
+  public static final Table<ProjectMember> PROJECT_MEMBERS =
+      Table.of(
+              ProjectMember.getDefaultInstance(),
+              "tenant.project_members",
+              "id, project_id, member_user_id AS user_id, role, created AS create_time")
+          .below("tenant.projects", "project_id");
+
+  public static final Table<Cluster> CLUSTERS =
+      Table.of(
+              Cluster.getDefaultInstance(),
+              "tenant.clusters",
+              "id, project_id, name, region, created AS create_time")
+          .below("tenant.projects", "project_id");
+
+  public static final Table<NodePool> NODE_POOLS =
+      Table.of(
+              NodePool.getDefaultInstance(),
+              "tenant.node_pools",
+              "id, cluster_id, name, node_count, created AS create_time")
+          .below("tenant.clusters", "cluster_id");
+
+  public static final Table<Install> INSTALLS =
+      Table.of(
+              Install.getDefaultInstance(),
+              "tenant.installs",
+              "id AS uid, install_id AS id, cluster_id, name, version, created AS create_time")
+          .below("tenant.clusters", "cluster_id");
+
+  public static final Table<Namespace> NAMESPACES =
+      Table.of(
+              Namespace.getDefaultInstance(),
+              "tenant.namespaces",
+              "id, project_id, name, created AS create_time")
+          .below("tenant.projects", "project_id");
+
+  public static final Table<APIKey> API_KEYS =
+      Table.of(
+              APIKey.getDefaultInstance(),
+              "tenant.api_keys",
+              "id, project_id, name, created AS create_time, revoked AS revoke_time")
+          .below("tenant.projects", "project_id");
+
+  public static final Table<Invite> INVITES =
+      Table.of(
+          Invite.getDefaultInstance(),
+          "tenant.invites",
+          "id, organization, email, role, created AS create_time");
+
+  /** Whose secrets are written and cannot be read. */
+  public static final Table<Webhook> WEBHOOKS =
+      Table.of(
+              Webhook.getDefaultInstance(),
+              "tenant.webhooks",
+              "id, project_id, opaque_id AS webhook_id, public_url, created AS create_time")
+          .below("tenant.projects", "project_id");
+
+  public static final Table<WebhookDelivery> WEBHOOK_DELIVERIES =
+      Table.of(
+              WebhookDelivery.getDefaultInstance(),
+              "tenant.webhook_deliveries",
+              "id, webhook_id AS webhook, event, created AS create_time")
+          .below("tenant.webhooks", "webhook_id");
+
+  private Tables() {}
+}
