@@ -34,26 +34,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What a request may not hold is told field by field, and never surprises the database. */
+@ExtendWith(SharedExample.class)
 class BadInputTest {
   private static RunningExample example;
 
   private final Metadata ada = user(UUID.randomUUID());
 
   @BeforeAll
-  static void startExample() {
-    example = RunningExample.start();
-  }
-
-  @AfterAll
-  static void stopExample() {
-    example.close();
+  static void share(RunningExample shared) {
+    example = shared;
   }
 
   /** All but deliveries to webhooks, which are refused unsigned, whatever is in them. */

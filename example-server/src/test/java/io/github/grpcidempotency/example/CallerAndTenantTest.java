@@ -35,11 +35,12 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Who may do what, and what everybody else is told. */
+@ExtendWith(SharedExample.class)
 class CallerAndTenantTest {
   private static RunningExample example;
 
@@ -47,13 +48,8 @@ class CallerAndTenantTest {
   private final Metadata grace = user(UUID.randomUUID());
 
   @BeforeAll
-  static void startExample() {
-    example = RunningExample.start();
-  }
-
-  @AfterAll
-  static void stopExample() {
-    example.close();
+  static void share(RunningExample shared) {
+    example = shared;
   }
 
   @Test

@@ -7,11 +7,10 @@ import org.junit.jupiter.api.Test;
 class DemoTest {
   @Test
   void theWholeStoryHoldsAndTheProgramExitsWithZero() {
-    try (ProgramProcess demo = ProgramProcess.start()) {
-      assertThat(demo.awaitExit()).isZero();
-      assertThat(demo.out()).last().asString().startsWith("All is well");
-      assertThat(demo.out()).filteredOn(line -> line.contains("[ok]")).hasSize(63);
-      assertThat(demo.err()).isEmpty();
-    }
+    EndedProgram demo = EndedProgram.of();
+    assertThat(demo.exitCode()).isZero();
+    assertThat(demo.out().lines()).last().asString().startsWith("All is well");
+    assertThat(demo.out().lines()).filteredOn(line -> line.contains("[ok]")).hasSize(63);
+    assertThat(demo.err()).isEmpty();
   }
 }

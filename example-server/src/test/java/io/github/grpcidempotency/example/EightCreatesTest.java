@@ -45,24 +45,20 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Each create is sent twice: it happens once, is answered twice, and completes in the end. */
+@ExtendWith(SharedExample.class)
 class EightCreatesTest {
   private static RunningExample example;
 
   private final UUID ada = UUID.randomUUID();
 
   @BeforeAll
-  static void startExample() {
-    example = RunningExample.start();
-  }
-
-  @AfterAll
-  static void stopExample() {
-    example.close();
+  static void share(RunningExample shared) {
+    example = shared;
   }
 
   @Test

@@ -5,19 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
-import io.github.grpcidempotency.example.run.server.RunningServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A client in another language: what is on the wire is the contract, not our own classes. */
+@ExtendWith(SharedExample.class)
 class InteropTest {
   private static final Path CLIENT = Path.of("src/test/interop").toAbsolutePath();
   private static final Path PROTOS = Path.of("src/main/protobuf").toAbsolutePath();
@@ -29,22 +28,20 @@ class InteropTest {
 
   @Test
   @Timeout(120)
-  void aNodeClientCreatesRetriesAndReadsTrailersAndRichErrors()
+  void aNodeClientCreatesRetriesAndReadsTrailersAndRichErrors(RunningExample example)
       throws IOException, InterruptedException {
     assumeTrue(nodeRuns(), "skipped: there is no node on the PATH");
     assumeTrue(
         Files.isDirectory(CLIENT.resolve("node_modules")),
         "skipped: run npm ci --prefix example-server/src/test/interop first, as .ci/run does");
 
-    try (EmbeddedDatabase database = MigratedDatabase.start();
-        RunningServer server = RunningServer.start(0, RunningExample.settings(database), database);
-        Handle superuser = Jdbi.open(database.superuser())) {
+    try (Handle superuser = example.superuser()) {
       superuser.begin();
       superuser.execute("LOCK TABLE tenant.projects IN SHARE MODE");
-      Process client = startClient(server.port());
+      Process client = startClient(example.server().port());
       try (BufferedReader says = client.inputReader(UTF_8)) {
         assertThat(says.readLine()).isEqualTo("sent");
-        await().until(() -> running(database) == 1);
+        await().until(() -> running(example) == 1);
         tell(client, "reserved");
 
         assertThat(says.readLine()).isEqualTo("retried");
@@ -82,8 +79,8 @@ class InteropTest {
     client.getOutputStream().flush();
   }
 
-  private static int running(EmbeddedDatabase database) {
-    try (Handle superuser = Jdbi.open(database.superuser())) {
+  private static int running(RunningExample example) {
+    try (Handle superuser = example.superuser()) {
       return superuser.createQuery(RUNNING).mapTo(Integer.class).one();
     }
   }

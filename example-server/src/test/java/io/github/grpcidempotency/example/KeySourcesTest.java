@@ -33,11 +33,12 @@ import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** Where each method of the example takes its key from, and for how long it stands. */
+@ExtendWith(SharedExample.class)
 class KeySourcesTest {
   private static final Refused REQUIRED =
       new Refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REQUIRED");
@@ -51,13 +52,8 @@ class KeySourcesTest {
   private final Metadata ada = user(UUID.randomUUID());
 
   @BeforeAll
-  static void startExample() {
-    example = RunningExample.start();
-  }
-
-  @AfterAll
-  static void stopExample() {
-    example.close();
+  static void share(RunningExample shared) {
+    example = shared;
   }
 
   @Test

@@ -17,13 +17,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** One key in every place that a call can name: user, organization and project. */
+@ExtendWith(SharedExample.class)
 class NamespacesTest {
   private static final CreateProjectRequest REQUEST =
       CreateProjectRequest.newBuilder().setName("apollo").build();
@@ -31,13 +32,8 @@ class NamespacesTest {
   private static RunningExample example;
 
   @BeforeAll
-  static void startExample() {
-    example = RunningExample.start();
-  }
-
-  @AfterAll
-  static void stopExample() {
-    example.close();
+  static void share(RunningExample shared) {
+    example = shared;
   }
 
   @Test

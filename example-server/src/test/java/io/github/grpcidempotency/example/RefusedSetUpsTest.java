@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,7 +26,7 @@ class RefusedSetUpsTest {
   static void startDatabase() {
     database = MigratedDatabase.start();
     keyset = new DataFiles(database.directory()).keyset();
-    try (var superuser = Jdbi.open(database.superuser())) {
+    try (Handle superuser = Jdbi.open(database.superuser())) {
       superuser.execute("CREATE ROLE bypassing LOGIN BYPASSRLS");
       superuser.execute("CREATE ROLE stranger LOGIN");
     }
@@ -164,16 +165,13 @@ class RefusedSetUpsTest {
   }
 
   @Test
-  void aDataDirectoryThatIsInUse(@TempDir Path dataDirectory) {
-    try (EmbeddedDatabase other = EmbeddedDatabase.start(dataDirectory)) {
-      assertThat(other.jdbcUrl()).isNotEmpty();
-      assertRefused(
-          "The data directory " + dataDirectory + " is in use by another example server.",
-          "--port",
-          "0",
-          "--data-dir",
-          dataDirectory.toString());
-    }
+  void aDataDirectoryThatIsInUse() {
+    assertRefused(
+        "The data directory " + database.directory() + " is in use by another example server.",
+        "--port",
+        "0",
+        "--data-dir",
+        database.directory().toString());
   }
 
   @Test
@@ -230,13 +228,16 @@ class RefusedSetUpsTest {
   }
 
   @Test
-  void aPeriodOfUsageThatIsNone(@TempDir Path directory) {
+  void aPeriodOfUsageThatIsNone() {
     assertRefused(
         "The server cannot start: a period of usage lasts at least 100 ms, not PT0S",
         "--port",
         "0",
-        "--data-dir",
-        directory.toString(),
+        "--no-migrate",
+        "--jdbc-url",
+        url("example_app"),
+        "--keyset",
+        keyset.toString(),
         "--usage-period",
         "0s");
   }
@@ -273,22 +274,22 @@ class RefusedSetUpsTest {
                     "The server cannot start: idempotency cannot be set up: the role example_worker may not use idempotency.idempotency_keys"));
   }
 
-  /** Starts on a migrated database to which somebody has done something since. */
+  /** Starts on a copy of the database to which somebody has done something since. */
   private static void assertRefusedAfter(String deed, Consumer<String> sentence) {
-    try (EmbeddedDatabase other = MigratedDatabase.start()) {
-      try (var superuser = Jdbi.open(other.superuser())) {
-        superuser.execute(deed);
-      }
-      assertRefused(
-          sentence,
-          "--port",
-          "0",
-          "--no-migrate",
-          "--jdbc-url",
-          other.jdbcUrl().replace("user=postgres", "user=example_app"),
-          "--keyset",
-          keyset.toString());
+    try (Handle superuser = superuser("postgres")) {
+      superuser.execute("DROP DATABASE IF EXISTS copy WITH (FORCE)");
+      superuser.execute("CREATE DATABASE copy TEMPLATE example");
     }
+    try (Handle superuser = superuser("copy")) {
+      superuser.execute(deed);
+    }
+    String url = url("example_app").replace("/example?", "/copy?");
+    assertRefused(
+        sentence, "--port", "0", "--no-migrate", "--jdbc-url", url, "--keyset", keyset.toString());
+  }
+
+  private static Handle superuser(String name) {
+    return Jdbi.open(database.jdbcUrl().replace("/example?", "/" + name + "?"));
   }
 
   private static String url(String user) {

@@ -14,11 +14,12 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import java.util.UUID;
 import org.jdbi.v3.core.Handle;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** A right that was revoked since is not replayed, and the revocation itself never is. */
+@ExtendWith(SharedExample.class)
 class RevokedApiKeyTest {
   private static final Refused DENIED =
       new Refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED");
@@ -29,13 +30,8 @@ class RevokedApiKeyTest {
   private final UUID key = UuidCreator.getTimeOrderedEpoch();
 
   @BeforeAll
-  static void startExample() {
-    example = RunningExample.start();
-  }
-
-  @AfterAll
-  static void stopExample() {
-    example.close();
+  static void share(RunningExample shared) {
+    example = shared;
   }
 
   @Test

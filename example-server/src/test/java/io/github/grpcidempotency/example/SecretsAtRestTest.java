@@ -7,9 +7,9 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.example.TestClient.Reply;
 import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyResponse;
-import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
-import io.github.grpcidempotency.example.run.settings.DataFiles;
+import io.github.grpcidempotency.example.run.server.RunningServer;
 import io.github.grpcidempotency.example.run.settings.Keyset;
+import io.github.grpcidempotency.example.run.settings.KeysetProtection;
 import io.github.grpcidempotency.example.service.Settings;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.grpc.Metadata;
@@ -24,9 +24,11 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What the database's own files tell of an API key's token, and what it takes to be told it. */
+@ExtendWith(SharedExample.class)
 class SecretsAtRestTest {
   private static final String SWAP =
       """
@@ -55,50 +57,37 @@ class SecretsAtRestTest {
 
   private final Metadata ada = user(UUID.randomUUID());
   private final UUID key = UuidCreator.getTimeOrderedEpoch();
-  private final Path directory;
+  private final RunningExample example;
 
-  SecretsAtRestTest(@TempDir Path directory) {
-    this.directory = directory;
+  SecretsAtRestTest(RunningExample example) {
+    this.example = example;
   }
 
   @Test
   void noFileOfTheDatabaseHoldsTheTokenAndARetryIsToldItAllTheSame() {
-    EmbeddedDatabase database = MigratedDatabase.startIn(directory);
-    try (RunningExample example =
-        RunningExample.start(RunningExample.settings(database), database)) {
-      ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);
-      Reply<CreateAPIKeyResponse> first = apiKeys.create("capcom-of-this-test", key);
-      Reply<CreateAPIKeyResponse> again = apiKeys.create("capcom-of-this-test", key);
-      assertThat(again.isReplayed()).isTrue();
-      assertThat(again.response()).isEqualTo(first.response());
+    ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);
+    Reply<CreateAPIKeyResponse> first = apiKeys.create("capcom-of-this-test", key);
+    Reply<CreateAPIKeyResponse> again = apiKeys.create("capcom-of-this-test", key);
+    assertThat(again.isReplayed()).isTrue();
+    assertThat(again.response()).isEqualTo(first.response());
 
-      checkpoint(example);
-      String token = first.response().getToken();
-      assertThat(token).hasSizeGreaterThan(40);
-      assertThat(filesWith(token)).isEmpty();
-      assertThat(filesWith(token.substring("key_".length()))).isEmpty();
-      assertThat(filesWith("capcom-of-this-test"))
-          .as("the search finds what is there, in tables and in the log")
-          .anyMatch(file -> file.contains("base/"))
-          .anyMatch(file -> file.contains("pg_wal/"));
-    }
+    checkpoint();
+    String token = first.response().getToken();
+    assertThat(token).hasSizeGreaterThan(40);
+    assertThat(filesWith(token)).isEmpty();
+    assertThat(filesWith(token.substring("key_".length()))).isEmpty();
+    assertThat(filesWith("capcom-of-this-test"))
+        .as("the search finds what is there, in tables and in the log")
+        .anyMatch(file -> file.contains("base/"))
+        .anyMatch(file -> file.contains("pg_wal/"));
   }
 
   @Test
   void withoutProtectionTheFilesDoHoldIt() {
-    EmbeddedDatabase database = MigratedDatabase.startIn(directory);
-    Settings settings = RunningExample.settings(database);
-    Settings unprotected =
-        new Settings(
-            settings.lease(),
-            settings.outboxDelay(),
-            settings.usagePeriod(),
-            settings.retentions(),
-            NONE);
-    try (RunningExample example = RunningExample.start(unprotected, database)) {
-      String token =
-          ApiKeys.inNewProject(example.client(), ada).create("capcom", key).response().getToken();
-      checkpoint(example);
+    try (RunningServer unprotected = serverWith(NONE);
+        TestClient client = new TestClient(unprotected.port())) {
+      String token = ApiKeys.inNewProject(client, ada).create("capcom", key).response().getToken();
+      checkpoint();
       assertThat(filesWith(token))
           .anyMatch(file -> file.contains("base/"))
           .anyMatch(file -> file.contains("pg_wal/"));
@@ -106,12 +95,12 @@ class SecretsAtRestTest {
   }
 
   @Test
-  void whatAnOldKeyHasSealedIsToldAfterARotationAndNotAfterItsEnd() {
-    EmbeddedDatabase database = MigratedDatabase.startIn(directory);
-    Path keyset = new DataFiles(directory).keyset();
-    try (RunningExample example =
-        RunningExample.start(RunningExample.settings(database), database)) {
-      ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);
+  void whatAnOldKeyHasSealedIsToldAfterARotationAndNotAfterItsEnd(@TempDir Path directory) {
+    Path keyset = directory.resolve("keyset.json");
+    Keyset.create().writeNew(keyset);
+    try (RunningServer server = serverWith(new KeysetProtection(keyset));
+        TestClient client = new TestClient(server.port())) {
+      ApiKeys apiKeys = ApiKeys.inNewProject(client, ada);
       CreateAPIKeyResponse first = apiKeys.create("capcom", key).response();
 
       Keyset.read(keyset).withNewKey().replace(keyset);
@@ -132,15 +121,12 @@ class SecretsAtRestTest {
 
   @Test
   void aRecordThatWasPutUnderAnotherKeyDoesNotOpen() {
-    EmbeddedDatabase database = MigratedDatabase.startIn(directory);
-    try (RunningExample example =
-            RunningExample.start(RunningExample.settings(database), database);
-        Handle superuser = example.superuser()) {
-      ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);
-      UUID other = UuidCreator.getTimeOrderedEpoch();
-      apiKeys.create("capcom", key);
-      apiKeys.create("capcom", other);
+    ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);
+    UUID other = UuidCreator.getTimeOrderedEpoch();
+    apiKeys.create("capcom", key);
+    apiKeys.create("capcom", other);
 
+    try (Handle superuser = example.superuser()) {
       int swapped =
           superuser
               .createUpdate(SWAP)
@@ -148,13 +134,27 @@ class SecretsAtRestTest {
               .bind("other", other.toString())
               .execute();
       assertThat(swapped).isOne();
-      assertThat(apiKeys.create("capcom", other).isReplayed()).isTrue();
-      assertThat(apiKeys.refusedCreate("capcom", key).code()).isIn(CANNOT_BE_TOLD);
     }
+    assertThat(apiKeys.create("capcom", other).isReplayed()).isTrue();
+    assertThat(apiKeys.refusedCreate("capcom", key).code()).isIn(CANNOT_BE_TOLD);
+  }
+
+  /** Starts another server on the same database. */
+  private RunningServer serverWith(ResponseProtection secrets) {
+    Settings settings = RunningExample.settings(example.database());
+    return RunningServer.start(
+        0,
+        new Settings(
+            settings.lease(),
+            settings.outboxDelay(),
+            settings.usagePeriod(),
+            settings.retentions(),
+            secrets),
+        example.database());
   }
 
   /** Has everything written to its files that PostgreSQL still holds in memory. */
-  private static void checkpoint(RunningExample example) {
+  private void checkpoint() {
     try (Handle superuser = example.superuser()) {
       superuser.execute("CHECKPOINT");
     }
@@ -162,7 +162,7 @@ class SecretsAtRestTest {
 
   /** Searches all files of the database, its log of changes included. */
   private List<String> filesWith(String text) {
-    try (Stream<Path> files = Files.walk(directory.resolve("postgres"))) {
+    try (Stream<Path> files = Files.walk(example.database().directory().resolve("postgres"))) {
       return files
           .filter(Files::isRegularFile)
           .filter(file -> content(file).contains(text))

@@ -24,7 +24,7 @@ class TwoServersTest {
           new Settings(
               settings.lease(),
               settings.outboxDelay(),
-              Duration.ofMillis(200),
+              Duration.ofMillis(100),
               settings.retentions(),
               settings.secrets());
       try (RunningServer one = RunningServer.start(0, often, database);

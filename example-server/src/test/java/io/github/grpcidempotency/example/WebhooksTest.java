@@ -34,11 +34,12 @@ import java.util.concurrent.Callable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What providers deliver, once and again, truly and forged. */
+@ExtendWith(SharedExample.class)
 class WebhooksTest {
   private static final String SECRET = "whsec_a_secret_of_these_tests";
   private static final String URL = "https://example.org/hooks/twilio";
@@ -50,13 +51,8 @@ class WebhooksTest {
   private final Metadata ada = with("organization", "nasa", user(UUID.randomUUID()));
 
   @BeforeAll
-  static void startExample() {
-    example = RunningExample.start();
-  }
-
-  @AfterAll
-  static void stopExample() {
-    example.close();
+  static void share(RunningExample shared) {
+    example = shared;
   }
 
   @Test

@@ -135,7 +135,7 @@ class UsageTest {
 
   @Test
   void schedulersOfSeveralServersLeaveNoInstantOutAndStateNoneTwice() {
-    Duration every = Duration.ofMillis(200);
+    Duration every = Duration.ofMillis(100);
     try (UsageJob one = job(every);
         UsageJob other = job(every);
         UsageJob third = job(every);

@@ -1,0 +1,58 @@
+package io.github.grpcidempotency.example;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import org.junit.jupiter.api.Test;
+
+/** Who may know whom: the service stands by itself, and only the demo knows its story. */
+class RoomsTest {
+  private static final String ROOT = "io.github.grpcidempotency.example";
+  private static final String SERVICE = ROOT + ".service..";
+  private static final String RUN = ROOT + ".run..";
+  private static final String DEMO = ROOT + ".demo..";
+
+  private static final JavaClasses MAIN =
+      new ClassFileImporter()
+          .importUrl(Example.class.getProtectionDomain().getCodeSource().getLocation());
+
+  @Test
+  void theServiceKnowsNeitherWhatRunsItNorTheDemo() {
+    noClasses()
+        .that()
+        .resideInAPackage(SERVICE)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(ROOT, RUN, DEMO)
+        .check(MAIN);
+  }
+
+  @Test
+  void whatRunsTheServiceDoesNotKnowTheDemo() {
+    noClasses()
+        .that()
+        .resideInAPackage(RUN)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(ROOT, DEMO)
+        .check(MAIN);
+  }
+
+  @Test
+  void theServiceIsServedWithoutACommandLineOrADatabaseThatComesAlong() {
+    noClasses()
+        .that()
+        .resideInAPackage(SERVICE)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("picocli..", "io.zonky..", "com.zaxxer..", "com.google.crypto..")
+        .check(MAIN);
+  }
+
+  @Test
+  void noRoomOfTheServiceLeadsBackToItself() {
+    slices().matching(ROOT + ".service.(*)..").should().beFreeOfCycles().check(MAIN);
+  }
+}
