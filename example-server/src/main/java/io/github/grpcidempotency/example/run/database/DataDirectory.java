@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.example.run.database;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -8,9 +10,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Comparator;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * The directory of one embedded database, held by one server at a time.
@@ -69,38 +69,34 @@ final class DataDirectory implements AutoCloseable {
     return directory.resolve("postgres");
   }
 
-  /** Returns whether PostgreSQL was set up here completely. */
-  boolean isInitialized() {
-    return Files.exists(postgres()) && Files.notExists(unfinished());
-  }
-
-  /** Notes that PostgreSQL is being set up, and clears away what a set-up cut short left behind. */
-  void beginInitialization() {
-    try {
-      if (Files.exists(unfinished())) {
-        deleteRecursively(postgres());
-      } else {
-        Files.createFile(unfinished());
-      }
-    } catch (IOException e) {
-      throw StartupFailure.because("The data directory " + directory + " cannot be used", e);
+  /**
+   * Notes that PostgreSQL is being set up, unless it is already, and clears away what a set-up that
+   * was cut short has left behind.
+   */
+  void beginInitialization() throws IOException {
+    if (Files.exists(unfinished())) {
+      delete(postgres());
+    } else if (Files.notExists(postgres())) {
+      Files.createFile(unfinished());
     }
   }
 
-  void finishInitialization() {
-    try {
-      Files.deleteIfExists(unfinished());
-    } catch (IOException e) {
-      throw StartupFailure.because("The data directory " + directory + " cannot be used", e);
-    }
+  void finishInitialization() throws IOException {
+    Files.deleteIfExists(unfinished());
+  }
+
+  private Path unfinished() {
+    return directory.resolve("unfinished");
   }
 
   /** Deletes the directory with all data; it stays held until it is closed. */
-  void delete() {
-    try {
-      deleteRecursively(directory);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+  void delete() throws IOException {
+    delete(directory);
+  }
+
+  private static void delete(Path files) throws IOException {
+    if (Files.exists(files)) {
+      MoreFiles.deleteRecursively(files, RecursiveDeleteOption.ALLOW_INSECURE);
     }
   }
 
@@ -110,21 +106,6 @@ final class DataDirectory implements AutoCloseable {
       lockFile.close();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
-    }
-  }
-
-  private Path unfinished() {
-    return directory.resolve("unfinished");
-  }
-
-  private static void deleteRecursively(Path root) throws IOException {
-    if (Files.notExists(root)) {
-      return;
-    }
-    try (Stream<Path> paths = Files.walk(root)) {
-      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
-      }
     }
   }
 

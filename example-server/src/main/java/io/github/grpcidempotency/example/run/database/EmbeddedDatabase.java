@@ -81,35 +81,31 @@ public final class EmbeddedDatabase implements HostDatabase {
     DataDirectory directory = DataDirectory.hold(dataDirectory);
     try {
       OrphanedPostgres.in(directory.postgres()).ifPresent(OrphanedPostgres::stop);
-      if (!directory.isInitialized()) {
-        directory.beginInitialization();
-      }
+      directory.beginInitialization();
       EmbeddedDatabase database =
-          new EmbeddedDatabase(directory, startPostgres(directory), temporary);
+          new EmbeddedDatabase(directory, startPostgres(directory.postgres()), temporary);
       database.prepare();
       directory.finishInitialization();
       return database;
-    } catch (RuntimeException e) {
+    } catch (StartupFailure e) {
       directory.close();
       throw e;
+    } catch (IOException | RuntimeException e) {
+      directory.close();
+      throw StartupFailure.because("The embedded PostgreSQL does not start in " + directory, e);
     }
   }
 
-  private static EmbeddedPostgres startPostgres(DataDirectory directory) {
-    try {
-      return EmbeddedPostgres.builder()
-          .setDataDirectory(directory.postgres())
-          .setCleanDataDirectory(false)
-          .setRegisterShutdownHook(false) // it must outlive the calls that use it
-          .setPGStartupWait(START_WITHIN)
-          .setServerConfig("fsync", "on")
-          .setServerConfig("synchronous_commit", "on")
-          .setServerConfig("full_page_writes", "on")
-          .start();
-    } catch (IOException | IllegalStateException e) {
-      throw StartupFailure.because(
-          "The embedded PostgreSQL does not start in " + directory.postgres(), e);
-    }
+  private static EmbeddedPostgres startPostgres(Path directory) throws IOException {
+    return EmbeddedPostgres.builder()
+        .setDataDirectory(directory)
+        .setCleanDataDirectory(false)
+        .setRegisterShutdownHook(false) // it must outlive the calls that use it
+        .setPGStartupWait(START_WITHIN)
+        .setServerConfig("fsync", "on")
+        .setServerConfig("synchronous_commit", "on")
+        .setServerConfig("full_page_writes", "on")
+        .start();
   }
 
   private void prepare() {
@@ -167,12 +163,12 @@ public final class EmbeddedDatabase implements HostDatabase {
   public void close() {
     try {
       postgres.close();
-    } catch (IOException e) {
-      log.warn("The embedded PostgreSQL did not stop cleanly: {}", e.getMessage());
-    } finally {
       if (temporary) {
         directory.delete();
       }
+    } catch (IOException e) {
+      log.warn("The embedded PostgreSQL did not stop cleanly: {}", e.getMessage());
+    } finally {
       directory.close();
     }
   }

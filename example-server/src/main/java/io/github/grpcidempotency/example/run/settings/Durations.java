@@ -26,11 +26,20 @@ public final class Durations {
    * @throws IllegalArgumentException if it is none
    */
   public static Duration parse(String value) {
-    Duration duration = signed(value);
-    if (duration.isNegative()) {
-      throw new IllegalArgumentException("'%s' is negative".formatted(value));
+    Matcher matcher = SHORT.matcher(value);
+    if (matcher.matches()) {
+      return Duration.of(Long.parseLong(matcher.group(1)), UNITS.get(matcher.group(2)));
     }
-    return duration;
+    try {
+      Duration duration = Duration.parse(value);
+      if (duration.isNegative()) {
+        throw new IllegalArgumentException("'%s' is negative".formatted(value));
+      }
+      return duration;
+    } catch (DateTimeParseException e) {
+      throw new IllegalArgumentException(
+          "'%s' is no duration such as 500ms, 30s, 5m, 24h, 2d or PT1H30M".formatted(value), e);
+    }
   }
 
   /**
@@ -44,18 +53,5 @@ public final class Durations {
       throw new IllegalArgumentException("'%s' is no time at all".formatted(value));
     }
     return duration;
-  }
-
-  private static Duration signed(String value) {
-    Matcher matcher = SHORT.matcher(value);
-    if (matcher.matches()) {
-      return Duration.of(Long.parseLong(matcher.group(1)), UNITS.get(matcher.group(2)));
-    }
-    try {
-      return Duration.parse(value);
-    } catch (DateTimeParseException e) {
-      throw new IllegalArgumentException(
-          "'%s' is no duration such as 500ms, 30s, 5m, 24h, 2d or PT1H30M".formatted(value), e);
-    }
   }
 }

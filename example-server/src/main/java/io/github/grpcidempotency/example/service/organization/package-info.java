@@ -1,5 +1,5 @@
 /**
- * The organisation API: five gRPC services, and the one table of descriptors that makes their
+ * The organisation API: six gRPC services, and the one table of descriptors that makes their
  * creates safe to retry.
  */
 @NullMarked
