@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.example.service.organization;
 
-import static io.github.grpcidempotency.example.service.tenant.Resources.API_KEY;
 import static io.github.grpcidempotency.example.service.tenant.Tables.API_KEYS;
 
 import com.google.common.collect.ImmutableMap;
@@ -40,15 +39,14 @@ public final class ApiKeyService extends APIKeyServiceImplBase {
     UUID projectId = check.id("project_id", request.getProjectId());
     String name = check.text("name", request.getName());
     check.orThrow();
-    NewResource apiKey = NewResource.of(API_KEY, name);
+    NewResource<APIKey> apiKey = NewResource.in(API_KEYS, name);
     OneTimeSecret token = OneTimeSecret.mint("key_");
     return tenant
         .createWithinClaim(
             apiKey.ownedByCaller(),
             handle ->
-                API_KEYS.insert(
+                apiKey.insert(
                     handle,
-                    apiKey.id(),
                     projectId,
                     ImmutableMap.of("name", name, "token_sha256", token.sha256())))
         .map(created -> answer(created, token))

@@ -1,8 +1,5 @@
 package io.github.grpcidempotency.example.service.organization;
 
-import static io.github.grpcidempotency.example.service.tenant.Resources.CLUSTER;
-import static io.github.grpcidempotency.example.service.tenant.Resources.INSTALL;
-import static io.github.grpcidempotency.example.service.tenant.Resources.NODE_POOL;
 import static io.github.grpcidempotency.example.service.tenant.Tables.CLUSTERS;
 import static io.github.grpcidempotency.example.service.tenant.Tables.INSTALLS;
 import static io.github.grpcidempotency.example.service.tenant.Tables.NODE_POOLS;
@@ -60,17 +57,13 @@ public final class ClusterService extends ClusterServiceImplBase {
     String name = check.text("name", request.getName());
     String region = check.text("region", request.getRegion());
     check.orThrow();
-    NewResource cluster = NewResource.of(CLUSTER, name);
+    NewResource<Cluster> cluster = NewResource.in(CLUSTERS, name);
     cloud.reserve(region, operationId());
     return tenant
         .createAndComplete(
             cluster.ownedByCaller(),
             handle ->
-                CLUSTERS.insert(
-                    handle,
-                    cluster.id(),
-                    projectId,
-                    ImmutableMap.of("name", name, "region", region)),
+                cluster.insert(handle, projectId, ImmutableMap.of("name", name, "region", region)),
             created -> CreateClusterResponse.newBuilder().setCluster(created).build())
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }
@@ -93,16 +86,13 @@ public final class ClusterService extends ClusterServiceImplBase {
     String name = check.text("name", request.getName());
     int nodeCount = check.between(1, MAX_NODES, "node_count", request.getNodeCount());
     check.orThrow();
-    NewResource nodePool = NewResource.of(NODE_POOL, name);
+    NewResource<NodePool> nodePool = NewResource.in(NODE_POOLS, name);
     return tenant
         .create(
             nodePool.ownedByCaller(),
             handle ->
-                NODE_POOLS.insert(
-                    handle,
-                    nodePool.id(),
-                    clusterId,
-                    ImmutableMap.of("name", name, "node_count", nodeCount)))
+                nodePool.insert(
+                    handle, clusterId, ImmutableMap.of("name", name, "node_count", nodeCount)))
         .orElseThrow(() -> Reply.notFound("cluster", clusterId));
   }
 
@@ -118,14 +108,13 @@ public final class ClusterService extends ClusterServiceImplBase {
     String version = check.text("version", request.getVersion());
     UUID installId = check.id("install_id", request.getInstallId());
     check.orThrow();
-    NewResource install = NewResource.of(INSTALL, name);
+    NewResource<Install> install = NewResource.in(INSTALLS, name);
     return tenant
         .create(
             install.ownedByCaller(),
             handle ->
-                INSTALLS.insert(
+                install.insert(
                     handle,
-                    install.id(),
                     clusterId,
                     ImmutableMap.of("install_id", installId, "name", name, "version", version)))
         .orElseThrow(() -> Reply.notFound("cluster", clusterId));

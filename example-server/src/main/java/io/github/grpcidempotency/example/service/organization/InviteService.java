@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.example.service.organization;
 
-import static io.github.grpcidempotency.example.service.tenant.Resources.INVITE;
 import static io.github.grpcidempotency.example.service.tenant.Tables.INVITES;
 
 import com.google.common.collect.ImmutableMap;
@@ -12,7 +11,6 @@ import io.github.grpcidempotency.example.organization.v1.ListInvitesRequest;
 import io.github.grpcidempotency.example.organization.v1.ListInvitesResponse;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
-import java.util.Optional;
 
 /**
  * Invitations into an organization. Creates through the transaction of the call's claim. The link
@@ -36,18 +34,15 @@ public final class InviteService extends InviteServiceImplBase {
     String email = check.email("email", request.getEmail());
     String role = check.text("role", request.getRole());
     check.orThrow();
-    NewResource invite = NewResource.of(INVITE, email);
+    NewResource<Invite> invite = NewResource.in(INVITES, email);
     OneTimeSecret link = OneTimeSecret.mint("https://example.org/invites/");
     return tenant
         .createWithinClaim(
             invite.ownedByCaller(),
             handle ->
-                Optional.of(
-                    INVITES.insert(
-                        handle,
-                        invite.id(),
-                        ImmutableMap.of(
-                            "email", email, "role", role, "link_sha256", link.sha256()))))
+                invite.insert(
+                    handle,
+                    ImmutableMap.of("email", email, "role", role, "link_sha256", link.sha256())))
         .map(created -> answer(created, link))
         .orElseThrow();
   }

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.example.service.organization;
 
-import static io.github.grpcidempotency.example.service.tenant.Resources.PROJECT_MEMBER;
 import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECT_MEMBERS;
 
 import com.google.common.collect.ImmutableMap;
@@ -36,8 +35,9 @@ public final class MemberImport {
   /** One line. A second import of it waits for the first. */
   public static final Procedure LINE =
       Procedure.named("organization.v1.ProjectService/ImportMembers/line")
-          .resource(PROJECT_MEMBER, member -> UUID.fromString(((ProjectMember) member).getId()))
-          .status(OutboxStatus.of(PROJECT_MEMBER))
+          .resource(
+              PROJECT_MEMBERS.type(), member -> UUID.fromString(((ProjectMember) member).getId()))
+          .status(OutboxStatus.of(PROJECT_MEMBERS.type()))
           .execution(Execution.TRANSACTIONAL)
           .inFlight(InFlightPolicy.attach(Duration.ofSeconds(5)))
           .build();
@@ -116,16 +116,13 @@ public final class MemberImport {
     UUID projectId = UUID.fromString(line.getProjectId());
     UUID userId = UUID.fromString(line.getUserId());
     String role = line.getRole();
-    NewResource member = NewResource.of(PROJECT_MEMBER, role);
+    NewResource<ProjectMember> member = NewResource.in(PROJECT_MEMBERS, role);
     return tenant
         .createWithinClaim(
             member.grants(new Tuple("user:" + userId, role, "project:" + projectId)),
             handle ->
-                PROJECT_MEMBERS.insert(
-                    handle,
-                    member.id(),
-                    projectId,
-                    ImmutableMap.of("member_user_id", userId, "role", role)))
+                member.insert(
+                    handle, projectId, ImmutableMap.of("member_user_id", userId, "role", role)))
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }
 

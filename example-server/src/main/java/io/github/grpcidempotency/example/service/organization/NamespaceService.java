@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.example.service.organization;
 
-import static io.github.grpcidempotency.example.service.tenant.Resources.NAMESPACE;
 import static io.github.grpcidempotency.example.service.tenant.Tables.NAMESPACES;
 
 import com.google.common.collect.ImmutableMap;
@@ -34,12 +33,11 @@ public final class NamespaceService extends NamespaceServiceImplBase {
     UUID projectId = check.id("project_id", request.getProjectId());
     String name = check.text("name", request.getName());
     check.orThrow();
-    NewResource namespace = NewResource.of(NAMESPACE, name);
+    NewResource<Namespace> namespace = NewResource.in(NAMESPACES, name);
     return tenant
         .createWithinClaim(
             namespace.ownedByCaller(),
-            handle ->
-                NAMESPACES.insert(handle, namespace.id(), projectId, ImmutableMap.of("name", name)))
+            handle -> namespace.insert(handle, projectId, ImmutableMap.of("name", name)))
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }
 

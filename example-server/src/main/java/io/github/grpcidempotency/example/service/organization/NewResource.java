@@ -1,10 +1,14 @@
 package io.github.grpcidempotency.example.service.organization;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.example.service.caller.CurrentCaller;
 import io.github.grpcidempotency.example.service.outbox.OutboxEntry;
 import io.github.grpcidempotency.example.service.outbox.Tuple;
-import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.example.service.tenant.CallerHandle;
+import io.github.grpcidempotency.example.service.tenant.Table;
+import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 
 /**
@@ -12,20 +16,30 @@ import java.util.UUID;
  *
  * @param id a UUIDv7: ids in the order of creation keep indexes small and lists sorted
  */
-record NewResource(ResourceType type, UUID id, String name) {
+record NewResource<M extends Message>(Table<M> table, UUID id, String name) {
 
-  static NewResource of(ResourceType type, String name) {
-    return new NewResource(type, UuidCreator.getTimeOrderedEpoch(), name);
+  static <M extends Message> NewResource<M> in(Table<M> table, String name) {
+    return new NewResource<>(table, UuidCreator.getTimeOrderedEpoch(), name);
+  }
+
+  /** Writes it below a parent; returns empty if the caller sees no such parent. */
+  Optional<M> insert(CallerHandle tenant, UUID parentId, Map<String, ?> values) {
+    return table.insert(tenant, id, parentId, values);
+  }
+
+  /** Writes it where there is no parent. */
+  Optional<M> insert(CallerHandle tenant, Map<String, ?> values) {
+    return Optional.of(table.insert(tenant, id, values));
   }
 
   /** What is left to do: make the caller its owner. */
   OutboxEntry ownedByCaller() {
     String owner = "user:" + CurrentCaller.get().userId();
-    return grants(new Tuple(owner, "owner", type.name() + ":" + id));
+    return grants(new Tuple(owner, "owner", table.type().name() + ":" + id));
   }
 
   /** What is left to do: write that tuple. */
   OutboxEntry grants(Tuple tuple) {
-    return new OutboxEntry(type, id, name, tuple);
+    return new OutboxEntry(table.type(), id, name, tuple);
   }
 }

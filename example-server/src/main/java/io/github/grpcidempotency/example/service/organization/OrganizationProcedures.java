@@ -12,8 +12,8 @@ import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGr
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
 import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getIngestMethod;
 import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getRegisterWebhookMethod;
-import static io.github.grpcidempotency.example.service.tenant.Resources.API_KEY;
-import static io.github.grpcidempotency.example.service.tenant.Resources.INSTALL;
+import static io.github.grpcidempotency.example.service.tenant.Tables.API_KEYS;
+import static io.github.grpcidempotency.example.service.tenant.Tables.INSTALLS;
 
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.key.KeySource;
@@ -114,7 +114,7 @@ public final class OrganizationProcedures {
    */
   private static ProcedureBuilder<?> addInstall() {
     return Procedure.of(getAddInstallMethod())
-        .resource(INSTALL, response -> UUID.fromString(response.getInstall().getUid()))
+        .resource(INSTALLS.type(), response -> UUID.fromString(response.getInstall().getUid()))
         .keyFrom(KeySource.assignedId("install_id"))
         .retainFromLastReplay()
         .execution(Execution.RESERVED_SAME_DATABASE);
@@ -123,7 +123,7 @@ public final class OrganizationProcedures {
   /** Without a key, a token whose answer got lost could never be had. */
   private ProcedureBuilder<?> createApiKey() {
     return Procedure.of(getCreateAPIKeyMethod())
-        .resource(API_KEY, response -> UUID.fromString(response.getApiKey().getId()))
+        .resource(API_KEYS.type(), response -> UUID.fromString(response.getApiKey().getId()))
         .keyPolicy(KeyPolicy.REQUIRED)
         .protect(secrets)
         .guard(new ApiKeyGuard(tenant))

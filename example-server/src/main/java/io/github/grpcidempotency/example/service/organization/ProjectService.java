@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.example.service.organization;
 
-import static io.github.grpcidempotency.example.service.tenant.Resources.PROJECT;
 import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECTS;
 import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECT_MEMBERS;
 
@@ -22,7 +21,6 @@ import io.github.grpcidempotency.example.organization.v1.ProjectMember;
 import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.ProjectServiceImplBase;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
-import java.util.Optional;
 import java.util.UUID;
 
 /** Projects and who belongs to them. Creates through the transaction of the call's claim. */
@@ -46,12 +44,11 @@ public final class ProjectService extends ProjectServiceImplBase {
     RequestCheck check = new RequestCheck(request);
     String name = check.text("name", request.getName());
     check.orThrow();
-    NewResource project = NewResource.of(PROJECT, name);
+    NewResource<Project> project = NewResource.in(PROJECTS, name);
     return tenant
         .createWithinClaim(
             project.ownedByCaller(),
-            handle ->
-                Optional.of(PROJECTS.insert(handle, project.id(), ImmutableMap.of("name", name))))
+            handle -> project.insert(handle, ImmutableMap.of("name", name)))
         .orElseThrow();
   }
 

@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.example.service.organization;
 
-import static io.github.grpcidempotency.example.service.tenant.Resources.WEBHOOK;
-import static io.github.grpcidempotency.example.service.tenant.Resources.WEBHOOK_DELIVERY;
 import static io.github.grpcidempotency.example.service.tenant.Tables.WEBHOOKS;
 import static io.github.grpcidempotency.example.service.tenant.Tables.WEBHOOK_DELIVERIES;
 
@@ -56,14 +54,13 @@ public final class WebhookService extends WebhookServiceImplBase {
     }
     check.orThrow();
     String word = provider.orElseThrow().word();
-    NewResource webhook = NewResource.of(WEBHOOK, word);
+    NewResource<Webhook> webhook = NewResource.in(WEBHOOKS, word);
     return tenant
         .createWithinClaim(
             webhook.ownedByCaller(),
             handle ->
-                WEBHOOKS.insert(
+                webhook.insert(
                     handle,
-                    webhook.id(),
                     projectId,
                     ImmutableMap.of(
                         "opaque_id", OpaqueId.create(),
@@ -84,14 +81,13 @@ public final class WebhookService extends WebhookServiceImplBase {
     String event = CurrentCall.claim().map(Claim::request).orElseThrow().key().value();
     byte[] body = request.getBody().getData().toByteArray();
     UUID webhook = CurrentCaller.get().userId();
-    NewResource delivery = NewResource.of(WEBHOOK_DELIVERY, event);
+    NewResource<WebhookDelivery> delivery = NewResource.in(WEBHOOK_DELIVERIES, event);
     return tenant
         .createWithinClaim(
             delivery.grants(
                 new Tuple("webhook:" + webhook, "source", "webhook_delivery:" + delivery.id())),
             handle ->
-                WEBHOOK_DELIVERIES.insert(
-                    handle, delivery.id(), webhook, ImmutableMap.of("event", event, "body", body)))
+                delivery.insert(handle, webhook, ImmutableMap.of("event", event, "body", body)))
         .orElseThrow(() -> Reply.notFound("webhook", webhook));
   }
 

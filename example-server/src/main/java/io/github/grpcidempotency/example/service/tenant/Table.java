@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.example.service.tenant;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.procedure.ResourceType;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import org.jdbi.v3.core.statement.Query;
  * One table of resources. All of them are alike: a row has an id, belongs to a user in an
  * organization, and hangs below a parent that has to be visible when the row is written.
  *
+ * @param type what a row is; the library and the outbox refer to it by that
  * @param name of the table
  * @param parent the table of the parents
  * @param parentColumn refers to the parent
@@ -21,7 +23,12 @@ import org.jdbi.v3.core.statement.Query;
  * @param message what clients see of a row
  */
 public record Table<M extends Message>(
-    String name, String parent, String parentColumn, String told, RowMapper<M> message) {
+    ResourceType type,
+    String name,
+    String parent,
+    String parentColumn,
+    String told,
+    RowMapper<M> message) {
 
   private static final String INSERT =
       """
@@ -61,12 +68,12 @@ public record Table<M extends Message>(
       LIMIT 1000
       """;
 
-  static <M extends Message> Table<M> of(M prototype, String name, String told) {
-    return new Table<>(name, "", "", told, MessageRow.of(prototype));
+  static <M extends Message> Table<M> of(String type, M prototype, String name, String told) {
+    return new Table<>(ResourceType.of(type), name, "", "", told, MessageRow.of(prototype));
   }
 
   Table<M> below(String parentTable, String column) {
-    return new Table<>(name, parentTable, column, told, message);
+    return new Table<>(type, name, parentTable, column, told, message);
   }
 
   /** Writes a row below a parent; returns empty if the caller sees no such parent. */

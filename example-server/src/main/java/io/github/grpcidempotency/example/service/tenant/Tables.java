@@ -15,12 +15,14 @@ import io.github.grpcidempotency.example.organization.v1.WebhookDelivery;
 public final class Tables {
   public static final Table<Project> PROJECTS =
       Table.of(
+          "project",
           Project.getDefaultInstance(),
           "tenant.projects",
           "id, name, organization, created AS create_time");
 
   public static final Table<ProjectMember> PROJECT_MEMBERS =
       Table.of(
+              "project_member",
               ProjectMember.getDefaultInstance(),
               "tenant.project_members",
               "id, project_id, member_user_id AS user_id, role, created AS create_time")
@@ -28,6 +30,7 @@ public final class Tables {
 
   public static final Table<Cluster> CLUSTERS =
       Table.of(
+              "cluster",
               Cluster.getDefaultInstance(),
               "tenant.clusters",
               "id, project_id, name, region, created AS create_time")
@@ -35,6 +38,7 @@ public final class Tables {
 
   public static final Table<NodePool> NODE_POOLS =
       Table.of(
+              "node_pool",
               NodePool.getDefaultInstance(),
               "tenant.node_pools",
               "id, cluster_id, name, node_count, created AS create_time")
@@ -42,6 +46,7 @@ public final class Tables {
 
   public static final Table<Install> INSTALLS =
       Table.of(
+              "install",
               Install.getDefaultInstance(),
               "tenant.installs",
               "id AS uid, install_id AS id, cluster_id, name, version, created AS create_time")
@@ -49,6 +54,7 @@ public final class Tables {
 
   public static final Table<Namespace> NAMESPACES =
       Table.of(
+              "namespace",
               Namespace.getDefaultInstance(),
               "tenant.namespaces",
               "id, project_id, name, created AS create_time")
@@ -56,6 +62,7 @@ public final class Tables {
 
   public static final Table<APIKey> API_KEYS =
       Table.of(
+              "api_key",
               APIKey.getDefaultInstance(),
               "tenant.api_keys",
               "id, project_id, name, created AS create_time, revoked AS revoke_time")
@@ -63,6 +70,7 @@ public final class Tables {
 
   public static final Table<Invite> INVITES =
       Table.of(
+          "invite",
           Invite.getDefaultInstance(),
           "tenant.invites",
           "id, organization, email, role, created AS create_time");
@@ -70,6 +78,7 @@ public final class Tables {
   /** Whose secrets are written and cannot be read. */
   public static final Table<Webhook> WEBHOOKS =
       Table.of(
+              "webhook",
               Webhook.getDefaultInstance(),
               "tenant.webhooks",
               "id, project_id, opaque_id AS webhook_id, public_url, created AS create_time")
@@ -77,6 +86,7 @@ public final class Tables {
 
   public static final Table<WebhookDelivery> WEBHOOK_DELIVERIES =
       Table.of(
+              "webhook_delivery",
               WebhookDelivery.getDefaultInstance(),
               "tenant.webhook_deliveries",
               "id, webhook_id AS webhook, event, created AS create_time")
