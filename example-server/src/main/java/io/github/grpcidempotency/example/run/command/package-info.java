@@ -1,4 +1,4 @@
-/** What the command lines of both programs share. */
+/** The commands that start a server and look after its keyset, with all their options. */
 @NullMarked
 package io.github.grpcidempotency.example.run.command;
 

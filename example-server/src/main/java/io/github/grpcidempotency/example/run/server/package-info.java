@@ -1,7 +1,4 @@
-/**
- * The parts put together: pools, store, sweep, outbox worker, scheduler and gRPC server, started
- * and stopped as one.
- */
+/** The service behind a port: pools, what is checked before the first call, health, and the end. */
 @NullMarked
 package io.github.grpcidempotency.example.run.server;
 
