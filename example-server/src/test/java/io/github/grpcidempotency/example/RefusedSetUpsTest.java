@@ -15,9 +15,11 @@ import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What is wrong is said in one sentence, and the program ends. */
+@Timeout(60) // a server that is not refused would serve for ever
 class RefusedSetUpsTest {
   private static EmbeddedDatabase database;
   private static Path keyset;

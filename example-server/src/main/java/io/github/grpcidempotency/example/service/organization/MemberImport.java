@@ -137,7 +137,8 @@ public final class MemberImport {
           IDEMPOTENCY_KEY_PROHIBITED,
           IDEMPOTENCY_CALLER_REQUIRED,
           IDEMPOTENCY_REPLAY_DENIED,
-          IDEMPOTENCY_RECORD_UNREADABLE ->
+          IDEMPOTENCY_RECORD_UNREADABLE,
+          IDEMPOTENCY_KEY_UNKNOWN ->
           "INTERNAL: the server made a mistake";
     };
   }
