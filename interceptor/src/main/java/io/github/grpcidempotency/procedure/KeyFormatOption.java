@@ -13,24 +13,24 @@ record KeyFormatOption(
     Consumer<String> problems) {
 
   Optional<KeyFormat> toFormat() {
-    if (declared == io.github.grpcidempotency.proto.v1.KeyFormat.PATTERN) {
+    if (declared == io.github.grpcidempotency.proto.v1.KeyFormat.KEY_FORMAT_PATTERN) {
       return compiled();
     }
     if (!pattern.isEmpty()) {
-      problems.accept("a key's pattern means nothing without the format PATTERN");
+      problems.accept("a key's pattern means nothing without the format KEY_FORMAT_PATTERN");
     }
     return switch (declared) {
-      case UUID -> Optional.of(KeyFormat.uuid());
-      case UUID4 -> Optional.of(KeyFormat.uuid4());
-      case OPAQUE -> Optional.of(KeyFormat.opaque());
-      case SCHEDULE -> Optional.of(KeyFormat.schedule());
-      case PATTERN, KEY_FORMAT_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
+      case KEY_FORMAT_UUID -> Optional.of(KeyFormat.uuid());
+      case KEY_FORMAT_UUID4 -> Optional.of(KeyFormat.uuid4());
+      case KEY_FORMAT_OPAQUE -> Optional.of(KeyFormat.opaque());
+      case KEY_FORMAT_SCHEDULE -> Optional.of(KeyFormat.schedule());
+      case KEY_FORMAT_PATTERN, KEY_FORMAT_UNSPECIFIED, UNRECOGNIZED -> Optional.empty();
     };
   }
 
   private Optional<KeyFormat> compiled() {
     if (pattern.isEmpty()) {
-      problems.accept("the key format PATTERN needs a pattern");
+      problems.accept("the key format KEY_FORMAT_PATTERN needs a pattern");
       return Optional.empty();
     }
     try {

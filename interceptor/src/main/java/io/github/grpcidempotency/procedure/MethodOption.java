@@ -11,7 +11,6 @@ import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.KeyFormat;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
-import io.github.grpcidempotency.proto.v1.RetentionClass;
 import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
 import java.util.Arrays;
 import java.util.Collection;
@@ -49,25 +48,25 @@ record MethodOption(
   }
 
   <ResponseT extends Message> ProcedureBuilder<ResponseT> describe(
-      ProcedureBuilder<ResponseT> builder) {
+      ProcedureBuilder<ResponseT> builder, RetentionClasses classes) {
     if (!isUnderstood(declared)) {
       builder.problem("its option says something that this version of the library does not know");
     }
     describeResource(builder);
     describeKey(builder);
-    describeRetention(builder);
+    describeRetention(builder, classes);
     describeFailures(builder);
     describeDuplicates(builder);
     builder.omit(declared.getOmittedFieldsList().toArray(String[]::new));
     switch (declared.getOutagePolicy()) {
-      case FAIL_OPEN -> builder.outage(OutagePolicy.FAIL_OPEN);
-      case FAIL_CLOSED -> builder.outage(OutagePolicy.FAIL_CLOSED);
+      case OUTAGE_POLICY_FAIL_OPEN -> builder.outage(OutagePolicy.FAIL_OPEN);
+      case OUTAGE_POLICY_FAIL_CLOSED -> builder.outage(OutagePolicy.FAIL_CLOSED);
       case OUTAGE_POLICY_UNSPECIFIED, UNRECOGNIZED -> {}
     }
     switch (declared.getExecution()) {
-      case RESERVED -> builder.execution(Execution.RESERVED);
-      case RESERVED_SAME_DATABASE -> builder.execution(Execution.RESERVED_SAME_DATABASE);
-      case TRANSACTIONAL -> builder.execution(Execution.TRANSACTIONAL);
+      case EXECUTION_RESERVED -> builder.execution(Execution.RESERVED);
+      case EXECUTION_RESERVED_SAME_DATABASE -> builder.execution(Execution.RESERVED_SAME_DATABASE);
+      case EXECUTION_TRANSACTIONAL -> builder.execution(Execution.TRANSACTIONAL);
       case EXECUTION_UNSPECIFIED, UNRECOGNIZED -> {}
     }
     return builder;
@@ -120,27 +119,30 @@ record MethodOption(
           .ifPresent(builder::keyFormat);
     }
     switch (declared.getKeyPolicy()) {
-      case OPTIONAL -> builder.keyPolicy(KeyPolicy.OPTIONAL);
-      case REQUIRED -> builder.keyPolicy(KeyPolicy.REQUIRED);
-      case DERIVED -> builder.keyPolicy(KeyPolicy.DERIVED);
-      case HANDLER_INTERNAL -> builder.keyPolicy(KeyPolicy.HANDLER_INTERNAL);
-      case PROHIBITED -> builder.keyPolicy(KeyPolicy.PROHIBITED);
+      case KEY_POLICY_OPTIONAL -> builder.keyPolicy(KeyPolicy.OPTIONAL);
+      case KEY_POLICY_REQUIRED -> builder.keyPolicy(KeyPolicy.REQUIRED);
+      case KEY_POLICY_DERIVED -> builder.keyPolicy(KeyPolicy.DERIVED);
+      case KEY_POLICY_HANDLER_INTERNAL -> builder.keyPolicy(KeyPolicy.HANDLER_INTERNAL);
+      case KEY_POLICY_PROHIBITED -> builder.keyPolicy(KeyPolicy.PROHIBITED);
       case KEY_POLICY_UNSPECIFIED, UNRECOGNIZED -> {}
     }
   }
 
-  private void describeRetention(ProcedureBuilder<?> builder) {
-    if (declared.hasRetention()
-        && declared.getRetentionClass() != RetentionClass.RETENTION_CLASS_UNSPECIFIED) {
+  private void describeRetention(ProcedureBuilder<?> builder, RetentionClasses classes) {
+    String name = declared.getRetentionClass();
+    if (declared.hasRetention() && !name.isEmpty()) {
       builder.problem("it has both a retention and a retention_class");
     } else if (declared.hasRetention()) {
       duration(builder, "retention", declared.getRetention()).ifPresent(builder::retention);
-    }
-    switch (declared.getRetentionClass()) {
-      case INTERACTIVE -> retain(builder, "INTERACTIVE");
-      case WEBHOOK -> retain(builder, "WEBHOOK");
-      case FINANCIAL -> retain(builder, "FINANCIAL");
-      case RETENTION_CLASS_UNSPECIFIED, UNRECOGNIZED -> {}
+    } else if (!name.isEmpty()) {
+      classes
+          .find(name)
+          .ifPresentOrElse(
+              builder::retention,
+              () ->
+                  builder.problem(
+                      "retention_class \"%s\" is not known; known are %s"
+                          .formatted(name, String.join(", ", classes.names()))));
     }
     if (declared.getRetainedFromLastReplay()) {
       builder.retainFromLastReplay();
@@ -201,10 +203,6 @@ record MethodOption(
                 value ->
                     (!(value instanceof Message message) || isUnderstood(message))
                         && (!(value instanceof EnumValueDescriptor word) || word.getIndex() >= 0));
-  }
-
-  private static void retain(ProcedureBuilder<?> builder, String retentionClass) {
-    builder.retention(io.github.grpcidempotency.procedure.RetentionClass.valueOf(retentionClass));
   }
 
   private static Optional<java.time.Duration> duration(

@@ -165,6 +165,16 @@ public interface Procedure {
    */
   static <ResponseT extends Message> ProcedureBuilder<ResponseT> annotated(
       MethodDescriptor<? extends Message, ResponseT> method) {
-    return MethodOption.of(method).describe(of(method));
+    return annotated(method, RetentionClasses.presets());
+  }
+
+  /**
+   * Does the same, for options that name retention classes of the host.
+   *
+   * @throws IllegalArgumentException if the method has no such option
+   */
+  static <ResponseT extends Message> ProcedureBuilder<ResponseT> annotated(
+      MethodDescriptor<? extends Message, ResponseT> method, RetentionClasses classes) {
+    return MethodOption.of(method).describe(of(method), classes);
   }
 }

@@ -58,14 +58,26 @@ public final class Procedures {
 
   /** Collects procedures. Not thread-safe. */
   public static final class Builder {
-    private final Map<String, Procedure> annotated = new LinkedHashMap<>();
+    private final Map<String, Function<RetentionClasses, Procedure>> annotated =
+        new LinkedHashMap<>();
     private final List<Procedure> described = new ArrayList<>();
+
+    private RetentionClasses retentionClasses = RetentionClasses.presets();
 
     private Builder() {}
 
     /** Adds one descriptor. It replaces the option of the same method. */
     public Builder add(Procedure procedure) {
       described.add(procedure);
+      return this;
+    }
+
+    /**
+     * Says which retention classes the options of {@link #addAnnotated} may name, added before or
+     * after; by default the presets.
+     */
+    public Builder retentionClasses(RetentionClasses classes) {
+      this.retentionClasses = classes;
       return this;
     }
 
@@ -79,7 +91,8 @@ public final class Procedures {
         ServiceDescriptor service, Function<ResourceType, Optional<StatusResolver>> statuses) {
       for (MethodDescriptor<?, ?> method : service.getMethods()) {
         if (MethodOption.find(method).isPresent()) {
-          annotated.put(method.getFullMethodName(), fromSchema(method, statuses));
+          annotated.put(
+              method.getFullMethodName(), classes -> fromSchema(method, statuses, classes));
         }
       }
       return this;
@@ -87,9 +100,11 @@ public final class Procedures {
 
     @SuppressWarnings("unchecked") // only protobuf methods carry the option
     private static Procedure fromSchema(
-        MethodDescriptor<?, ?> method, Function<ResourceType, Optional<StatusResolver>> statuses) {
+        MethodDescriptor<?, ?> method,
+        Function<ResourceType, Optional<StatusResolver>> statuses,
+        RetentionClasses classes) {
       ProcedureBuilder<Message> builder =
-          Procedure.annotated((MethodDescriptor<Message, Message>) method);
+          Procedure.annotated((MethodDescriptor<Message, Message>) method, classes);
       builder.build().resourceType().flatMap(statuses).ifPresent(builder::status);
       return builder.build();
     }
@@ -103,7 +118,9 @@ public final class Procedures {
           problems.add(procedure.name() + ": described twice");
         }
       }
-      annotated.forEach(byName::putIfAbsent);
+      annotated.forEach(
+          (name, described) ->
+              byName.computeIfAbsent(name, absent -> described.apply(retentionClasses)));
       byName.values().forEach(procedure -> problems.addAll(ProcedureCheck.problems(procedure)));
       return new Procedures(byName, problems);
     }

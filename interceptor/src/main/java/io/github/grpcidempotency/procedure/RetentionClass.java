@@ -1,24 +1,46 @@
 package io.github.grpcidempotency.procedure;
 
 import java.time.Duration;
+import java.util.regex.Pattern;
 
-/** How long records of a kind answer retries, by custom. */
-public enum RetentionClass {
+/**
+ * How long records of a kind answer retries, under a name that options in a {@code .proto} can use.
+ * Three are there by custom; a host defines others, and gives them to its procedures in {@link
+ * RetentionClasses}.
+ *
+ * @param name 1 to 63 characters of {@code [a-z0-9_-]}, a letter first
+ * @param duration from a millisecond to 36,500 days
+ */
+public record RetentionClass(String name, Duration duration) {
+  private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_-]{0,62}");
+
   /** A person or a program waits for the answer: 24 hours. */
-  INTERACTIVE(Duration.ofHours(24)),
+  public static final RetentionClass INTERACTIVE =
+      new RetentionClass("interactive", Duration.ofHours(24));
+
   /** A provider delivers again for days: 7 days. */
-  WEBHOOK(Duration.ofDays(7)),
+  public static final RetentionClass WEBHOOK = new RetentionClass("webhook", Duration.ofDays(7));
+
   /** Money moves: 30 days. */
-  FINANCIAL(Duration.ofDays(30));
+  public static final RetentionClass FINANCIAL =
+      new RetentionClass("financial", Duration.ofDays(30));
 
-  private final Duration duration;
-
-  RetentionClass(Duration duration) {
-    this.duration = duration;
-  }
-
-  /** Returns how long. */
-  public Duration duration() {
-    return duration;
+  /**
+   * Checks both.
+   *
+   * @throws IllegalArgumentException if one of them is not as described
+   */
+  public RetentionClass {
+    if (!NAME.matcher(name).matches()) {
+      throw new IllegalArgumentException(
+          "a retention class is called by 1 to 63 characters of [a-z0-9_-], a letter first, not \"%s\""
+              .formatted(name));
+    }
+    Retention.problem(duration)
+        .ifPresent(
+            problem -> {
+              throw new IllegalArgumentException(
+                  "the retention class \"%s\": %s".formatted(name, problem));
+            });
   }
 }

@@ -342,7 +342,7 @@ class MethodOptionTest {
   private static List<String> problems(io.github.grpcidempotency.proto.v1.Procedure declared) {
     return new MethodOption(
             MethodOption.of(OptionServiceGrpc.getNothingMethod()).schema(), declared)
-        .describe(Procedure.of(ThingServiceGrpc.getCreateThingMethod()))
+        .describe(Procedure.of(ThingServiceGrpc.getCreateThingMethod()), RetentionClasses.presets())
         .build()
         .problems();
   }

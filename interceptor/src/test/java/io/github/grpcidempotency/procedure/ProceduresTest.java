@@ -144,6 +144,8 @@ class ProceduresTest {
                 + " not \"A Thing\"",
             "NoType: it has a resource_id_field, which means nothing without resource_type",
             "BothRetentions: it has both a retention and a retention_class",
+            "Audited: retention_class \"audit\" is not known; known are financial, interactive,"
+                + " webhook",
             "BadCodes: \"ALREADY_EXIST\" is not the name of a status code",
             "BadCodes: \"UNRECOGNIZED\" is not the name of a status code",
             "BothCodes: a code is either terminal or unknown, not both",
@@ -160,8 +162,8 @@ class ProceduresTest {
                 + " CreateThingRequest",
             "BadSources: a key from request_id, assigned_id or content has a format of its own",
             "BadSources: its key: \"x-key-bin\" is not the name of an ASCII header",
-            "BadSources: the key format PATTERN needs a pattern",
-            "BadSources: a key's pattern means nothing without the format PATTERN",
+            "BadSources: the key format KEY_FORMAT_PATTERN needs a pattern",
+            "BadSources: a key's pattern means nothing without the format KEY_FORMAT_PATTERN",
             "BadSources: the key's pattern is malformed: Unclosed character class near index 3",
             "BadSources: its key format is that of the standard header, but its key comes from"
                 + " elsewhere: give the format to the source",

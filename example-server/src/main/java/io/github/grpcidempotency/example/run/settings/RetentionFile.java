@@ -2,6 +2,7 @@ package io.github.grpcidempotency.example.run.settings;
 
 import io.github.grpcidempotency.example.run.database.StartupFailure;
 import io.github.grpcidempotency.example.service.organization.Retentions;
+import io.github.grpcidempotency.procedure.RetentionClass;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -17,7 +18,7 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** One reading of a file of retentions: lines such as {@code CreateProject = 48h}. */
+/** One reading of a file of retentions: lines such as {@code CreateProject = 48h}, or with one of {@link Retentions#CLASSES}. */
 public record RetentionFile(Map<String, Duration> byMethod) implements Retentions {
 
   /**
@@ -51,7 +52,7 @@ public record RetentionFile(Map<String, Duration> byMethod) implements Retention
         problems.add("%s is no method that keeps records".formatted(method));
       }
       try {
-        byMethod.put(method, Durations.positive(lines.getProperty(method)));
+        byMethod.put(method, retention(lines.getProperty(method)));
       } catch (IllegalArgumentException e) {
         problems.add("%s: %s".formatted(method, e.getMessage()));
       }
@@ -61,6 +62,18 @@ public record RetentionFile(Map<String, Duration> byMethod) implements Retention
           "The retentions in %s cannot be used: %s.".formatted(file, String.join("; ", problems)));
     }
     return new RetentionFile(byMethod);
+  }
+
+  private static Duration retention(String value) {
+    try {
+      return Retentions.CLASSES
+          .find(value)
+          .map(RetentionClass::duration)
+          .orElseGet(() -> Durations.positive(value));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "%s, nor one of %s".formatted(e.getMessage(), Retentions.CLASSES.names()), e);
+    }
   }
 
   @Override

@@ -101,7 +101,7 @@ public final class OrganizationProcedures {
         finish(addInstall()),
         finish(Procedure.annotated(getCreateNamespaceMethod())),
         finish(createApiKey()),
-        finish(Procedure.annotated(getInviteMemberMethod())),
+        finish(Procedure.annotated(getInviteMemberMethod(), Retentions.CLASSES)),
         finish(Procedure.annotated(getRegisterWebhookMethod())),
         finish(Procedure.annotated(getIngestMethod()).keyFrom(webhookKeys)),
         Procedure.annotated(getRevokeAPIKeyMethod()).build(),

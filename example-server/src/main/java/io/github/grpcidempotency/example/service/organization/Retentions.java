@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.example.service.organization;
 
+import io.github.grpcidempotency.procedure.RetentionClass;
+import io.github.grpcidempotency.procedure.RetentionClasses;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -9,6 +11,10 @@ import java.util.Optional;
  */
 @FunctionalInterface
 public interface Retentions {
+  /** The names that options and files may use: the library's, and one of this service. */
+  RetentionClasses CLASSES =
+      RetentionClasses.presets().with(new RetentionClass("invitation", Duration.ofDays(7)));
+
   /**
    * Returns how long the records of a method last; empty for what its procedure says.
    *

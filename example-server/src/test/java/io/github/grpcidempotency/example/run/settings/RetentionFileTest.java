@@ -40,6 +40,23 @@ class RetentionFileTest {
   }
 
   @Test
+  void aLineMayNameARetentionClass() throws IOException {
+    Files.writeString(file, "CreateProject = financial\nInviteMember = invitation");
+    Retentions retentions = Retentions.in(file, METHODS);
+
+    assertThat(retentions.of("CreateProject")).contains(Duration.ofDays(30));
+    assertThat(retentions.of("InviteMember")).contains(Duration.ofDays(7));
+  }
+
+  @Test
+  void aLineThatNamesNeitherIsToldWhichThereAre() throws IOException {
+    Files.writeString(file, "CreateProject = yearly");
+    assertThatThrownBy(() -> Retentions.in(file, METHODS))
+        .isInstanceOf(StartupFailure.class)
+        .hasMessageEndingWith("nor one of [financial, interactive, invitation, webhook].");
+  }
+
+  @Test
   void aChangeThatMakesNoSenseLeavesInForceWhatWasThereBefore() throws IOException {
     Files.writeString(file, "CreateProject = 48h");
     Retentions retentions = RetentionFile.follow(file, METHODS);

@@ -1,0 +1,75 @@
+package io.github.grpcidempotency.procedure;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The retention classes that a server knows by name. Options in a {@code .proto} name one; a name
+ * that is not among them is wrong when the server starts. Immutable.
+ *
+ * <pre>{@code
+ * RetentionClasses.presets().with(new RetentionClass("audit", Duration.ofDays(365)))
+ * }</pre>
+ */
+public final class RetentionClasses {
+  private static final RetentionClasses PRESETS =
+      of(RetentionClass.INTERACTIVE, RetentionClass.WEBHOOK, RetentionClass.FINANCIAL);
+
+  private final SortedMap<String, RetentionClass> byName;
+
+  private RetentionClasses(SortedMap<String, RetentionClass> byName) {
+    this.byName = Collections.unmodifiableSortedMap(byName);
+  }
+
+  /** Returns the three that are there by custom. */
+  public static RetentionClasses presets() {
+    return PRESETS;
+  }
+
+  /**
+   * Returns these and no others, for a host to which a preset's name means another duration.
+   *
+   * @throws IllegalArgumentException if two have one name
+   */
+  public static RetentionClasses of(RetentionClass... classes) {
+    return named(List.of(classes));
+  }
+
+  /**
+   * Returns these and others.
+   *
+   * @throws IllegalArgumentException if two have one name
+   */
+  public RetentionClasses with(RetentionClass... classes) {
+    List<RetentionClass> all = new ArrayList<>(byName.values());
+    all.addAll(List.of(classes));
+    return named(all);
+  }
+
+  /** Returns the class of this name, if it is known. */
+  public Optional<RetentionClass> find(String name) {
+    return Optional.ofNullable(byName.get(name));
+  }
+
+  /** Returns all names, in their order. */
+  public SortedSet<String> names() {
+    return Collections.unmodifiableSortedSet(new TreeSet<>(byName.keySet()));
+  }
+
+  private static RetentionClasses named(List<RetentionClass> classes) {
+    SortedMap<String, RetentionClass> byName = new TreeMap<>();
+    for (RetentionClass one : classes) {
+      if (byName.put(one.name(), one) != null) {
+        throw new IllegalArgumentException(
+            "two retention classes are called \"%s\"".formatted(one.name()));
+      }
+    }
+    return new RetentionClasses(byName);
+  }
+}
