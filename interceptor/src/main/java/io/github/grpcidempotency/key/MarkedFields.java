@@ -1,8 +1,10 @@
 package io.github.grpcidempotency.key;
 
+import com.google.protobuf.DescriptorProtos.FieldOptions;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
+import com.google.protobuf.ExtensionLite;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
 import java.util.HashMap;
@@ -16,6 +18,10 @@ import java.util.Set;
  * (idempotency.v1.fingerprint_ignored_since)}, wherever in the request they stand.
  */
 final class MarkedFields {
+  /** Of this type, because every version of protobuf has the methods that take it. */
+  private static final ExtensionLite<FieldOptions, Integer> OPTION =
+      ProcedureProto.fingerprintIgnoredSince;
+
   private final Map<FieldDescriptor, Integer> since;
 
   /** Types in which a marked field may be found, however deep. */
@@ -36,7 +42,7 @@ final class MarkedFields {
     Map<FieldDescriptor, Integer> since = new HashMap<>();
     for (Descriptor type : types) {
       for (FieldDescriptor field : type.getFields()) {
-        int version = field.getOptions().getExtension(ProcedureProto.fingerprintIgnoredSince);
+        int version = field.getOptions().getExtension(OPTION);
         if (version != 0) {
           since.put(field, version);
         }

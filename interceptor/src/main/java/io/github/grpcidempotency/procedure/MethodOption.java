@@ -1,9 +1,11 @@
 package io.github.grpcidempotency.procedure;
 
+import com.google.protobuf.DescriptorProtos.MethodOptions;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Duration;
+import com.google.protobuf.ExtensionLite;
 import com.google.protobuf.Message;
 import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
@@ -27,6 +29,9 @@ import java.util.stream.Stream;
  */
 record MethodOption(
     MethodDescriptor schema, io.github.grpcidempotency.proto.v1.Procedure declared) {
+  /** Of this type, because every version of protobuf has the methods that take it. */
+  private static final ExtensionLite<MethodOptions, io.github.grpcidempotency.proto.v1.Procedure>
+      OPTION = ProcedureProto.procedure;
 
   static MethodOption of(io.grpc.MethodDescriptor<?, ?> method) {
     return find(method)
@@ -41,9 +46,8 @@ record MethodOption(
       return Optional.empty();
     }
     MethodDescriptor schema = supplier.getMethodDescriptor();
-    return schema.getOptions().hasExtension(ProcedureProto.procedure)
-        ? Optional.of(
-            new MethodOption(schema, schema.getOptions().getExtension(ProcedureProto.procedure)))
+    return schema.getOptions().hasExtension(OPTION)
+        ? Optional.of(new MethodOption(schema, schema.getOptions().getExtension(OPTION)))
         : Optional.empty();
   }
 

@@ -1,0 +1,98 @@
+package io.github.grpcidempotency.compatibility;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Runs {@link Journey} once for every row, each in a process and a database of its own. */
+class JourneyTest {
+  private static EmbeddedPostgres postgres;
+
+  static Stream<Row> rows() {
+    return Row.all();
+  }
+
+  @BeforeAll
+  static void startPostgres() throws IOException, SQLException {
+    postgres = EmbeddedPostgres.start();
+    asSuperuser("CREATE ROLE seat_owner LOGIN", "CREATE ROLE seat_app LOGIN");
+  }
+
+  @AfterAll
+  static void stopPostgres() throws IOException {
+    postgres.close();
+  }
+
+  @ParameterizedTest
+  @MethodSource("rows")
+  void everySentenceHolds(Row row, @TempDir Path directory) throws Exception {
+    String database = row.toString().replaceAll("\\W+", "_").toLowerCase(Locale.ROOT);
+    asSuperuser("CREATE DATABASE %s OWNER seat_owner".formatted(database));
+
+    List<String> said =
+        run(
+            row,
+            directory.resolve("output"),
+            "jdbc:postgresql://localhost:%d/%s".formatted(postgres.getPort(), database));
+
+    assertThat(said).containsAll(row.jars()).endsWith(Journey.HELD);
+  }
+
+  private List<String> run(Row row, Path output, String url)
+      throws IOException, InterruptedException {
+    String classPath =
+        row.classPath().stream()
+            .map(Path::toString)
+            .collect(Collectors.joining(File.pathSeparator));
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                "-cp",
+                classPath,
+                Journey.class.getName(),
+                url)
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    try {
+      boolean ended = process.waitFor(60, TimeUnit.SECONDS);
+      String said = Files.readString(output, StandardCharsets.UTF_8);
+      assertThat(ended).as("ended within a minute, having said:%n%s", said).isTrue();
+      assertThat(process.exitValue()).as("exit, having said:%n%s", said).isZero();
+      return said.lines().toList();
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private static void asSuperuser(String... statements) throws SQLException {
+    try (Connection superuser = postgres.getPostgresDatabase().getConnection();
+        Statement statement = superuser.createStatement()) {
+      for (String sql : statements) {
+        statement.execute(sql);
+      }
+    }
+  }
+}
