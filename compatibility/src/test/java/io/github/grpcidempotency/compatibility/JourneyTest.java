@@ -80,9 +80,9 @@ class JourneyTest {
             .redirectOutput(output.toFile())
             .start();
     try {
-      boolean ended = process.waitFor(60, TimeUnit.SECONDS);
+      boolean ended = process.waitFor(120, TimeUnit.SECONDS);
       String said = Files.readString(output, StandardCharsets.UTF_8);
-      assertThat(ended).as("ended within a minute, having said:%n%s", said).isTrue();
+      assertThat(ended).as("ended within two minutes, having said:%n%s", said).isTrue();
       assertThat(process.exitValue()).as("exit, having said:%n%s", said).isZero();
       return said.lines().toList();
     } finally {
