@@ -21,6 +21,8 @@ public enum RefusalReason {
   IDEMPOTENCY_RECORD_UNREADABLE,
   /** The key was used for another request or another procedure. */
   IDEMPOTENCY_KEY_REUSED,
+  /** The answer is not recorded but made from its resource, and the resource is gone. */
+  IDEMPOTENCY_RESOURCE_GONE,
   /** Nothing is known of a call with this key: somebody asks for its outcome. */
   IDEMPOTENCY_KEY_UNKNOWN,
   /** The first call with this key is still running. */

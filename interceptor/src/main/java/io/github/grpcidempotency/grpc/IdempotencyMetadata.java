@@ -24,6 +24,9 @@ public final class IdempotencyMetadata {
   /** Trailer: when the record expires, an RFC 3339 instant. */
   public static final Metadata.Key<String> EXPIRES = ascii("idempotency-expires");
 
+  /** Trailer of replays: {@code true} if the answer was made again from its resource. */
+  public static final Metadata.Key<String> RECONSTRUCTED = ascii("idempotency-reconstructed");
+
   /** Trailer: on replays, the response fields that were not recorded, joined by commas. */
   public static final Metadata.Key<String> OMITTED = ascii("idempotency-omitted");
 

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.grpc;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.context.OperationContext;
@@ -11,7 +12,7 @@ import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
-import io.github.grpcidempotency.internal.runtime.ReplayRight;
+import io.github.grpcidempotency.internal.runtime.Replay;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
@@ -32,8 +33,8 @@ import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -194,31 +195,63 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   private void answerWith(ClaimResult.Recorded recorded, KeyedRequest request) {
-    Optional<Refusal> denied = askGuard(request, recorded);
-    if (denied.isPresent()) {
-      refuse(denied.get());
-      return;
-    }
-    Consumer<Instant> answer;
-    try {
-      answer = ResponseWriter.replay(call(), request, recorded);
-    } catch (RuntimeException unreadable) {
-      logger.error(
-          "{}: the answer of operation {} cannot be read; it stays recorded",
-          procedure.name(),
-          recorded.operationId(),
-          unreadable);
-      refuse(Refusal.recordUnreadable());
-      return;
-    }
-    engine.notify(events -> events.replayed(procedure.name(), recorded.operationId()));
-    answer.accept(engine.retain(request, recorded));
+    replayOf(recorded, request)
+        .accept(
+            new Replay.Actor<RuntimeException>() {
+              @Override
+              public void response(Replay.Response response) {
+                read(
+                        recorded,
+                        () ->
+                            call().getMethodDescriptor().parseResponse(response.bytes().newInput()))
+                    .ifPresent(
+                        message ->
+                            ResponseWriter.replay(
+                                call(),
+                                message,
+                                response,
+                                recorded.operationId(),
+                                replayed(recorded, request)));
+              }
+
+              @Override
+              public void failure(ByteString bytes) {
+                read(recorded, () -> TerminalError.of(bytes))
+                    .ifPresent(
+                        error -> {
+                          Instant unused = replayed(recorded, request);
+                          call().close(error.status(), error.trailers());
+                        });
+              }
+
+              @Override
+              public void refused(Refusal refusal) {
+                refuse(refusal);
+              }
+            });
   }
 
-  private Optional<Refusal> askGuard(KeyedRequest request, ClaimResult.Recorded recorded) {
+  /** Reads an answer; one that cannot be read is refused. */
+  private <T> Optional<T> read(ClaimResult.Recorded recorded, Supplier<T> reader) {
+    try {
+      return Optional.of(reader.get());
+    } catch (RuntimeException unreadable) {
+      refuse(Replay.unreadable(procedure, recorded, unreadable).refusal());
+      return Optional.empty();
+    }
+  }
+
+  /** Returns until when the record that is about to be sent answers retries. */
+  private Instant replayed(ClaimResult.Recorded recorded, KeyedRequest request) {
+    engine.notify(events -> events.replayed(procedure.name(), recorded.operationId()));
+    return engine.retain(request, recorded);
+  }
+
+  /** The guard, and who rebuilds a response, find the call's context. */
+  private Replay replayOf(ClaimResult.Recorded recorded, KeyedRequest request) {
     Context before = context().attach();
     try {
-      return ReplayRight.refusal(procedure, request.key().caller(), recorded);
+      return Replay.of(procedure, request.key(), recorded);
     } finally {
       context().detach(before);
     }

@@ -1,15 +1,14 @@
 package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import com.google.protobuf.util.Durations;
 import com.google.protobuf.util.Timestamps;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
-import io.github.grpcidempotency.internal.runtime.RecordSeal;
-import io.github.grpcidempotency.internal.runtime.ReplayRight;
-import io.github.grpcidempotency.internal.runtime.ReplayStatus;
+import io.github.grpcidempotency.internal.runtime.Replay;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -24,7 +23,6 @@ import io.github.grpcidempotency.proto.v1.Unfinished;
 import io.github.grpcidempotency.proto.v1.WorkStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.grpc.Context;
 import io.grpc.Deadline;
@@ -226,27 +224,9 @@ final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
         if (!isOurs(Optional.of(recorded.procedure()))) {
           throw refused(Refusal.keyUnknown());
         }
-        ReplayRight.refusal(procedure, key.caller(), recorded)
-            .ifPresent(
-                denied -> {
-                  throw refused(denied);
-                });
         RecoverResponse.Builder response =
             RecoverResponse.newBuilder().setOperation(recorded.operationId().toString());
-        RecordSeal seal = new RecordSeal(key, procedure);
-        if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
-          TerminalError error = TerminalError.of(seal.open(failure.bytes()));
-          response.setError(StatusProto.fromStatusAndTrailers(error.status(), error.trailers()));
-        } else {
-          RecordedOutcome.Response recordedResponse = (RecordedOutcome.Response) recorded.outcome();
-          response
-              .setResponse(
-                  Any.newBuilder()
-                      .setTypeUrl("type.googleapis.com/" + responseType(procedure).orElseThrow())
-                      .setValue(seal.open(recordedResponse.bytes())))
-              .setWorkStatus(statusOf(ReplayStatus.of(procedure, recorded)))
-              .addAllOmittedFields(new TreeSet<>(procedure.omittedFields()));
-        }
+        Replay.of(procedure, key, recorded).accept(new Filler(response));
         engine.notify(events -> events.replayed(procedure.name(), recorded.operationId()));
         return response.setExpires(Timestamps.fromMillis(expires(recorded).toEpochMilli())).build();
       }
@@ -259,6 +239,38 @@ final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                 recorded.fingerprint(),
                 procedure.retention());
         return engine.retain(procedure, request, recorded);
+      }
+    }
+
+    /** Puts an answer into the response. */
+    private final class Filler implements Replay.Actor<RuntimeException> {
+      private final RecoverResponse.Builder builder;
+
+      Filler(RecoverResponse.Builder builder) {
+        this.builder = builder;
+      }
+
+      @Override
+      public void response(Replay.Response response) {
+        builder
+            .setResponse(
+                Any.newBuilder()
+                    .setTypeUrl("type.googleapis.com/" + responseType(procedure).orElseThrow())
+                    .setValue(response.bytes()))
+            .setWorkStatus(statusOf(response.status()))
+            .addAllOmittedFields(new TreeSet<>(response.omitted()))
+            .setReconstructed(response.reconstructed());
+      }
+
+      @Override
+      public void failure(ByteString bytes) {
+        TerminalError error = TerminalError.of(bytes);
+        builder.setError(StatusProto.fromStatusAndTrailers(error.status(), error.trailers()));
+      }
+
+      @Override
+      public void refused(Refusal refusal) {
+        throw RecoveryService.refused(refusal);
       }
     }
   }

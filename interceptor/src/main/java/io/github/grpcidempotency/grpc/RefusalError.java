@@ -90,7 +90,7 @@ final class RefusalError {
           IDEMPOTENCY_KEY_PROHIBITED,
           IDEMPOTENCY_KEY_REUSED ->
           Code.INVALID_ARGUMENT;
-      case IDEMPOTENCY_KEY_UNKNOWN -> Code.NOT_FOUND;
+      case IDEMPOTENCY_KEY_UNKNOWN, IDEMPOTENCY_RESOURCE_GONE -> Code.NOT_FOUND;
       case IDEMPOTENCY_CALLER_REQUIRED -> Code.UNAUTHENTICATED;
       case IDEMPOTENCY_REPLAY_DENIED -> Code.PERMISSION_DENIED;
       case IDEMPOTENCY_RECORD_UNREADABLE -> Code.INTERNAL;
@@ -110,6 +110,7 @@ final class RefusalError {
       case IDEMPOTENCY_RECORD_UNREADABLE ->
           "the call was answered before, and its recorded answer cannot be read";
       case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for a different request";
+      case IDEMPOTENCY_RESOURCE_GONE -> "the call was answered before, and what it created is gone";
       case IDEMPOTENCY_KEY_UNKNOWN -> "nothing is known of a call with this " + keyName;
       case IDEMPOTENCY_IN_PROGRESS -> "a call with this " + keyName + " is in progress";
       case IDEMPOTENCY_OUTCOME_UNKNOWN ->

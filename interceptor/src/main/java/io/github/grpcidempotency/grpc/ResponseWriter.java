@@ -3,27 +3,23 @@ package io.github.grpcidempotency.grpc;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.EXPIRES;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OMITTED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OPERATION;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.RECONSTRUCTED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
 
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
-import io.github.grpcidempotency.internal.runtime.KeyedRequest;
-import io.github.grpcidempotency.internal.runtime.ReplayStatus;
+import io.github.grpcidempotency.internal.runtime.Replay;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
-import io.github.grpcidempotency.store.ClaimResult.Recorded;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Instant;
 import java.util.List;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
-import java.util.function.Consumer;
 
 /** The last step of a call: what goes to the client, trailers stamped. */
 final class ResponseWriter {
@@ -53,33 +49,25 @@ final class ResponseWriter {
     call.close(Status.INTERNAL.withDescription("the transaction was rolled back"), new Metadata());
   }
 
-  /**
-   * Reads a recorded answer, and returns what sends it again, given until when it is retained.
-   *
-   * @throws RuntimeException if it cannot be read; nothing has been sent then
-   */
-  static <ResponseT> Consumer<Instant> replay(
-      ServerCall<?, ResponseT> call, KeyedRequest request, Recorded recorded) {
-    if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
-      TerminalError error = TerminalError.of(request.seal().open(failure.bytes()));
-      return expires -> call.close(error.status(), error.trailers());
+  /** Sends a recorded response again. */
+  static <ResponseT> void replay(
+      ServerCall<?, ResponseT> call,
+      ResponseT message,
+      Replay.Response replay,
+      UUID operationId,
+      Instant expires) {
+    Metadata trailers = new Metadata();
+    stamp(trailers, operationId, expires, replay.status());
+    trailers.put(REPLAYED, "true");
+    if (replay.reconstructed()) {
+      trailers.put(RECONSTRUCTED, "true");
     }
-    RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
-    ResponseT message =
-        call.getMethodDescriptor().parseResponse(request.seal().open(response.bytes()).newInput());
-    Set<String> omitted = request.procedure().omittedFields();
-    IdempotencyStatus status = ReplayStatus.of(request.procedure(), recorded);
-    return expires -> {
-      Metadata trailers = new Metadata();
-      stamp(trailers, recorded.operationId(), expires, status);
-      trailers.put(REPLAYED, "true");
-      if (!omitted.isEmpty()) {
-        trailers.put(OMITTED, String.join(",", new TreeSet<>(omitted)));
-      }
-      call.sendHeaders(new Metadata());
-      call.sendMessage(message);
-      call.close(Status.OK, trailers);
-    };
+    if (!replay.omitted().isEmpty()) {
+      trailers.put(OMITTED, String.join(",", new TreeSet<>(replay.omitted())));
+    }
+    call.sendHeaders(new Metadata());
+    call.sendMessage(message);
+    call.close(Status.OK, trailers);
   }
 
   /** Sends an error of the wire contract, and lets it be heard; no header goes ahead of it. */
@@ -102,7 +90,8 @@ final class ResponseWriter {
 
   private static void stamp(
       Metadata trailers, UUID operationId, Instant expires, IdempotencyStatus status) {
-    for (Metadata.Key<String> ours : List.of(STATUS, REPLAYED, OPERATION, EXPIRES, OMITTED)) {
+    for (Metadata.Key<String> ours :
+        List.of(STATUS, REPLAYED, RECONSTRUCTED, OPERATION, EXPIRES, OMITTED)) {
       trailers.discardAll(ours);
     }
     trailers.put(STATUS, status.trailer());

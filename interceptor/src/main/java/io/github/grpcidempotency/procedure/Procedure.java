@@ -66,6 +66,14 @@ public interface Procedure {
   }
 
   /**
+   * Returns who makes a response again from its resource; empty if responses are recorded. With it,
+   * only a reference to the resource is recorded.
+   */
+  default Optional<ResponseRebuilder> responseRebuilder() {
+    return Optional.empty();
+  }
+
+  /**
    * Returns the resolver of the resource's status; empty for a procedure without asynchronous work,
    * which is {@code completed} at once.
    */

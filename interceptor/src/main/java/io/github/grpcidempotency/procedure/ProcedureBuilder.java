@@ -32,6 +32,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private Fingerprinter fingerprinter;
   private Optional<ResourceType> resourceType = Optional.empty();
   private Function<Message, Optional<UUID>> resourceId = response -> Optional.empty();
+  private Optional<ResponseRebuilder> responseRebuilder = Optional.empty();
   private Optional<StatusResolver> statusResolver = Optional.empty();
   private Retention retention = new Retention(RetentionClass.INTERACTIVE::duration);
   private boolean retainedFromLastReplay;
@@ -168,6 +169,15 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
+  /**
+   * Records a reference to the resource instead of the response, and sets who makes the response
+   * again from it. Needs {@link #resource}. A response that names no resource is recorded itself.
+   */
+  public ProcedureBuilder<ResponseT> rebuild(ResponseRebuilder rebuilder) {
+    this.responseRebuilder = Optional.of(rebuilder);
+    return this;
+  }
+
   /** Sets the guard that decides whether an answer may be replayed. */
   public ProcedureBuilder<ResponseT> guard(ReplayGuard guard) {
     this.replayGuard = Optional.of(guard);
@@ -191,6 +201,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         fingerprinter,
         resourceType,
         resourceId,
+        responseRebuilder,
         statusResolver,
         retention,
         retainedFromLastReplay,
@@ -218,6 +229,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
       Fingerprinter fingerprinter,
       Optional<ResourceType> resourceType,
       Function<Message, Optional<UUID>> resourceIdFunction,
+      Optional<ResponseRebuilder> responseRebuilder,
       Optional<StatusResolver> statusResolver,
       Retention retentionSetting,
       boolean retainedFromLastReplay,

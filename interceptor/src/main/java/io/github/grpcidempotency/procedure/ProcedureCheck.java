@@ -106,7 +106,13 @@ final class ProcedureCheck {
     if (procedure.statusResolver().isPresent() && procedure.resourceType().isEmpty()) {
       problems.add("it has a status resolver but no resource to ask it about");
     }
+    if (procedure.responseRebuilder().isPresent() && procedure.resourceType().isEmpty()) {
+      problems.add("it rebuilds its response from a resource but has none");
+    }
     for (String trailer : procedure.failurePolicy().trailers()) {
+      if (trailer.startsWith("grpc-")) {
+        problems.add("it records \"%s\", which is gRPC's own".formatted(trailer));
+      }
       if (!TRAILER.matcher(trailer).matches()) {
         problems.add("it records \"%s\", which is not the name of a trailer".formatted(trailer));
       }

@@ -6,18 +6,65 @@ import java.util.UUID;
 
 /** The answer that every retry gets. To a store its bytes are opaque. */
 public sealed interface RecordedOutcome {
+
+  /**
+   * Says what becomes of each kind of outcome, so that a new kind does not compile until it has.
+   *
+   * @param <T> what it becomes
+   */
+  interface Visitor<T> {
+    T response(Response response);
+
+    T reference(Reference reference);
+
+    T failure(Failure failure);
+  }
+
+  /** Returns what a visitor makes of this outcome. */
+  <T> T accept(Visitor<T> visitor);
+
+  /** Returns the created resource; empty if there is none, or it was deleted since. */
+  Optional<UUID> resourceId();
+
   /**
    * A response.
    *
    * @param bytes the response message, in the core's form
    * @param resourceId the created resource; empty if there is none, or it was deleted since
    */
-  record Response(ByteString bytes, Optional<UUID> resourceId) implements RecordedOutcome {}
+  record Response(ByteString bytes, Optional<UUID> resourceId) implements RecordedOutcome {
+    @Override
+    public <T> T accept(Visitor<T> visitor) {
+      return visitor.response(this);
+    }
+  }
+
+  /**
+   * A response that is not kept, because it can be made again from its resource.
+   *
+   * @param resourceId the created resource; empty if it was deleted since
+   */
+  record Reference(Optional<UUID> resourceId) implements RecordedOutcome {
+    @Override
+    public <T> T accept(Visitor<T> visitor) {
+      return visitor.reference(this);
+    }
+  }
 
   /**
    * A terminal error.
    *
    * @param bytes the error, in the core's form
    */
-  record Failure(ByteString bytes) implements RecordedOutcome {}
+  record Failure(ByteString bytes) implements RecordedOutcome {
+    @Override
+    public Optional<UUID> resourceId() {
+      return Optional.empty();
+    }
+
+    @Override
+    public <T> T accept(Visitor<T> visitor) {
+      return visitor.failure(this);
+    }
+  }
 }

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.work;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
@@ -13,7 +14,7 @@ import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
-import io.github.grpcidempotency.internal.runtime.ReplayRight;
+import io.github.grpcidempotency.internal.runtime.Replay;
 import io.github.grpcidempotency.internal.runtime.ReplayStatus;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.key.Caller;
@@ -34,8 +35,6 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Runs work once per token, with the same leases, fencing tokens, transactions and replays as
@@ -49,8 +48,6 @@ import org.slf4j.LoggerFactory;
  * runs on the calling thread.
  */
 public final class IdempotentWork implements AutoCloseable {
-  private static final Logger logger = LoggerFactory.getLogger(IdempotentWork.class);
-
   private final Engine engine;
 
   private IdempotentWork(IdempotencyStore store) {
@@ -233,38 +230,54 @@ public final class IdempotentWork implements AutoCloseable {
     @Override
     public void replay(ClaimResult.Recorded recorded)
         throws WorkFailedException, WorkRefusedException {
-      Optional<Refusal> denied = ReplayRight.refusal(kind, request.key().caller(), recorded);
-      if (denied.isPresent()) {
-        throw new WorkRefusedException(denied.get());
-      }
       try {
-        if (recorded.outcome() instanceof RecordedOutcome.Failure failure) {
-          RecordedError error = RecordedError.parseFrom(request.seal().open(failure.bytes()));
-          Code code = Code.forNumber(error.getCode());
-          if (code == null || code == Code.OK) {
-            throw new IllegalStateException("a recorded error has code " + error.getCode());
-          }
-          Instant unused = engine.retain(request, recorded);
-          throw new WorkFailedException(code, error.getMessage());
-        }
-        RecordedOutcome.Response response = (RecordedOutcome.Response) recorded.outcome();
-        T value = results.parseFrom(request.seal().open(response.bytes()));
+        Replay.of(kind, request.key(), recorded).accept(new Reader(recorded));
+      } catch (InvalidProtocolBufferException unreadable) {
+        throw new WorkRefusedException(Replay.unreadable(kind, recorded, unreadable).refusal());
+      } catch (WorkFailedException | WorkRefusedException said) {
+        throw said;
+      } catch (Exception impossible) {
+        throw new AssertionError(impossible);
+      }
+    }
+
+    /** Gives what was recorded. */
+    private final class Reader implements Replay.Actor<Exception> {
+      private final ClaimResult.Recorded recorded;
+
+      Reader(ClaimResult.Recorded recorded) {
+        this.recorded = recorded;
+      }
+
+      @Override
+      public void response(Replay.Response response) throws InvalidProtocolBufferException {
+        T value = results.parseFrom(response.bytes());
         result =
             Optional.of(
                 new WorkResult<>(
                     value,
                     true,
-                    ReplayStatus.of(kind, recorded),
+                    response.status(),
                     recorded.operationId(),
                     engine.retain(request, recorded),
-                    kind.omittedFields()));
-      } catch (RuntimeException | InvalidProtocolBufferException unreadable) {
-        logger.error(
-            "{}: the result of operation {} cannot be read; it stays recorded",
-            kind.name(),
-            recorded.operationId(),
-            unreadable);
-        throw new WorkRefusedException(Refusal.recordUnreadable());
+                    response.omitted()));
+      }
+
+      @Override
+      public void failure(ByteString bytes)
+          throws InvalidProtocolBufferException, WorkFailedException {
+        RecordedError error = RecordedError.parseFrom(bytes);
+        Code code = Code.forNumber(error.getCode());
+        if (code == null || code == Code.OK) {
+          throw new InvalidProtocolBufferException("a recorded error has code " + error.getCode());
+        }
+        Instant unused = engine.retain(request, recorded);
+        throw new WorkFailedException(code, error.getMessage());
+      }
+
+      @Override
+      public void refused(Refusal refusal) throws WorkRefusedException {
+        throw new WorkRefusedException(refusal);
       }
     }
   }

@@ -87,7 +87,9 @@ record RecordRow(
     if (response.isPresent()) {
       return new RecordedOutcome.Response(response.get(), resourceId);
     }
-    return new RecordedOutcome.Failure(error.orElse(ByteString.EMPTY));
+    return error.isPresent()
+        ? new RecordedOutcome.Failure(error.get())
+        : new RecordedOutcome.Reference(resourceId);
   }
 
   /** Returns what an outbox says of the resource that the answer names; empty if there is none. */

@@ -146,7 +146,8 @@ final class Reservation implements Claim {
           connection,
           database.sql(request.procedure()).complete(),
           values ->
-              OperationParameters.of(bind(values, outcome), request, id).bind("attempt", attempt),
+              OperationParameters.of(OutcomeParameters.of(values, outcome), request, id)
+                  .bind("attempt", attempt),
           HandlersTransaction::read,
           row -> row.getObject("id", UUID.class));
     } catch (JdbiException failure) {
@@ -197,7 +198,7 @@ final class Reservation implements Claim {
   }
 
   private boolean update(Connection connection, String statement, RecordedOutcome outcome) {
-    return run(connection, statement, values -> bind(values, outcome));
+    return run(connection, statement, values -> OutcomeParameters.of(values, outcome));
   }
 
   /** An earlier attempt to record may have come through although its answer was lost. */
@@ -227,19 +228,5 @@ final class Reservation implements Claim {
                     .bind("attempt", attempt),
             row -> row.getObject("id", UUID.class))
         .isPresent();
-  }
-
-  private Parameters bind(Parameters values, RecordedOutcome outcome) {
-    if (outcome instanceof RecordedOutcome.Response response) {
-      return values
-          .bind("response", response.bytes().toByteArray())
-          .bind("status", null)
-          .bind("resource_id", response.resourceId().orElse(null));
-    }
-    RecordedOutcome.Failure failure = (RecordedOutcome.Failure) outcome;
-    return values
-        .bind("response", null)
-        .bind("status", failure.bytes().toByteArray())
-        .bind("resource_id", null);
   }
 }

@@ -71,10 +71,23 @@ final class TransactionalClaim implements Claim {
 
   @Override
   public Settled complete(RecordedOutcome outcome) {
-    if (outcome instanceof RecordedOutcome.Response response) {
-      return transaction.finish(connection -> record(connection, response));
-    }
-    return recordFailure((RecordedOutcome.Failure) outcome);
+    return outcome.accept(
+        new RecordedOutcome.Visitor<>() {
+          @Override
+          public Settled response(RecordedOutcome.Response response) {
+            return transaction.finish(connection -> record(connection, response));
+          }
+
+          @Override
+          public Settled reference(RecordedOutcome.Reference reference) {
+            return transaction.finish(connection -> record(connection, reference));
+          }
+
+          @Override
+          public Settled failure(RecordedOutcome.Failure failure) {
+            return recordFailure(failure);
+          }
+        });
   }
 
   @Override
@@ -92,14 +105,8 @@ final class TransactionalClaim implements Claim {
     return release();
   }
 
-  private void record(Connection connection, RecordedOutcome.Response response) {
-    run(
-        connection,
-        sql.recordAndCommit(),
-        values ->
-            values
-                .bind("response", response.bytes().toByteArray())
-                .bind("resource_id", response.resourceId().orElse(null)));
+  private void record(Connection connection, RecordedOutcome answer) {
+    run(connection, sql.recordAndCommit(), values -> OutcomeParameters.of(values, answer));
   }
 
   /** A terminal error is recorded without the effect: first everything is rolled back. */
@@ -111,8 +118,7 @@ final class TransactionalClaim implements Claim {
                     connection,
                     sql.recordFailure(),
                     values ->
-                        values
-                            .bind("status", failure.bytes().toByteArray())
+                        OutcomeParameters.of(values, failure)
                             .bind("cleared", cleared.orElse(null))));
     return recorded ? Settled.DONE : Settled.LOST;
   }

@@ -21,12 +21,16 @@ import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.proto.v1.Unfinished;
 import io.github.grpcidempotency.proto.v1.WorkStatus;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -53,10 +57,12 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -268,6 +274,123 @@ class RecoveryTest {
     assertThat(things.outboundKey).isNotEqualTo(beforeTheRelease);
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void aResponseThatIsNotRecordedIsMadeAgainFromItsResource(Execution execution) throws Exception {
+    RecoveringServer things = start(procedure -> rebuilding(procedure.execution(execution)));
+    Thing first = things.create("a stored thing");
+    UUID id = UUID.fromString(first.getId());
+    assertThat(responsesOf(ALICE)).isEmpty();
+
+    assertThat(things.create("a stored thing")).isEqualTo(first);
+    assertThat(things.lastTrailer(IdempotencyMetadata.RECONSTRUCTED)).isEqualTo("true");
+    database
+        .superuser()
+        .useHandle(
+            handle -> handle.execute("UPDATE app.things SET name = 'renamed' WHERE id = ?", id));
+    RecoverResponse found = things.recover(METHOD, key, Duration.ZERO);
+
+    assertThat(found.getReconstructed()).isTrue();
+    assertThat(found.getResponse().unpack(Thing.class).getName()).isEqualTo("renamed");
+    assertThat(things.runs).hasValue(1);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aResourceThatIsGoneIsToldAsSuch(Execution execution) throws Exception {
+    RecoveringServer things = start(procedure -> rebuilding(procedure.execution(execution)));
+    UUID id = UUID.fromString(things.create("a stored thing").getId());
+    database
+        .superuser()
+        .useHandle(handle -> handle.execute("DELETE FROM app.things WHERE id = ?", id));
+
+    assertRefused(
+        () -> things.create("a stored thing"), Status.Code.NOT_FOUND, "IDEMPOTENCY_RESOURCE_GONE");
+    assertRefused(
+        () -> things.recover(METHOD, key, Duration.ZERO),
+        Status.Code.NOT_FOUND,
+        "IDEMPOTENCY_RESOURCE_GONE");
+    assertThat(things.runs).hasValue(1);
+  }
+
+  @Test
+  void aServerThatDoesNotRebuildRefusesWhatIsOnlyAReference() throws Exception {
+    RecoveringServer newer = start(RecoveryTest::rebuilding);
+    newer.create("a stored thing");
+    RecoveringServer older =
+        start(
+            procedure ->
+                procedure.resource(
+                    ResourceType.of("thing"), thing -> UUID.fromString(thing.getId())));
+
+    assertRefused(
+        () -> older.create("a stored thing"),
+        Status.Code.INTERNAL,
+        "IDEMPOTENCY_RECORD_UNREADABLE");
+    assertThat(older.runs).hasValue(0);
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"NO_CONNECTION", "OTHER"})
+  void aRebuilderThatCannotFindOutIsAskedAgain(FailureCause cause) throws Exception {
+    AtomicBoolean out = new AtomicBoolean(true);
+    RecoveringServer things =
+        start(
+            procedure ->
+                rebuilding(procedure)
+                    .rebuild(
+                        (caller, id) -> {
+                          if (out.get()) {
+                            throw new StoreException("out", null, FailurePhase.NOTHING_SENT, cause);
+                          }
+                          return RecoveryTest.rebuild(caller, id);
+                        }));
+    Thing first = things.create("a stored thing");
+
+    assertRefused(
+        () -> things.create("a stored thing"),
+        Status.Code.UNAVAILABLE,
+        "IDEMPOTENCY_STORE_UNAVAILABLE");
+    out.set(false);
+    assertThat(things.create("a stored thing")).isEqualTo(first);
+  }
+
+  private static ProcedureBuilder<Thing> rebuilding(ProcedureBuilder<Thing> procedure) {
+    return procedure
+        .resource(ResourceType.of("thing"), thing -> UUID.fromString(thing.getId()))
+        .rebuild(RecoveryTest::rebuild);
+  }
+
+  /** Returns the responses that are recorded whole. */
+  private static List<byte[]> responsesOf(UUID user) {
+    return database
+        .superuser()
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery(
+                        "SELECT response_bytes FROM idempotency.idempotency_keys"
+                            + " WHERE user_id = ? AND thing_id IS NOT NULL"
+                            + " AND response_bytes IS NOT NULL")
+                    .bind(0, user)
+                    .mapTo(byte[].class)
+                    .list());
+  }
+
+  private static Optional<Thing> rebuild(Caller caller, UUID id) {
+    return database
+        .superuser()
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery("SELECT name FROM app.things WHERE id = ? AND user_id = ?")
+                    .bind(0, id)
+                    .bind(1, caller.userId())
+                    .mapTo(String.class)
+                    .findOne())
+        .map(name -> Thing.newBuilder().setId(id.toString()).setName(name).build());
+  }
+
   private static void assertRefused(Runnable question, Status.Code code, String reason) {
     assertThatExceptionOfType(StatusRuntimeException.class)
         .isThrownBy(question::run)
@@ -316,7 +439,7 @@ class RecoveryTest {
     private final IdempotencyInterceptor interceptor;
     private final Server server;
     private final ManagedChannel channel;
-    private volatile String operation = "";
+    private volatile Metadata lastTrailers = new Metadata();
 
     RecoveringServer(Duration lease, UnaryOperator<ProcedureBuilder<Thing>> described)
         throws IOException {
@@ -377,9 +500,21 @@ class RecoveryTest {
       } else if (name.contains("failing once") && run == 1) {
         observer.onError(Status.INTERNAL.asRuntimeException());
       } else {
-        observer.onNext(
-            Thing.newBuilder().setId(UUID.randomUUID().toString()).setName(name).build());
+        UUID id = UUID.randomUUID();
+        if (name.contains("stored")) {
+          insert(id, name);
+        }
+        observer.onNext(Thing.newBuilder().setId(id.toString()).setName(name).build());
         observer.onCompleted();
+      }
+    }
+
+    private void insert(UUID id, String name) {
+      String sql = "INSERT INTO app.things (id, user_id, name) VALUES (?, ?, ?)";
+      if (CurrentCall.hasTransaction()) {
+        ClaimTransaction.handle().execute(sql, id, ALICE, name);
+      } else {
+        database.superuser().useHandle(handle -> handle.execute(sql, id, ALICE, name));
       }
     }
 
@@ -400,10 +535,7 @@ class RecoveryTest {
       Thing thing =
           ThingServiceGrpc.newBlockingStub(keyed)
               .createThing(CreateThingRequest.newBuilder().setName(name).build());
-      operation =
-          Optional.ofNullable(trailers.get())
-              .map(trailer -> trailer.get(IdempotencyMetadata.OPERATION))
-              .orElse("");
+      lastTrailers = Optional.ofNullable(trailers.get()).orElseGet(Metadata::new);
       return thing;
     }
 
@@ -419,7 +551,11 @@ class RecoveryTest {
     }
 
     String lastOperation() {
-      return operation;
+      return lastTrailer(IdempotencyMetadata.OPERATION);
+    }
+
+    String lastTrailer(Metadata.Key<String> name) {
+      return Optional.ofNullable(lastTrailers.get(name)).orElse("");
     }
 
     RecoverResponse recover(String method, String askedKey, Duration wait) {

@@ -34,5 +34,5 @@ ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT outcome CHECK (
   CASE
     WHEN completed IS NULL
     THEN num_nonnulls(response_bytes, status_bytes) = 0 AND lease_expires IS NOT NULL
-    ELSE num_nonnulls(response_bytes, status_bytes) = 1 AND NOT outcome_unknown
+    ELSE num_nonnulls(response_bytes, status_bytes) <= 1 AND NOT outcome_unknown
   END);

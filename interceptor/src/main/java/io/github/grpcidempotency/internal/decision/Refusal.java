@@ -57,6 +57,11 @@ public record Refusal(
     return pointless(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE);
   }
 
+  /** Returns the refusal of a replay whose answer would be made from a resource that is gone. */
+  public static Refusal resourceGone() {
+    return pointless(RefusalReason.IDEMPOTENCY_RESOURCE_GONE);
+  }
+
   /** Returns the refusal of a search for a call that nobody has made, or whose key is another's. */
   public static Refusal keyUnknown() {
     return pointless(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN);

@@ -143,9 +143,23 @@ final class LateRecorder implements AutoCloseable {
   }
 
   private static int sizeOf(RecordedOutcome outcome) {
-    return outcome instanceof RecordedOutcome.Response response
-        ? response.bytes().size()
-        : ((RecordedOutcome.Failure) outcome).bytes().size();
+    return outcome.accept(
+        new RecordedOutcome.Visitor<>() {
+          @Override
+          public Integer response(RecordedOutcome.Response response) {
+            return response.bytes().size();
+          }
+
+          @Override
+          public Integer reference(RecordedOutcome.Reference reference) {
+            return 0;
+          }
+
+          @Override
+          public Integer failure(RecordedOutcome.Failure failure) {
+            return failure.bytes().size();
+          }
+        });
   }
 
   private final class Answer {

@@ -41,7 +41,7 @@ public final class Operation {
   }
 
   /** Returns what is recorded of a response, unsealed. */
-  RecordedOutcome.Response answerOf(Message response) {
+  RecordedOutcome answerOf(Message response) {
     return RecordedResponse.of(procedure(), claim.operationId(), response);
   }
 

@@ -25,11 +25,7 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
       return answer;
     }
     try {
-      return answer instanceof RecordedOutcome.Response response
-          ? new RecordedOutcome.Response(
-              protection.get().seal(response.bytes(), binding()), response.resourceId())
-          : new RecordedOutcome.Failure(
-              protection.get().seal(((RecordedOutcome.Failure) answer).bytes(), binding()));
+      return answer.accept(new Sealer(protection.get()));
     } catch (RuntimeException failure) {
       // What seals may be out of reach for a while, just as a store may.
       throw new StoreException(
@@ -50,6 +46,30 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
         .responseProtection()
         .map(protection -> protection.open(stored, binding()))
         .orElse(stored);
+  }
+
+  private final class Sealer implements RecordedOutcome.Visitor<RecordedOutcome> {
+    private final ResponseProtection protection;
+
+    Sealer(ResponseProtection protection) {
+      this.protection = protection;
+    }
+
+    @Override
+    public RecordedOutcome response(RecordedOutcome.Response response) {
+      return new RecordedOutcome.Response(
+          protection.seal(response.bytes(), binding()), response.resourceId());
+    }
+
+    @Override
+    public RecordedOutcome reference(RecordedOutcome.Reference reference) {
+      return reference;
+    }
+
+    @Override
+    public RecordedOutcome failure(RecordedOutcome.Failure failure) {
+      return new RecordedOutcome.Failure(protection.seal(failure.bytes(), binding()));
+    }
   }
 
   private ByteString binding() {

@@ -16,10 +16,12 @@ public final class RecordedResponse {
   private RecordedResponse() {}
 
   /** Returns the record of an operation's response, with the resource that it names. */
-  static RecordedOutcome.Response of(Procedure procedure, UUID operationId, Message response) {
-    return new RecordedOutcome.Response(
-        withoutOmitted(procedure, response).toByteString(),
-        resourceId(procedure, operationId, response));
+  static RecordedOutcome of(Procedure procedure, UUID operationId, Message response) {
+    Optional<UUID> resource = resourceId(procedure, operationId, response);
+    return procedure.responseRebuilder().isPresent() && resource.isPresent()
+        ? new RecordedOutcome.Reference(resource)
+        : new RecordedOutcome.Response(
+            withoutOmitted(procedure, response).toByteString(), resource);
   }
 
   /** Returns a response without the fields that its procedure omits. */

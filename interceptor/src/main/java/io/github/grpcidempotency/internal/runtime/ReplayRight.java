@@ -6,15 +6,13 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
-import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Whether a recorded answer may be given to whoever asks for it now. */
-public final class ReplayRight {
+final class ReplayRight {
   private static final Logger logger = LoggerFactory.getLogger(ReplayGuard.class);
   private static final RateLimitedLog log = RateLimitedLog.of(logger);
 
@@ -26,18 +24,14 @@ public final class ReplayRight {
    *
    * @return why the answer may not be given; empty if it may
    */
-  public static Optional<Refusal> refusal(
+  static Optional<Refusal> refusal(
       Procedure procedure, Caller caller, ClaimResult.Recorded recorded) {
     Optional<ReplayGuard> guard = procedure.replayGuard();
     if (guard.isEmpty()) {
       return Optional.empty();
     }
-    Optional<UUID> resource =
-        recorded.outcome() instanceof RecordedOutcome.Response response
-            ? response.resourceId()
-            : Optional.empty();
     try {
-      return guard.get().mayReplay(caller, resource)
+      return guard.get().mayReplay(caller, recorded.outcome().resourceId())
           ? Optional.empty()
           : Optional.of(Refusal.replayDenied());
     } catch (StoreException unreachable) {

@@ -33,10 +33,7 @@ public final class ReplayStatus {
   }
 
   private static IdempotencyStatus resolve(Procedure procedure, RecordedOutcome outcome) {
-    Optional<UUID> resourceId =
-        outcome instanceof RecordedOutcome.Response response
-            ? response.resourceId()
-            : Optional.empty();
+    Optional<UUID> resourceId = outcome.resourceId();
     Optional<StatusResolver> resolver = procedure.statusResolver();
     if (resolver.isEmpty()) {
       return IdempotencyStatus.COMPLETED;

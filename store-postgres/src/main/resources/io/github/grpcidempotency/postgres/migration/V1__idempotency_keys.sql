@@ -9,7 +9,7 @@ CREATE TABLE ${schema}.idempotency_keys (
   procedure       text        NOT NULL,              -- full gRPC method name
   request_hash    bytea       NOT NULL,
   hash_version    smallint    NOT NULL,
-  response_bytes  bytea,                             -- the recorded response; null in progress
+  response_bytes  bytea,                             -- the recorded response, unless it is made from the resource
   status_bytes    bytea,                             -- the recorded error; null in progress
   attempt         integer     NOT NULL DEFAULT 1,    -- the fencing token
   lease_expires   timestamptz,                       -- null for what a transaction recorded whole

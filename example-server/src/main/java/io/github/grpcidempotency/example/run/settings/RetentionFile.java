@@ -18,7 +18,10 @@ import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** One reading of a file of retentions: lines such as {@code CreateProject = 48h}, or with one of {@link Retentions#CLASSES}. */
+/**
+ * One reading of a file of retentions: lines such as {@code CreateProject = 48h}, or with one of
+ * {@link Retentions#CLASSES}.
+ */
 public record RetentionFile(Map<String, Duration> byMethod) implements Retentions {
 
   /**

@@ -13,7 +13,8 @@ SELECT idempotency_record_id AS id,
        idempotency_record_expires AS expires,
        now() AS read,
        idempotency_record_resource AS resource_id,
-       CASE WHEN idempotency_record_response_bytes IS NOT NULL THEN ${status} END AS outbox_status
+       CASE WHEN idempotency_record_completed IS NOT NULL
+                  AND idempotency_record_status_bytes IS NULL THEN ${status} END AS outbox_status
   FROM (
     SELECT k.id AS idempotency_record_id,
            k.procedure AS idempotency_record_procedure,

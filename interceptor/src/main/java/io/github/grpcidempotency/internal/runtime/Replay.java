@@ -1,0 +1,153 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResponseRebuilder;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a record answers whoever asks for it now. */
+public sealed interface Replay {
+
+  /**
+   * Acts on each kind of replay, so that a new kind does not compile until somebody has said what
+   * becomes of it.
+   *
+   * @param <X> what that may throw
+   */
+  interface Actor<X extends Exception> {
+    void response(Response response) throws X;
+
+    void failure(ByteString error) throws X;
+
+    void refused(Refusal refusal) throws X;
+  }
+
+  /** Has somebody act on this replay. */
+  <X extends Exception> void accept(Actor<X> actor) throws X;
+
+  /**
+   * A response.
+   *
+   * @param bytes the message
+   * @param status how far the work behind it has come
+   * @param omitted the fields that the record lacks
+   * @param reconstructed whether it was made again from its resource
+   */
+  record Response(
+      ByteString bytes, IdempotencyStatus status, Set<String> omitted, boolean reconstructed)
+      implements Replay {
+    @Override
+    public <X extends Exception> void accept(Actor<X> actor) throws X {
+      actor.response(this);
+    }
+  }
+
+  /**
+   * A terminal error.
+   *
+   * @param bytes the error, in the form of whoever recorded it
+   */
+  record Failure(ByteString bytes) implements Replay {
+    @Override
+    public <X extends Exception> void accept(Actor<X> actor) throws X {
+      actor.failure(bytes);
+    }
+  }
+
+  /**
+   * None.
+   *
+   * @param refusal why
+   */
+  record Refused(Refusal refusal) implements Replay {
+    @Override
+    public <X extends Exception> void accept(Actor<X> actor) throws X {
+      actor.refused(refusal);
+    }
+  }
+
+  /**
+   * Returns what a record answers: asks the procedure's guard, and then opens the answer, or makes
+   * it again from its resource. Never throws.
+   */
+  static Replay of(Procedure procedure, IdempotencyKey key, ClaimResult.Recorded recorded) {
+    Optional<Refusal> denied = ReplayRight.refusal(procedure, key.caller(), recorded);
+    if (denied.isPresent()) {
+      return new Refused(denied.get());
+    }
+    try {
+      return recorded.outcome().accept(new Reader(procedure, key, recorded));
+    } catch (StoreException unreachable) {
+      return new Refused(Refusal.storeUnavailable(unreachable.failureCause()));
+    } catch (RuntimeException failure) {
+      return unreadable(procedure, recorded, failure);
+    }
+  }
+
+  /** Returns the refusal of an answer that cannot be read, and says so in the log. */
+  static Refused unreadable(Procedure procedure, ClaimResult.Recorded recorded, Exception why) {
+    Logger logger = LoggerFactory.getLogger(Replay.class);
+    logger.error(
+        "{}: the answer of operation {} cannot be read; it stays recorded",
+        procedure.name(),
+        recorded.operationId(),
+        why);
+    return new Refused(Refusal.recordUnreadable());
+  }
+
+  /** Reads what is recorded. */
+  final class Reader implements RecordedOutcome.Visitor<Replay> {
+    private final Procedure procedure;
+    private final IdempotencyKey key;
+    private final ClaimResult.Recorded recorded;
+
+    private Reader(Procedure procedure, IdempotencyKey key, ClaimResult.Recorded recorded) {
+      this.procedure = procedure;
+      this.key = key;
+      this.recorded = recorded;
+    }
+
+    @Override
+    public Replay response(RecordedOutcome.Response response) {
+      return new Response(
+          new RecordSeal(key, procedure).open(response.bytes()),
+          ReplayStatus.of(procedure, recorded),
+          procedure.omittedFields(),
+          false);
+    }
+
+    @Override
+    public Replay reference(RecordedOutcome.Reference reference) {
+      ResponseRebuilder rebuilder =
+          procedure
+              .responseRebuilder()
+              .orElseThrow(
+                  () -> new IllegalStateException("only a reference is recorded: no rebuilder"));
+      return reference
+          .resourceId()
+          .flatMap(resource -> rebuilder.rebuild(key.caller(), resource))
+          .<Replay>map(
+              message ->
+                  new Response(
+                      RecordedResponse.withoutOmitted(procedure, message).toByteString(),
+                      ReplayStatus.of(procedure, recorded),
+                      procedure.omittedFields(),
+                      true))
+          .orElseGet(() -> new Refused(Refusal.resourceGone()));
+    }
+
+    @Override
+    public Replay failure(RecordedOutcome.Failure failure) {
+      return new Failure(new RecordSeal(key, procedure).open(failure.bytes()));
+    }
+  }
+}
