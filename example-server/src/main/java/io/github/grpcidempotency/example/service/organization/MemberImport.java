@@ -138,7 +138,8 @@ public final class MemberImport {
           IDEMPOTENCY_CALLER_REQUIRED,
           IDEMPOTENCY_REPLAY_DENIED,
           IDEMPOTENCY_RECORD_UNREADABLE,
-          IDEMPOTENCY_KEY_UNKNOWN ->
+          IDEMPOTENCY_KEY_UNKNOWN,
+          IDEMPOTENCY_RESOURCE_GONE ->
           "INTERNAL: the server made a mistake";
     };
   }

@@ -42,7 +42,7 @@ class RetentionFileTest {
   @Test
   void aLineMayNameARetentionClass() throws IOException {
     Files.writeString(file, "CreateProject = financial\nInviteMember = invitation");
-    Retentions retentions = Retentions.in(file, METHODS);
+    Retentions retentions = RetentionFile.follow(file, METHODS);
 
     assertThat(retentions.of("CreateProject")).contains(Duration.ofDays(30));
     assertThat(retentions.of("InviteMember")).contains(Duration.ofDays(7));
@@ -51,7 +51,7 @@ class RetentionFileTest {
   @Test
   void aLineThatNamesNeitherIsToldWhichThereAre() throws IOException {
     Files.writeString(file, "CreateProject = yearly");
-    assertThatThrownBy(() -> Retentions.in(file, METHODS))
+    assertThatThrownBy(() -> RetentionFile.follow(file, METHODS))
         .isInstanceOf(StartupFailure.class)
         .hasMessageEndingWith("nor one of [financial, interactive, invitation, webhook].");
   }
