@@ -1,7 +1,7 @@
 package io.github.grpcidempotency;
 
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
-import io.github.grpcidempotency.testing.PublicApi;
+import io.github.grpcidempotency.test.PublicApi;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 

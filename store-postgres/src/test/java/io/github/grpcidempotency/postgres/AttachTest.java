@@ -7,12 +7,12 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;
@@ -101,7 +101,7 @@ class AttachTest {
   @EnumSource
   void aNotificationEndsTheWaitBeforeTheNextPoll(Execution execution) {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer left = attaching(database.app(), execution).start();
         ThingServer right = attaching(proxied, execution).start();
         ThingClient toLeft = ThingClient.to(left.port());
@@ -141,7 +141,7 @@ class AttachTest {
   void wherePoolersSwallowNotificationsTheWatchPolls() {
     try (Gate gate = Gate.shut(database.superuser());
         FaultProxy proxy = FaultProxy.before(database.appUrl()).swallowNotifications();
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer left = attaching(database.app(), Execution.TRANSACTIONAL).start();
         ThingServer right = attaching(proxied, Execution.TRANSACTIONAL).start();
         ThingClient toLeft = ThingClient.to(left.port());
@@ -168,7 +168,7 @@ class AttachTest {
     try (Gate gate = Gate.shut(database.superuser());
         ServerProcess doomed =
             ServerProcess.start(
-                ThingServer.class, database.appUrl(), Long.toString(lease.toMillis()));
+                PostgresThingServer.class, database.appUrl(), Long.toString(lease.toMillis()));
         ThingServer left = attaching(database.app(), Execution.RESERVED).lease(lease).start();
         ThingServer right =
             attaching(database.newAppPool(), Execution.RESERVED).lease(lease).start();
@@ -184,7 +184,7 @@ class AttachTest {
     try (Gate gate = Gate.shut(database.superuser());
         ServerProcess doomed =
             ServerProcess.start(
-                ThingServer.class,
+                PostgresThingServer.class,
                 database.appUrl(),
                 Long.toString(LONG_LEASE.toMillis()),
                 "transactional");
@@ -253,7 +253,7 @@ class AttachTest {
     try (Gate gate = Gate.shut(database.superuser());
         ThingServer left = attaching(database.app(), Execution.TRANSACTIONAL).start();
         ThingServer right =
-            ThingServer.on(database.newAppPool())
+            PostgresThingServer.on(database.newAppPool())
                 .createThing(thing -> thing.inFlight(InFlightPolicy.attach(limit)))
                 .transactional()
                 .start();
@@ -271,9 +271,9 @@ class AttachTest {
     }
   }
 
-  private static ThingServer.Builder attaching(HikariDataSource pool, Execution execution) {
-    ThingServer.Builder server =
-        ThingServer.on(pool)
+  private static PostgresThingServer.Builder attaching(HikariDataSource pool, Execution execution) {
+    PostgresThingServer.Builder server =
+        PostgresThingServer.on(pool)
             .lease(LONG_LEASE)
             .createThing(
                 thing -> thing.inFlight(InFlightPolicy.attach(LONG_WAIT)).execution(execution));

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -38,7 +38,7 @@ class BackupTest {
               handle.execute("CREATE ROLE things_backup LOGIN BYPASSRLS");
               handle.execute("GRANT pg_read_all_data TO things_backup");
             });
-    try (ThingServer server = ThingServer.on(database.app()).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).start();
         ThingClient client = ThingClient.to(server.port())) {
       client.createThing(Things.named("a thing"));
     }

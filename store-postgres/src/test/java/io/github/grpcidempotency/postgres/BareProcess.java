@@ -3,11 +3,11 @@ package io.github.grpcidempotency.postgres;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -19,8 +19,8 @@ final class BareProcess {
   @SuppressWarnings("SystemOut") // the test that started this process reads it
   public static void main(String[] arguments) throws Exception {
     System.out.println("unlinked " + unlinked());
-    try (HikariDataSource owner = ThingServer.pool(arguments[0]);
-        HikariDataSource app = ThingServer.pool(arguments[1])) {
+    try (HikariDataSource owner = PostgresThingServer.pool(arguments[0]);
+        HikariDataSource app = PostgresThingServer.pool(arguments[1])) {
       try {
         IdempotencySchema.migrate(owner);
       } catch (IllegalStateException refused) {
@@ -62,7 +62,7 @@ final class BareProcess {
   }
 
   private static String callTwice(HikariDataSource pool, Execution execution) {
-    try (ThingServer server = ThingServer.on(pool).execution(execution).start();
+    try (ThingServer server = PostgresThingServer.on(pool).execution(execution).start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(Things.named("a thing"));
       Reply second = client.createThing(Things.named("a thing"));

@@ -5,10 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.concurrent.CompletableFuture;
@@ -30,8 +30,8 @@ class CrashTest {
     try (Gate gate = Gate.shut(database.superuser());
         ServerProcess doomed =
             ServerProcess.start(
-                ThingServer.class, database.appUrl(), Long.toString(LEASE.toMillis()));
-        ThingServer survivor = ThingServer.on(database.app()).lease(LEASE).start();
+                PostgresThingServer.class, database.appUrl(), Long.toString(LEASE.toMillis()));
+        ThingServer survivor = PostgresThingServer.on(database.app()).lease(LEASE).start();
         ThingClient toDoomed = ThingClient.to(Integer.parseInt(doomed.awaitLine("port")));
         ThingClient toSurvivor = ThingClient.to(survivor.port()).like(toDoomed)) {
       CreateThingRequest request = Things.waitingAt(gate);
@@ -55,8 +55,8 @@ class CrashTest {
   @Test
   void aLiveSlowHandlerIsNeverTakenOver() {
     try (Gate gate = Gate.shut(database.superuser());
-        ThingServer slow = ThingServer.on(database.app()).lease(LEASE).start();
-        ThingServer other = ThingServer.on(database.app()).lease(LEASE).start();
+        ThingServer slow = PostgresThingServer.on(database.app()).lease(LEASE).start();
+        ThingServer other = PostgresThingServer.on(database.app()).lease(LEASE).start();
         ThingClient toSlow = ThingClient.to(slow.port());
         ThingClient toOther = ThingClient.to(other.port()).like(toSlow)) {
       CreateThingRequest request = Things.waitingAt(gate);

@@ -6,12 +6,12 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.SQLExceptionOverride;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -59,8 +59,8 @@ class DatabaseStatesTest {
   @ValueSource(strings = {"repeatable read", "serializable"})
   void underStrictIsolationAKeyIsStillRunOnce(String isolation) {
     HikariDataSource pool = pool("default_transaction_isolation=" + isolation.replace(" ", "\\ "));
-    ThingServer one = open(ThingServer.on(pool).withoutResource().start());
-    ThingServer two = open(ThingServer.on(pool).withoutResource().start());
+    ThingServer one = open(PostgresThingServer.on(pool).withoutResource().start());
+    ThingServer two = open(PostgresThingServer.on(pool).withoutResource().start());
     ThingClient toOne = open(ThingClient.to(one.port()));
     ThingClient toTwo = open(ThingClient.to(two.port())).like(toOne);
     int keys = 40;
@@ -81,7 +81,7 @@ class DatabaseStatesTest {
 
   @Test
   void aReadOnlyDatabaseReplaysWhatItHasAndIsAnOutageForWhatItHasNot() {
-    ThingServer server = open(ThingServer.on(readOnlyLater()).start());
+    ThingServer server = open(PostgresThingServer.on(readOnlyLater()).start());
     ThingClient client = open(ThingClient.to(server.port()));
     Reply first = client.createOther(REQUEST);
     ThingClient running = client.withNewKey();
@@ -99,7 +99,7 @@ class DatabaseStatesTest {
 
   @Test
   void aTransactionalCallIsRefusedByAReadOnlyDatabaseBeforeItsHandlerRuns() {
-    ThingServer server = open(ThingServer.on(readOnlyLater()).transactional().start());
+    ThingServer server = open(PostgresThingServer.on(readOnlyLater()).transactional().start());
     ThingClient client = open(ThingClient.to(server.port()));
     Reply first = client.createThing(REQUEST);
 
@@ -114,7 +114,7 @@ class DatabaseStatesTest {
   void anExhaustedPoolIsNoOutage() throws SQLException {
     HikariDataSource pool = pool("application_name=exhausted");
     pool.setMaximumPoolSize(1);
-    ThingServer server = open(ThingServer.on(pool).start());
+    ThingServer server = open(PostgresThingServer.on(pool).start());
     ThingClient client = open(ThingClient.to(server.port()));
     client.createOther(REQUEST);
 
@@ -132,7 +132,7 @@ class DatabaseStatesTest {
   @Test
   void aPoolThatMayNotGrowIsExhaustedAndNotWithoutADatabase() throws SQLException {
     HikariDataSource pool = pool("application_name=growing");
-    ThingServer server = open(ThingServer.on(pool).start());
+    ThingServer server = open(PostgresThingServer.on(pool).start());
     ThingClient client = open(ThingClient.to(server.port()));
     client.createOther(REQUEST);
     asSuperuser("ALTER ROLE things_app CONNECTION LIMIT 0");
@@ -154,7 +154,7 @@ class DatabaseStatesTest {
     config.setMaximumPoolSize(1);
     config.setExceptionOverrideClassName(EvictReadOnly.class.getName());
     HikariDataSource pool = open(new HikariDataSource(config));
-    ThingServer server = open(ThingServer.on(pool).transactional().start());
+    ThingServer server = open(PostgresThingServer.on(pool).transactional().start());
     ThingClient client = open(ThingClient.to(server.port()));
     for (ThingClient call : List.of(client, client.withNewKey())) {
       try (Connection connection = pool.getConnection();
@@ -179,7 +179,7 @@ class DatabaseStatesTest {
 
   @Test
   void aMissingRightIsAnOutageButARecordThatCanBeReadIsReplayed() {
-    ThingServer server = open(ThingServer.on(database.app()).start());
+    ThingServer server = open(PostgresThingServer.on(database.app()).start());
     ThingClient client = open(ThingClient.to(server.port()));
     Reply first = client.createOther(REQUEST);
 
@@ -212,7 +212,7 @@ class DatabaseStatesTest {
           """)
   void anErrorOfTheDatabaseRunsACallOpenOnlyIfTheStoreIsBrokenForEverybody(
       String state, boolean runs, String refusedAs) {
-    ThingServer server = open(ThingServer.on(database.app()).start());
+    ThingServer server = open(PostgresThingServer.on(database.app()).start());
     ThingClient client = open(ThingClient.to(server.port()));
     Reply first = client.createOther(REQUEST);
     breakInserts(state);
@@ -232,7 +232,7 @@ class DatabaseStatesTest {
 
   @Test
   void aClaimBehindALockIsRefusedRatherThanRun() {
-    ThingServer server = open(ThingServer.on(pool("lock_timeout=100")).start());
+    ThingServer server = open(PostgresThingServer.on(pool("lock_timeout=100")).start());
     ThingClient client = open(ThingClient.to(server.port()));
     try (Handle migration = database.superuser().open()) {
       migration.begin();
@@ -249,7 +249,10 @@ class DatabaseStatesTest {
   @Test
   void whereEffectAndRecordShareADatabaseAnOutageRunsNothingUnlessItIsAskedFor() {
     ThingServer server =
-        open(ThingServer.on(database.app()).execution(Execution.RESERVED_SAME_DATABASE).start());
+        open(
+            PostgresThingServer.on(database.app())
+                .execution(Execution.RESERVED_SAME_DATABASE)
+                .start());
     ThingClient client = open(ThingClient.to(server.port()));
     breakInserts("53100");
 
@@ -268,12 +271,13 @@ class DatabaseStatesTest {
   /** Returns a pool whose connections know a setting. */
   private HikariDataSource pool(String setting) {
     return open(
-        ThingServer.pool(database.appUrl() + "&options=-c%20" + setting.replace("\\ ", "%5C%20")));
+        PostgresThingServer.pool(
+            database.appUrl() + "&options=-c%20" + setting.replace("\\ ", "%5C%20")));
   }
 
   /** Returns a pool whose connections can be told anew what the role's settings are. */
   private HikariDataSource readOnlyLater() {
-    return open(ThingServer.pool(database.appUrl()));
+    return open(PostgresThingServer.pool(database.appUrl()));
   }
 
   /** As a demoted primary would: from one moment to the next, and for connections that stand. */

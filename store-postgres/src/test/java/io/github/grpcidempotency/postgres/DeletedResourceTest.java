@@ -2,15 +2,15 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
@@ -26,7 +26,7 @@ class DeletedResourceTest {
 
   @Test
   void aThingIsDeletedInSpiteOfItsKeyRowWhichStillReplays() {
-    try (ThingServer server = ThingServer.on(database.app()).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply created = client.createThing(REQUEST);
       assertThat(table.rowsOf(client.user()).toString()).contains(created.thingId().toString());

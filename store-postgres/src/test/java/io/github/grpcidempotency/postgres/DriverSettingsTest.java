@@ -1,17 +1,17 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.fault.ThingHandler.answer;
-import static io.github.grpcidempotency.fault.ThingHandler.insert;
-import static io.github.grpcidempotency.fault.ThingHandler.newThing;
+import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
+import static io.github.grpcidempotency.thing.ThingHandler.answer;
+import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingHandler;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -64,10 +64,10 @@ class DriverSettingsTest {
         "options=-c%20plan_cache_mode=force_generic_plan",
       })
   void everyCallIsAsSafeAsEver(String settings) {
-    try (HikariDataSource pool = ThingServer.pool(database.appUrl() + "&" + settings)) {
-      check(ThingServer.on(pool));
-      check(ThingServer.on(pool).transactional());
-      check(ThingServer.on(pool).handler(completing(pool)));
+    try (HikariDataSource pool = PostgresThingServer.pool(database.appUrl() + "&" + settings)) {
+      check(PostgresThingServer.on(pool));
+      check(PostgresThingServer.on(pool).transactional());
+      check(PostgresThingServer.on(pool).handler(completing(pool)));
     }
   }
 
@@ -88,7 +88,7 @@ class DriverSettingsTest {
   }
 
   /** More often than the driver needs to prepare a statement on the server. */
-  private void check(ThingServer.Builder kind) {
+  private void check(PostgresThingServer.Builder kind) {
     try (ThingServer server = kind.start();
         ThingClient client = ThingClient.to(server.port())) {
       for (int call = 1; call <= 6; call++) {

@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import com.google.rpc.Code;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.util.List;
 import java.util.UUID;
@@ -142,7 +142,7 @@ class EncryptionTest {
   void aRecordedErrorIsEncryptedToo(Execution execution) {
     ResponseProtection protection = keyset.protection();
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(
                     thing ->
                         thing
@@ -169,7 +169,7 @@ class EncryptionTest {
   @EnumSource
   void aFieldThatIsLeftOutIsNotInTheTableAndTheReplaySaysSo(Execution execution) {
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.omit("name"))
                 .execution(execution)
                 .start();
@@ -188,7 +188,7 @@ class EncryptionTest {
 
   private static ThingServer sealing(Keyset keyset, Execution execution) {
     ResponseProtection protection = keyset.protection();
-    return ThingServer.on(database.app())
+    return PostgresThingServer.on(database.app())
         .createThing(thing -> thing.protect(protection))
         .createOther(other -> other.protect(protection))
         .execution(execution)

@@ -2,9 +2,9 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -15,7 +15,7 @@ class ExpiryTest {
 
   @Test
   void aKeyWhoseRowHasExpiredButWasNotSweptIsFreeAtOnce() {
-    try (ThingServer server = ThingServer.on(database.app()).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(Things.named("of yesterday"));
       table.expire(client.user());
@@ -32,7 +32,7 @@ class ExpiryTest {
 
   @Test
   void anExpiredReservationWhoseOwnerDiedIsFreeForAnyRequest() {
-    try (ThingServer server = ThingServer.on(database.app()).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).start();
         ThingClient client = ThingClient.to(server.port())) {
       PostgresIdempotencyStore dead = PostgresIdempotencyStore.builder(database.app()).build();
       Things.win(dead, Things.claimOf(client, Things.named("of the dead")));

@@ -2,11 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingHandler;
-import io.github.grpcidempotency.fault.ThingServer;
-import io.github.grpcidempotency.fault.ThingWork;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -14,6 +9,10 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.grpc.Status;
 import java.time.Duration;
@@ -76,7 +75,7 @@ class HandlerInternalTest {
 
   private static ThingServer server(DataSource pool, IdempotentWork runner, Procedure kind) {
     ThingWork work = new ThingWork(runner, kind, pool);
-    return ThingServer.on(pool)
+    return PostgresThingServer.on(pool)
         .withoutResource()
         .createThing(thing -> thing.keyPolicy(KeyPolicy.HANDLER_INTERNAL))
         .handler(

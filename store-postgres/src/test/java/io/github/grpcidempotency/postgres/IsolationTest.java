@@ -7,15 +7,15 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 import com.google.common.collect.Sets;
 import com.google.common.io.Resources;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -109,8 +109,8 @@ class IsolationTest {
   @Test
   void twoUsersWithOneKeyNeitherSeeNorBlockNorLearnOfEachOther() {
     try (Gate gate = Gate.shut(database.superuser());
-        ThingServer server = ThingServer.on(database.app()).start();
-        ThingServer otherServer = ThingServer.on(database.app()).start();
+        ThingServer server = PostgresThingServer.on(database.app()).start();
+        ThingServer otherServer = PostgresThingServer.on(database.app()).start();
         ThingClient alice = ThingClient.to(server.port());
         ThingClient toOther = ThingClient.to(otherServer.port())) {
       CompletableFuture<Reply> slow = alice.startThing(Things.waitingAt(gate));

@@ -2,9 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.ScheduleKey;
@@ -13,6 +10,9 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.time.Instant;
 import java.util.List;
@@ -57,7 +57,7 @@ class KeySourcesTest {
   /** With what the client itself sends under the standard name, the header has two values. */
   @Test
   void aHeaderWithTwoValuesIsMalformed() {
-    try (ThingServer server = ThingServer.on(database.app()).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).start();
         ThingClient client = ThingClient.to(server.port())) {
       for (String second : List.of(client.key(), UUID_7)) {
         assertRefused(client.with("idempotency-key", second).createThing(REQUEST), KEY_INVALID);
@@ -206,7 +206,7 @@ class KeySourcesTest {
 
   @Test
   void aUuidIsTheSameInCapitals() {
-    try (ThingServer server = ThingServer.on(database.app()).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).start();
         ThingClient client = ThingClient.to(server.port()).withKey(UUID_7)) {
       assertOnce(server, client, REQUEST);
       assertThat(client.withKey(UUID_7.toUpperCase(Locale.ROOT)).createThing(REQUEST).isReplay())
@@ -287,11 +287,11 @@ class KeySourcesTest {
   }
 
   private static ThingServer described(UnaryOperator<ProcedureBuilder<Thing>> change) {
-    return ThingServer.on(database.app()).createThing(change).start();
+    return PostgresThingServer.on(database.app()).createThing(change).start();
   }
 
   private static ThingServer assigning(Execution execution) {
-    return ThingServer.on(database.app())
+    return PostgresThingServer.on(database.app())
         .createThing(thing -> thing.keyFrom(KeySource.assignedId("thing.id")))
         .execution(execution)
         .start();

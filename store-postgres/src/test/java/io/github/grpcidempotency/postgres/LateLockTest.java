@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -77,17 +77,18 @@ class LateLockTest {
   private static final class Race implements AutoCloseable {
     private final HikariDataSource pool;
     private final ThingServer late;
-    private final ThingServer winner = ThingServer.on(database.app()).transactional().start();
+    private final ThingServer winner =
+        PostgresThingServer.on(database.app()).transactional().start();
     private final ThingClient toLate;
     private final ThingClient toWinner;
 
     Race(String isolation) {
       pool =
-          ThingServer.pool(
+          PostgresThingServer.pool(
               database.appUrl()
                   + "&options=-c%20search_path=slow,pg_catalog%20-c%20default_transaction_isolation="
                   + isolation.replace(" ", "%5C%20"));
-      late = ThingServer.on(pool).transactional().start();
+      late = PostgresThingServer.on(pool).transactional().start();
       toLate = ThingClient.to(late.port());
       toWinner = ThingClient.to(winner.port()).like(toLate);
     }

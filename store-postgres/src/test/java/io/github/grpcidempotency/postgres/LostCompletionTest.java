@@ -5,10 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -30,9 +30,10 @@ class LostCompletionTest {
   @Test
   void anImmediateRetryDoesNotRunTheHandlerAgainAndTheAnswerIsRecordedOnceTheDatabaseIsBack() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
-        ThingServer cutOff = ThingServer.on(database.app()).store(proxied).lease(LEASE).start();
-        ThingServer other = ThingServer.on(database.app()).lease(LEASE).start();
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer cutOff =
+            PostgresThingServer.on(database.app()).store(proxied).lease(LEASE).start();
+        ThingServer other = PostgresThingServer.on(database.app()).lease(LEASE).start();
         ThingClient toCutOff = ThingClient.to(cutOff.port());
         ThingClient toOther = ThingClient.to(other.port()).like(toCutOff)) {
       FaultProxy.Trap cut = proxy.cutBefore(COMPLETION).andStayDown();
@@ -58,8 +59,9 @@ class LostCompletionTest {
   @Test
   void anAnswerThatWasRecordedWithoutAnybodyHearingOfItIsReplayed() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = ThingServer.on(database.app()).store(proxied).lease(LEASE).start();
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server =
+            PostgresThingServer.on(database.app()).store(proxied).lease(LEASE).start();
         ThingClient client = ThingClient.to(server.port())) {
       FaultProxy.Trap cut = proxy.cutAfter(COMPLETION);
 

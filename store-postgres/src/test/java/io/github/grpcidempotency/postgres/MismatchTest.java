@@ -3,10 +3,10 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -20,8 +20,8 @@ class MismatchTest {
   @Test
   void anotherBodyIsRefusedWhileTheFirstCallIsStillRunningAndAfterwards() {
     try (Gate gate = Gate.shut(database.superuser());
-        ThingServer first = ThingServer.on(database.app()).start();
-        ThingServer second = ThingServer.on(database.app()).start();
+        ThingServer first = PostgresThingServer.on(database.app()).start();
+        ThingServer second = PostgresThingServer.on(database.app()).start();
         ThingClient toFirst = ThingClient.to(first.port());
         ThingClient toSecond = ThingClient.to(second.port()).like(toFirst)) {
       CreateThingRequest request = Things.waitingAt(gate);

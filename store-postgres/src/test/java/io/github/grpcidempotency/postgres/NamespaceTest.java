@@ -2,13 +2,13 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,7 +33,7 @@ class NamespaceTest {
   @ParameterizedTest
   @EnumSource
   void everyScopeHasAnOperationOfItsOwnUnderTheSameKey(Execution execution) {
-    try (ThingServer server = ThingServer.on(database.app()).execution(execution).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).execution(execution).start();
         ThingClient alice = ThingClient.to(server.port())) {
       ThingClient bob = alice.as(UUID.randomUUID());
       Map<ThingClient, Reply> first = new LinkedHashMap<>();
@@ -68,7 +68,7 @@ class NamespaceTest {
   @Test
   void everyScopeHasAnOperationOfItsOwnForTheSameContent() {
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.keyFrom(KeySource.content("name")))
                 .start();
         ThingClient alice = ThingClient.to(server.port()).withoutKey()) {
@@ -84,7 +84,7 @@ class NamespaceTest {
   @ParameterizedTest
   @ValueSource(strings = {"-", "-/p", "a/-", "a:b", "a/p:q", "a/p/q", ".", "~a", "-a", "ä", "a b"})
   void aNameThatWouldReadLikeAnotherScopeIsNoName(String namespace) {
-    try (ThingServer server = ThingServer.on(database.app()).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).start();
         ThingClient client = ThingClient.to(server.port())) {
       ThingClient forger = client.in(namespace);
 
@@ -99,7 +99,7 @@ class NamespaceTest {
   @Test
   void aKeyThatReadsLikeAnotherScopesIsAKeyOfItsOwnScope() {
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.keyFormat(KeyFormat.matching(Pattern.compile(".*"))))
                 .start();
         ThingClient client = ThingClient.to(server.port())) {

@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.OutagePolicy;
-import io.github.grpcidempotency.testing.LogLines;
+import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
@@ -34,11 +34,11 @@ class OutageTest {
     EmbeddedPostgres postgres = start(port, data);
     try (TestDatabase database = TestDatabase.in(postgres);
         ThingServer open =
-            ThingServer.on(ThingServer.pool(database.appUrl()))
+            PostgresThingServer.on(PostgresThingServer.pool(database.appUrl()))
                 .otherOutage(OutagePolicy.FAIL_OPEN)
                 .start();
         ThingServer closed =
-            ThingServer.on(ThingServer.pool(database.appUrl()))
+            PostgresThingServer.on(PostgresThingServer.pool(database.appUrl()))
                 .otherOutage(OutagePolicy.FAIL_CLOSED)
                 .start();
         ThingClient toOpen = ThingClient.to(open.port());
@@ -88,8 +88,9 @@ class OutageTest {
       throws IOException {
     EmbeddedPostgres postgres = start(freePort(), data);
     try (TestDatabase database = TestDatabase.in(postgres);
-        HikariDataSource pool = ThingServer.pool(database.appUrl());
-        ThingServer server = ThingServer.on(pool).otherOutage(OutagePolicy.FAIL_CLOSED).start();
+        HikariDataSource pool = PostgresThingServer.pool(database.appUrl());
+        ThingServer server =
+            PostgresThingServer.on(pool).otherOutage(OutagePolicy.FAIL_CLOSED).start();
         ThingClient client = ThingClient.to(server.port())) {
       List<Reply> replies = new CopyOnWriteArrayList<>();
       AtomicBoolean stopped = new AtomicBoolean();

@@ -9,9 +9,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -22,9 +19,12 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.testing.LogLines;
+import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -60,7 +60,7 @@ class OutboxStatusTest {
   })
   void aWordThatIsMappedIsTold(String word, String status) {
     try (LogLines log = LogLines.listen();
-        ThingServer server = ThingServer.on(database.app()).start()) {
+        ThingServer server = PostgresThingServer.on(database.app()).start()) {
       assertThat(replayStatus(server, "status = '" + word + "'")).contains(status);
       assertThat(log.warnings()).isEmpty();
     }
@@ -71,9 +71,9 @@ class OutboxStatusTest {
   void anyOtherValueIsProcessingAndAWarning(String value) {
     try (LogLines log = LogLines.listen();
         ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .outbox(
-                    OutboxStatusResolver.query(ThingServer.OUTBOX_QUERY)
+                    OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
                         .map(COMPLETED, "done")
                         .map(FAILED, "failed")
                         .whenAbsent(COMPLETED))
@@ -85,10 +85,12 @@ class OutboxStatusTest {
 
   @Test
   void anEmptyOutboxIsProcessingUnlessTheServiceSaysOtherwise() {
-    try (ThingServer server = ThingServer.on(database.app()).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).start();
         ThingServer deletingServer =
-            ThingServer.on(database.app())
-                .outbox(OutboxStatusResolver.query(ThingServer.OUTBOX_QUERY).whenAbsent(COMPLETED))
+            PostgresThingServer.on(database.app())
+                .outbox(
+                    OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
+                        .whenAbsent(COMPLETED))
                 .start();
         ThingClient client = ThingClient.to(server.port());
         ThingClient toDeleting = ThingClient.to(deletingServer.port()).like(client)) {
@@ -110,7 +112,9 @@ class OutboxStatusTest {
   void aQueryThatFailsForOneThingIsProcessingAndAWarning(String query) {
     try (LogLines log = LogLines.listen();
         ThingServer server =
-            ThingServer.on(database.app()).outbox(OutboxStatusResolver.query(query)).start()) {
+            PostgresThingServer.on(database.app())
+                .outbox(OutboxStatusResolver.query(query))
+                .start()) {
       assertThat(replayStatus(server, "status = 'done'")).contains("processing");
       assertThat(log.warnings()).anyMatch(line -> line.contains("outbox query"));
     }
@@ -124,9 +128,9 @@ class OutboxStatusTest {
             + " WHERE thing_id = :resource_id";
     try (LogLines log = LogLines.listen();
         FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource pool = ThingServer.pool(proxy.jdbcUrl());
+        HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer server =
-            ThingServer.on(pool)
+            PostgresThingServer.on(pool)
                 .outbox(OutboxStatusResolver.query(query).map(COMPLETED, "done"))
                 .execution(execution)
                 .start();
@@ -153,7 +157,7 @@ class OutboxStatusTest {
         OutboxStatusResolver.query(query.replaceAll("\\bk\\b", alias))
             .map(PROCESSING, "pending")
             .map(COMPLETED, "done");
-    try (ThingServer server = ThingServer.on(database.app()).outbox(outbox).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).outbox(outbox).start();
         ThingClient client = ThingClient.to(server.port());
         ThingClient other = ThingClient.to(server.port())) {
       client.createThing(REQUEST);
@@ -211,7 +215,7 @@ class OutboxStatusTest {
   @Test
   void anOutboxThatIsGoneIsProcessingAndAWarning() {
     try (LogLines log = LogLines.listen();
-        ThingServer server = ThingServer.on(database.app()).start();
+        ThingServer server = PostgresThingServer.on(database.app()).start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply created = client.createThing(REQUEST);
       superuser.useHandle(handle -> handle.execute("ALTER TABLE app.outbox RENAME TO gone"));
@@ -238,7 +242,9 @@ class OutboxStatusTest {
     Procedure procedure =
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
             .status(
-                OutboxStatusResolver.query(ThingServer.OUTBOX_QUERY).whenAbsent(COMPLETED).build())
+                OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
+                    .whenAbsent(COMPLETED)
+                    .build())
             .execution(execution)
             .build();
     ClaimRequest request =

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.PgBouncer;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -18,7 +17,7 @@ class PgBouncerContractTest extends PostgresIdempotencyStoreContractTest {
   @BeforeAll
   static void startPooler() {
     pooler = PgBouncer.before(database.appUrl(), 10);
-    pool = ThingServer.pool(pooler.jdbcUrl());
+    pool = PostgresThingServer.pool(pooler.jdbcUrl());
   }
 
   @AfterAll

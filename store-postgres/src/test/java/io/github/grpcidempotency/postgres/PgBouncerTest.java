@@ -8,12 +8,11 @@ import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.PgBouncer;
 import io.github.grpcidempotency.fault.ServerProcess;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingHandler;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,10 +51,10 @@ class PgBouncerTest {
     TRANSACTIONAL;
 
     ThingServer start(HikariDataSource pool) {
-      ThingServer.Builder server = ThingServer.on(pool);
+      PostgresThingServer.Builder server = PostgresThingServer.on(pool);
       return switch (this) {
         case RESERVED -> server.start();
-        case COMPLETING -> server.handler(ThingHandler.completing(pool)).start();
+        case COMPLETING -> server.handler(ThingHandlers.completing(pool)).start();
         case TRANSACTIONAL -> server.transactional().start();
       };
     }
@@ -78,8 +77,8 @@ class PgBouncerTest {
   @ParameterizedTest
   @EnumSource
   void manyUsersOnFewServerConnectionsEachGetTheirOwnAnswerAndOneThing(Form form) {
-    try (HikariDataSource leftPool = ThingServer.pool(pooler.jdbcUrl());
-        HikariDataSource rightPool = ThingServer.pool(pooler.jdbcUrl());
+    try (HikariDataSource leftPool = PostgresThingServer.pool(pooler.jdbcUrl());
+        HikariDataSource rightPool = PostgresThingServer.pool(pooler.jdbcUrl());
         ThingServer left = form.start(leftPool);
         ThingServer right = form.start(rightPool);
         ThingClient toLeft = ThingClient.to(left.port());
@@ -131,10 +130,13 @@ class PgBouncerTest {
   @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
   void aServerKilledWhileItsHandlerRunsIsTakenOver(Form form) {
     try (Gate gate = Gate.shut(database.superuser());
-        HikariDataSource pool = ThingServer.pool(pooler.jdbcUrl());
+        HikariDataSource pool = PostgresThingServer.pool(pooler.jdbcUrl());
         ServerProcess doomed =
             ServerProcess.start(
-                ThingServer.class, pooler.jdbcUrl(), Long.toString(LEASE.toMillis()), form.word());
+                PostgresThingServer.class,
+                pooler.jdbcUrl(),
+                Long.toString(LEASE.toMillis()),
+                form.word());
         ThingServer survivor = form.start(pool);
         ThingClient toDoomed = ThingClient.to(Integer.parseInt(doomed.awaitLine("port")));
         ThingClient toSurvivor = ThingClient.to(survivor.port()).like(toDoomed)) {
@@ -159,7 +161,7 @@ class PgBouncerTest {
   void waitingDuplicatesPollForNotificationsDoNotArrive() {
     try (Gate gate = Gate.shut(database.superuser());
         FaultProxy proxy = FaultProxy.before(pooler.jdbcUrl());
-        HikariDataSource pool = ThingServer.pool(proxy.jdbcUrl());
+        HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer left = attaching(pool, Optional.empty());
         ThingServer right = attaching(pool, Optional.empty());
         ThingClient toLeft = ThingClient.to(left.port());
@@ -181,8 +183,8 @@ class PgBouncerTest {
   void aMaintenancePoolPastThePoolerIsNotified() {
     try (Gate gate = Gate.shut(database.superuser());
         FaultProxy past = FaultProxy.before(database.appUrl());
-        HikariDataSource pool = ThingServer.pool(pooler.jdbcUrl());
-        HikariDataSource maintenance = ThingServer.pool(past.jdbcUrl());
+        HikariDataSource pool = PostgresThingServer.pool(pooler.jdbcUrl());
+        HikariDataSource maintenance = PostgresThingServer.pool(past.jdbcUrl());
         ThingServer left = attaching(pool, Optional.of(maintenance));
         ThingServer right = attaching(pool, Optional.of(maintenance));
         ThingClient toLeft = ThingClient.to(left.port());
@@ -203,7 +205,7 @@ class PgBouncerTest {
     table.clear();
     table.add(25, Duration.ofHours(-1));
     table.add(5, Duration.ofHours(1));
-    try (HikariDataSource pool = ThingServer.pool(pooler.jdbcUrl());
+    try (HikariDataSource pool = PostgresThingServer.pool(pooler.jdbcUrl());
         ExpirySweeper sweeper = ExpirySweeper.builder(pool).batchSize(10).build()) {
       assertThat(sweeper.sweep()).isEqualTo(25);
     }
@@ -212,8 +214,8 @@ class PgBouncerTest {
 
   private static ThingServer attaching(
       HikariDataSource pool, Optional<HikariDataSource> maintenance) {
-    ThingServer.Builder server =
-        ThingServer.on(pool)
+    PostgresThingServer.Builder server =
+        PostgresThingServer.on(pool)
             .createThing(thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))));
     maintenance.ifPresent(server::maintenance);
     return server.start();

@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.testing.LogLines;
+import io.github.grpcidempotency.test.LogLines;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -53,7 +52,7 @@ class PostgresCompletionWatchTest {
   void anOutageIsLoggedInOneLine() throws IOException {
     try (LogLines log = LogLines.listen();
         HikariDataSource nowhere =
-            ThingServer.pool("jdbc:postgresql://localhost:" + closedPort() + "/");
+            PostgresThingServer.pool("jdbc:postgresql://localhost:" + closedPort() + "/");
         PostgresCompletionWatch watch = new PostgresCompletionWatch(nowhere, SCHEMA, key -> {})) {
       watch.add(new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"));
 

@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;
@@ -158,8 +158,8 @@ class ReplayGuardTest {
     }
   }
 
-  private ThingServer.Builder attaching(Execution execution) {
-    return ThingServer.on(database.app())
+  private PostgresThingServer.Builder attaching(Execution execution) {
+    return PostgresThingServer.on(database.app())
         .createThing(
             thing ->
                 thing
@@ -168,8 +168,8 @@ class ReplayGuardTest {
         .execution(execution);
   }
 
-  private static ThingServer.Builder guarded(ReplayGuard guard, Execution execution) {
-    return ThingServer.on(database.app())
+  private static PostgresThingServer.Builder guarded(ReplayGuard guard, Execution execution) {
+    return PostgresThingServer.on(database.app())
         .createThing(thing -> thing.guard(guard))
         .execution(execution);
   }

@@ -3,13 +3,13 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.RetentionClass;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -50,7 +50,7 @@ class RetentionTest {
   void aRecordLastsAsLongAsItsProcedureSaysAndTheClientIsToldUntilWhen(
       Execution execution, Duration retention) {
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.retention(retention))
                 .execution(execution)
                 .start();
@@ -70,7 +70,7 @@ class RetentionTest {
   void aChangeWhileTheServerRunsCountsForKeysToCome(Execution execution) {
     AtomicReference<Duration> retention = new AtomicReference<>(Duration.ofHours(1));
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.retention(retention::get))
                 .execution(execution)
                 .start();
@@ -94,7 +94,7 @@ class RetentionTest {
     AtomicReference<Duration> retention = new AtomicReference<>(Duration.ofHours(1));
     try (Gate gate = Gate.shut(database.superuser());
         ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.retention(retention::get))
                 .execution(execution)
                 .start();
@@ -114,7 +114,7 @@ class RetentionTest {
   @EnumSource
   void aReplayWhoseRetentionCannotBeExtendedIsStillAReplay(Execution execution) {
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(
                     thing ->
                         thing
@@ -148,7 +148,7 @@ class RetentionTest {
   @EnumSource
   void aRefusedCallExtendsNoRetention(Execution execution) {
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(
                     thing ->
                         thing
@@ -178,7 +178,7 @@ class RetentionTest {
   void countedFromTheLastReplayARecordLastsAsLongAsItIsAskedFor(Execution execution) {
     Duration retention = Duration.ofHours(1);
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.retention(retention).retainFromLastReplay())
                 .execution(execution)
                 .start();
@@ -200,7 +200,7 @@ class RetentionTest {
   @EnumSource
   void countedFromItsCreationARecordIsNotProlongedByReplays(Execution execution) {
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.retention(Duration.ofHours(1)))
                 .execution(execution)
                 .start();
@@ -224,7 +224,7 @@ class RetentionTest {
   void aSettingThatTurnsBadStopsNoCallAndFreesNoKey() {
     AtomicReference<Duration> retention = new AtomicReference<>(Duration.ofHours(1));
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.retention(retention::get))
                 .start();
         ThingClient client = ThingClient.to(server.port())) {

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnknownFieldSet;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -103,7 +103,7 @@ class RollingChangeTest {
   @ParameterizedTest
   @EnumSource
   void aFieldThatSaysItselfToChangeMayChange(Execution execution) {
-    try (ThingServer server = ThingServer.on(database.app()).execution(execution).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).execution(execution).start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(REQUEST.toBuilder().setSentAt("10:00").build());
 
@@ -118,7 +118,7 @@ class RollingChangeTest {
   @ParameterizedTest
   @EnumSource
   void aFieldThatTheServerDoesNotKnowIsPartOfTheRequest(Execution execution) {
-    try (ThingServer server = ThingServer.on(database.app()).execution(execution).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).execution(execution).start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(ofNewerClient("red"));
 
@@ -130,14 +130,14 @@ class RollingChangeTest {
   }
 
   private static ThingServer older(Execution execution) {
-    return ThingServer.on(database.app())
+    return PostgresThingServer.on(database.app())
         .createThing(thing -> thing.fingerprint(Fingerprinter.wholeRequest()))
         .execution(execution)
         .start();
   }
 
   private static ThingServer newer(Execution execution) {
-    return ThingServer.on(database.app())
+    return PostgresThingServer.on(database.app())
         .createThing(
             thing -> thing.fingerprint(Fingerprinter.wholeRequest().ignoringSince(2, "labels")))
         .execution(execution)

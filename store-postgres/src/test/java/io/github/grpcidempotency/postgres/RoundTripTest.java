@@ -5,12 +5,12 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -26,8 +26,8 @@ class RoundTripTest {
   @Test
   void aClaimAndACompletionAndAReplayWithItsOutboxStatusAreOneRoundTripEach() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = ThingServer.on(database.app()).store(proxied).start();
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = PostgresThingServer.on(database.app()).store(proxied).start();
         ThingClient client = ThingClient.to(server.port())) {
       client.withKey(UUID.randomUUID().toString()).createThing(REQUEST);
       proxy.forgetRoundTrips();
@@ -48,7 +48,7 @@ class RoundTripTest {
   @Test
   void theLeasesOfAServerAreRenewedInOneRoundTripAndAReleaseIsOne() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingClient client = ThingClient.to(1)) {
       IdempotencyStore store = PostgresIdempotencyStore.builder(proxied).build();
       List<Claim> claims =
@@ -69,7 +69,7 @@ class RoundTripTest {
 
   @Test
   void aReplayWritesNothing() {
-    try (ThingServer server = ThingServer.on(database.app()).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).start();
         ThingClient client = ThingClient.to(server.port())) {
       client.createThing(REQUEST);
       List<String> row = table.rowsOf(client.user());

@@ -5,9 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -15,6 +12,8 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -38,7 +37,7 @@ class StaleOwnerTest {
   void aServerStoppedPastItsLeaseCanNeitherRenewNorCompleteNorReleaseItsSuccessorsRow() {
     try (Gate gate = Gate.shut(database.superuser());
         ServerProcess stale =
-            ServerProcess.start(ThingServer.class, database.appUrl(), LEASE_MILLIS);
+            ServerProcess.start(PostgresThingServer.class, database.appUrl(), LEASE_MILLIS);
         ThingClient completing = ThingClient.to(Integer.parseInt(stale.awaitLine("port")));
         ThingClient releasing = completing.withKey(UUID.randomUUID().toString())) {
       CreateThingRequest succeeds = Things.waitingAt(gate);

@@ -3,10 +3,10 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.util.ArrayList;
@@ -27,8 +27,8 @@ class StampedeTest {
   @RepeatedTest(5)
   void aHundredCallsAtOnceOverTwoServersRunTheHandlerOnce() {
     CreateThingRequest request = Things.named("wanted by many");
-    try (ThingServer left = ThingServer.on(database.app()).start();
-        ThingServer right = ThingServer.on(database.newAppPool()).start();
+    try (ThingServer left = PostgresThingServer.on(database.app()).start();
+        ThingServer right = PostgresThingServer.on(database.newAppPool()).start();
         ThingClient toLeft = ThingClient.to(left.port());
         ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
       List<CompletableFuture<Reply>> calls = new ArrayList<>();

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -25,8 +25,8 @@ class StandbyTest {
     int port = freePort();
     EmbeddedPostgres postgres = start(port, data);
     try (TestDatabase database = TestDatabase.in(postgres);
-        HikariDataSource pool = ThingServer.pool(database.appUrl());
-        ThingServer server = ThingServer.on(pool).transactional().start();
+        HikariDataSource pool = PostgresThingServer.pool(database.appUrl());
+        ThingServer server = PostgresThingServer.on(pool).transactional().start();
         ThingClient client = ThingClient.to(server.port())) {
       ThingClient.Reply first = client.createThing(REQUEST);
       ThingClient.Reply other = client.withNewKey().createOther(REQUEST);

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -199,7 +198,7 @@ class StartupCheckTest {
 
   @Test
   void aDatabaseOutOfReachIsNotMistakenForAWrongOne() {
-    try (HikariDataSource pool = ThingServer.pool("jdbc:postgresql://127.0.0.1:1/none")) {
+    try (HikariDataSource pool = PostgresThingServer.pool("jdbc:postgresql://127.0.0.1:1/none")) {
       assertThatThrownBy(() -> PostgresIdempotencyStore.builder(pool).build().verify(List.of()))
           .isInstanceOf(StoreException.class);
     }
@@ -218,7 +217,7 @@ class StartupCheckTest {
   }
 
   private static void verify(String url, Procedure... procedures) {
-    try (HikariDataSource pool = ThingServer.pool(url)) {
+    try (HikariDataSource pool = PostgresThingServer.pool(url)) {
       Things.verify(PostgresIdempotencyStore.builder(pool).build(), procedures);
     }
   }

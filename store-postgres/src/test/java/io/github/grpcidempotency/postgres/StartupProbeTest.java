@@ -7,12 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.testing.LogLines;
+import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
@@ -52,7 +51,7 @@ class StartupProbeTest {
   @Test
   void itTakesAFewDozenRoundTripsOnOnePool() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource pool = ThingServer.pool(proxy.jdbcUrl())) {
+        HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl())) {
       verify(pool, TRANSACTIONAL);
 
       assertThat(proxy.roundTrips()).hasSizeBetween(15, 40);
@@ -249,7 +248,8 @@ class StartupProbeTest {
 
   @Test
   void aMaintenancePoolOutOfReachIsNotMistakenForAWrongOne() {
-    try (HikariDataSource nowhere = ThingServer.pool("jdbc:postgresql://127.0.0.1:1/none")) {
+    try (HikariDataSource nowhere =
+        PostgresThingServer.pool("jdbc:postgresql://127.0.0.1:1/none")) {
       assertThatThrownBy(() -> verify(database.app(), nowhere)).isInstanceOf(StoreException.class);
     }
   }
@@ -299,7 +299,7 @@ class StartupProbeTest {
       })
   void aConnectionThatIsCutWhileItChecksIsNotMistakenForAWrongOne(String statement) {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource pool = ThingServer.pool(proxy.jdbcUrl())) {
+        HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl())) {
       FaultProxy.Trap trap = proxy.cutBefore(statement);
       assertThatCode(
               () -> {
@@ -334,7 +334,7 @@ class StartupProbeTest {
   }
 
   private HikariDataSource withSettings(String settings) {
-    return ThingServer.pool(database.appUrl() + "&" + settings);
+    return PostgresThingServer.pool(database.appUrl() + "&" + settings);
   }
 
   private HikariDataSource pool(Consumer<HikariConfig> settings) {

@@ -1,17 +1,17 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.fault.ThingHandler.answer;
-import static io.github.grpcidempotency.fault.ThingHandler.insert;
-import static io.github.grpcidempotency.fault.ThingHandler.newThing;
+import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
+import static io.github.grpcidempotency.thing.ThingHandler.answer;
+import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingHandler;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.time.Duration;
 import java.time.OffsetDateTime;
@@ -222,7 +222,7 @@ class StrictCompletionTest {
   }
 
   private static ThingServer server(Duration lease, ThingHandler handler) {
-    return ThingServer.on(database.app()).lease(lease).handler(handler).start();
+    return PostgresThingServer.on(database.app()).lease(lease).handler(handler).start();
   }
 
   private void awaitRenewal(UUID user) {

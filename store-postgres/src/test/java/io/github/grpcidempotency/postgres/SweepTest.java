@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.SetupException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -102,7 +101,7 @@ class SweepTest {
 
     String impatient = database.appUrl() + "&options=-c%20lock_timeout=2000";
     try (Handle other = database.superuser().open();
-        HikariDataSource pool = ThingServer.pool(impatient);
+        HikariDataSource pool = PostgresThingServer.pool(impatient);
         ExpirySweeper sweeper = ExpirySweeper.builder(pool).build()) {
       other.begin();
       other
@@ -229,7 +228,7 @@ class SweepTest {
 
   @Test
   void aSweeperStartsWhileTheDatabaseIsOutOfReach() {
-    try (HikariDataSource nowhere = ThingServer.pool("jdbc:postgresql://127.0.0.1:1/none");
+    try (HikariDataSource nowhere = PostgresThingServer.pool("jdbc:postgresql://127.0.0.1:1/none");
         ExpirySweeper sweeper = ExpirySweeper.builder(nowhere).build()) {
       assertThat(sweeper.start()).isSameAs(sweeper);
     }

@@ -2,19 +2,15 @@ package io.github.grpcidempotency.postgres;
 
 import static org.awaitility.Awaitility.await;
 
-import com.google.common.base.Suppliers;
 import com.google.common.io.Resources;
-import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.testing.PostgresFixture;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.extension.AfterAllCallback;
@@ -36,76 +32,39 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
   private static final String APP = "things_app";
   private static final String SUPERUSER = "postgres";
 
-  /** Has the template in it, of which every database there is a copy. */
-  private static final Supplier<EmbeddedPostgres> SHARED_SERVER =
-      Suppliers.memoize(TestDatabase::startServer);
+  /** The server is the one that all tests of this JVM share; it starts with the first. */
+  private static final PostgresFixture.Builder SHARED = migrated();
 
-  private static final String TEMPLATE = "things_template";
-  private static final AtomicInteger databases = new AtomicInteger();
+  private static final PostgresFixture.Builder UNMIGRATED = PostgresFixture.withRoles(OWNER, APP);
 
-  private static final String CREATE_ROLES =
-      """
-      DO $$
-      BEGIN
-        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'things_app') THEN
-          CREATE ROLE things_owner LOGIN NOSUPERUSER NOBYPASSRLS;
-          CREATE ROLE things_app LOGIN NOSUPERUSER NOBYPASSRLS;
-        END IF;
-      END
-      $$
-      """;
-
-  private final EmbeddedPostgres server;
-  private final String name;
+  private final PostgresFixture fixture;
   private final List<HikariDataSource> pools = new ArrayList<>();
-  private final HikariDataSource app;
 
-  private TestDatabase(EmbeddedPostgres server, String name) {
-    this.server = server;
-    this.name = name;
-    this.app = newAppPool();
+  private TestDatabase(PostgresFixture fixture) {
+    this.fixture = fixture;
+    pools.add(fixture.pool());
   }
 
-  /**
-   * Creates a database on the server that all tests of this JVM share; it starts with the first.
-   */
+  /** Creates a database on the shared server. */
   static TestDatabase create() {
-    EmbeddedPostgres server = SHARED_SERVER.get();
-    String name = "test_" + databases.incrementAndGet();
-    Jdbi.create(server.getPostgresDatabase())
-        .useHandle(
-            handle ->
-                handle.execute(
-                    "CREATE DATABASE %s OWNER %s TEMPLATE %s".formatted(name, OWNER, TEMPLATE)));
-    return new TestDatabase(server, name);
+    return new TestDatabase(SHARED.create());
   }
 
   /** Creates a database on the shared server that nobody has migrated. */
   static TestDatabase unmigrated() {
-    EmbeddedPostgres server = SHARED_SERVER.get();
-    String name = "test_" + databases.incrementAndGet();
-    Jdbi.create(server.getPostgresDatabase())
-        .useHandle(handle -> handle.execute("CREATE DATABASE %s OWNER %s".formatted(name, OWNER)));
-    return new TestDatabase(server, name);
+    return new TestDatabase(UNMIGRATED.create());
   }
 
   /** Creates a database on a server of the test's own, for those that stop it. */
   static TestDatabase in(EmbeddedPostgres server) {
-    String name = "test_" + databases.incrementAndGet();
-    createMigrated(server, name);
-    return new TestDatabase(server, name);
+    return new TestDatabase(
+        migrated().server(server.getJdbcUrl(SUPERUSER, SUPERUSER), SUPERUSER, "").create());
   }
 
-  private static void createMigrated(EmbeddedPostgres server, String name) {
-    Jdbi.create(server.getPostgresDatabase())
-        .useHandle(
-            handle -> {
-              handle.execute(CREATE_ROLES);
-              handle.execute("CREATE DATABASE %s OWNER %s".formatted(name, OWNER));
-            });
-    DataSource owner = server.getDatabase(OWNER, name);
-    IdempotencySchema.migrate(owner);
-    runHostMigration(owner);
+  private static PostgresFixture.Builder migrated() {
+    return PostgresFixture.withRoles(OWNER, APP)
+        .migrate(IdempotencySchema::migrate)
+        .migrate(TestDatabase::runHostMigration);
   }
 
   /** Runs what a host's own migration does, after the library's. */
@@ -116,7 +75,7 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
 
   /** Returns the application's pool, as a service has one. */
   HikariDataSource app() {
-    return app;
+    return fixture.pool();
   }
 
   /** Returns another pool of the application: another server of the same service. */
@@ -126,12 +85,7 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
 
   /** Returns another pool of the application, of so many connections. */
   HikariDataSource newAppPool(int size) {
-    HikariConfig config = new HikariConfig();
-    config.setDataSource(server.getDatabase(APP, name));
-    config.setMaximumPoolSize(size);
-    config.setMinimumIdle(0);
-    config.setConnectionTimeout(Duration.ofSeconds(10).toMillis());
-    HikariDataSource pool = new HikariDataSource(config);
+    HikariDataSource pool = fixture.newPool(size);
     pools.add(pool);
     return pool;
   }
@@ -149,22 +103,22 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
 
   /** Connects as the owner of all tables, whom forced row-level security binds as well. */
   DataSource owner() {
-    return server.getDatabase(OWNER, name);
+    return fixture.owner();
   }
 
   /** Returns where another process finds this database, as the owner of all tables. */
   String ownerUrl() {
-    return server.getJdbcUrl(OWNER, name);
+    return fixture.jdbcUrl(OWNER);
   }
 
   /** Connects as a role that a test has made. */
   DataSource as(String role) {
-    return server.getDatabase(role, name);
+    return fixture.as(role);
   }
 
   /** Connects past row-level security, to look at what is really there. */
   Jdbi superuser() {
-    return Jdbi.create(server.getDatabase(SUPERUSER, name));
+    return Jdbi.create(fixture.superuser());
   }
 
   /** Returns the columns, functions and constraints of a schema, in order. */
@@ -196,7 +150,7 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
 
   /** Returns where another process finds this database, as the application. */
   String appUrl() {
-    return server.getJdbcUrl(APP, name);
+    return fixture.jdbcUrl(APP);
   }
 
   @Override
@@ -206,7 +160,7 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
 
   @Override
   public void close() {
-    pools.forEach(HikariDataSource::close);
+    fixture.close();
   }
 
   private static String hostMigration() {
@@ -215,16 +169,6 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
           Resources.getResource(TestDatabase.class, "things.sql"), StandardCharsets.UTF_8);
     } catch (IOException impossible) {
       throw new UncheckedIOException(impossible);
-    }
-  }
-
-  private static EmbeddedPostgres startServer() {
-    try {
-      EmbeddedPostgres server = EmbeddedPostgres.builder().start();
-      createMigrated(server, TEMPLATE);
-      return server;
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
     }
   }
 }

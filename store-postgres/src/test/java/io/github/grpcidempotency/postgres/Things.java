@@ -1,8 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
@@ -17,6 +15,8 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.util.Optional;
 import java.util.UUID;
 

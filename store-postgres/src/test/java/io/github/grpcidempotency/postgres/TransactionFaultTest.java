@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.fault.ThingHandler.insert;
-import static io.github.grpcidempotency.fault.ThingHandler.newThing;
+import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
+import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -9,14 +9,14 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingHandler;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -53,7 +53,7 @@ class TransactionFaultTest {
     try (Gate gate = Gate.shut(database.superuser());
         ServerProcess doomed =
             ServerProcess.start(
-                ThingServer.class,
+                PostgresThingServer.class,
                 database.appUrl(),
                 Long.toString(LEASE.toMillis()),
                 "transactional");
@@ -78,8 +78,8 @@ class TransactionFaultTest {
   @Test
   void aConnectionCutBeforeItsCommitLeavesNothingAndARetryRuns() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = ThingServer.on(proxied).lease(LEASE).transactional().start();
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = PostgresThingServer.on(proxied).lease(LEASE).transactional().start();
         ThingClient client = ThingClient.to(server.port())) {
       FaultProxy.Trap cut = proxy.cutBefore(COMMIT);
 
@@ -99,8 +99,8 @@ class TransactionFaultTest {
   @Test
   void aConnectionCutAfterItsCommitIsRetriedAndReplayed() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = ThingServer.on(proxied).lease(LEASE).transactional().start();
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = PostgresThingServer.on(proxied).lease(LEASE).transactional().start();
         ThingClient client = ThingClient.to(server.port())) {
       FaultProxy.Trap cut = proxy.cutAfter(COMMIT);
 
@@ -119,8 +119,8 @@ class TransactionFaultTest {
   @Test
   void aCommitOfACallWithoutAKeyThatNobodyHeardOfIsUnknown() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = ThingServer.on(proxied).transactional().start();
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = PostgresThingServer.on(proxied).transactional().start();
         ThingClient client = ThingClient.to(server.port()).withoutKey()) {
       proxy.cutAfter(COMMIT);
 
@@ -133,8 +133,8 @@ class TransactionFaultTest {
   @Test
   void aConnectionCutInTheHandlerLeavesNothingAndARetryRuns() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = ThingServer.on(proxied).lease(LEASE).transactional().start();
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = PostgresThingServer.on(proxied).lease(LEASE).transactional().start();
         ThingClient client = ThingClient.to(server.port())) {
       FaultProxy.Trap cut = proxy.cutAfter(EFFECT);
 
@@ -150,8 +150,8 @@ class TransactionFaultTest {
   @Test
   void aClaimThatIsCutOffIsTriedAgain() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = ThingServer.on(proxied).lease(LEASE).transactional().start();
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = PostgresThingServer.on(proxied).lease(LEASE).transactional().start();
         ThingClient client = ThingClient.to(server.port())) {
       for (FaultProxy.Trap cut : List.of(proxy.cutBefore(CLAIM), proxy.cutAfter(CLAIM))) {
         // Cut off after it has won the lock, a claim is in its own way until the database notices.
@@ -168,8 +168,8 @@ class TransactionFaultTest {
   @Test
   void withoutADatabaseEveryCallIsRefusedAndNoHandlerRuns() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = ThingServer.on(proxied).transactional().start();
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = PostgresThingServer.on(proxied).transactional().start();
         ThingClient client = ThingClient.to(server.port())) {
       proxied.getHikariPoolMXBean().softEvictConnections(); // nothing of a claim is ever sent
       proxy.refuse();
@@ -188,8 +188,8 @@ class TransactionFaultTest {
 
   @Test
   void anExhaustedPoolRefusesEveryCallAndNoHandlerRuns() throws SQLException {
-    try (HikariDataSource small = ThingServer.pool(database.appUrl());
-        ThingServer server = ThingServer.on(small).transactional().start();
+    try (HikariDataSource small = PostgresThingServer.pool(database.appUrl());
+        ThingServer server = PostgresThingServer.on(small).transactional().start();
         ThingClient client = ThingClient.to(server.port())) {
       small.getHikariConfigMXBean().setMaximumPoolSize(1);
       small.getHikariPoolMXBean().softEvictConnections(); // the start-up check needs two
@@ -256,10 +256,11 @@ class TransactionFaultTest {
 
   @Test
   void claimAndRecordTakeOneRoundTripMoreThanAPlainTransaction() {
-    ThingHandler writing = ThingHandler.transactional();
+    ThingHandler writing = ThingHandlers.transactional();
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = ThingServer.on(proxied).lease(LEASE).transactional(writing).start();
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server =
+            PostgresThingServer.on(proxied).lease(LEASE).transactional(writing).start();
         ThingClient client = ThingClient.to(server.port())) {
       client.withNewKey().createThing(REQUEST);
       proxy.forgetRoundTrips();
@@ -303,12 +304,12 @@ class TransactionFaultTest {
           if (forget.get()) {
             insert(ClaimTransaction.handle(), newThing(request));
           } else {
-            ThingHandler.transactional().create(request, answer);
+            ThingHandlers.transactional().create(request, answer);
           }
         };
     for (boolean keyed : List.of(true, false)) {
       try (ThingServer server =
-              ThingServer.on(database.app())
+              PostgresThingServer.on(database.app())
                   .lease(Duration.ofMillis(300))
                   .transactional(forgetful)
                   .start();
@@ -333,8 +334,8 @@ class TransactionFaultTest {
     }
   }
 
-  private static ThingServer.Builder server() {
-    return ThingServer.on(database.app()).lease(LEASE).transactional();
+  private static PostgresThingServer.Builder server() {
+    return PostgresThingServer.on(database.app()).lease(LEASE).transactional();
   }
 
   private static Reply untilAnswered(ThingClient client, CreateThingRequest request) {

@@ -1,22 +1,22 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.fault.ThingHandler.answer;
-import static io.github.grpcidempotency.fault.ThingHandler.insert;
-import static io.github.grpcidempotency.fault.ThingHandler.newThing;
+import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
+import static io.github.grpcidempotency.thing.ThingHandler.answer;
+import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingHandler;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.grpc.Status;
 import java.sql.Connection;
@@ -91,7 +91,7 @@ class TransactionMisuseTest {
             throw new IllegalStateException(thrown);
           }
         };
-    try (ThingServer server = ThingServer.on(database.app()).transactional(ends).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(ends).start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply reply = client.createThing(REQUEST);
 
@@ -155,7 +155,10 @@ class TransactionMisuseTest {
 
   private void failsTheCall(ThingHandler handler) {
     try (ThingServer server =
-            ThingServer.on(database.app()).withoutResource().transactional(handler).start();
+            PostgresThingServer.on(database.app())
+                .withoutResource()
+                .transactional(handler)
+                .start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply reply = client.createThing(REQUEST);
 
@@ -173,7 +176,7 @@ class TransactionMisuseTest {
           ClaimTransaction.handle().execute("COMMIT");
           answer(answer, newThing(request));
         };
-    try (ThingServer server = ThingServer.on(database.app()).transactional(ends).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(ends).start();
         ThingClient client = ThingClient.to(server.port()).withoutKey()) {
       Reply reply = client.createThing(REQUEST);
 
@@ -198,9 +201,10 @@ class TransactionMisuseTest {
           } catch (SQLException failure) {
             throw new IllegalStateException(failure);
           }
-          ThingHandler.transactional().create(request, answer);
+          ThingHandlers.transactional().create(request, answer);
         };
-    try (ThingServer server = ThingServer.on(database.app()).transactional(keeping).start();
+    try (ThingServer server =
+            PostgresThingServer.on(database.app()).transactional(keeping).start();
         ThingClient client = ThingClient.to(server.port())) {
       for (ThingClient kind : List.of(client, client.withoutKey())) {
         assertThat(kind.createThing(REQUEST).isOk()).isTrue();
@@ -228,7 +232,7 @@ class TransactionMisuseTest {
             answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
           }
         };
-    try (ThingServer server = ThingServer.on(database.app()).handler(asking).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).handler(asking).start();
         ThingClient client = ThingClient.to(server.port())) {
       assertThat(client.createThing(REQUEST).description())
           .contains("the procedure is not declared transactional");
@@ -246,7 +250,8 @@ class TransactionMisuseTest {
             answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
           }
         };
-    try (ThingServer server = ThingServer.on(database.app()).transactional(completing).start();
+    try (ThingServer server =
+            PostgresThingServer.on(database.app()).transactional(completing).start();
         ThingClient client = ThingClient.to(server.port())) {
       assertThat(client.createThing(REQUEST).description())
           .contains("is transactional: the interceptor records its response");

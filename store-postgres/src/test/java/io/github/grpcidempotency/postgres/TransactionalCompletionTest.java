@@ -1,8 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.fault.ThingHandler.answer;
-import static io.github.grpcidempotency.fault.ThingHandler.insert;
-import static io.github.grpcidempotency.fault.ThingHandler.newThing;
+import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
+import static io.github.grpcidempotency.thing.ThingHandler.answer;
+import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,13 +10,13 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingHandler;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -71,7 +71,7 @@ class TransactionalCompletionTest {
   @Test
   void theInterceptorWritesNothingMore() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource store = ThingServer.pool(proxy.jdbcUrl());
+        HikariDataSource store = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer server = completing().store(store).start();
         ThingClient client = ThingClient.to(server.port())) {
       client.withNewKey().createThing(REQUEST);
@@ -89,11 +89,11 @@ class TransactionalCompletionTest {
   @Test
   void completingIsOneRoundTripOfTheHandlers() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource pool = ThingServer.pool(proxy.jdbcUrl());
+        HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer server =
-            ThingServer.on(pool)
+            PostgresThingServer.on(pool)
                 .store(database.app())
-                .handler(ThingHandler.completing(pool))
+                .handler(ThingHandlers.completing(pool))
                 .lease(LONG_LEASE)
                 .start();
         ThingClient client = ThingClient.to(server.port())) {
@@ -290,15 +290,15 @@ class TransactionalCompletionTest {
     CompletableFuture<Throwable> told = new CompletableFuture<>();
     try (Gate gate = Gate.shut(database.superuser());
         FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource cut = ThingServer.pool(proxy.jdbcUrl());
+        HikariDataSource cut = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer zombie =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .store(cut)
                 .lease(SHORT_LEASE)
                 .handler(waitingFirst(gate, told::complete))
                 .start();
         ThingServer successor =
-            completing().lease(SHORT_LEASE).handler(ThingHandler.on(database.app())).start();
+            completing().lease(SHORT_LEASE).handler(ThingHandlers.on(database.app())).start();
         ThingClient toZombie = ThingClient.to(zombie.port());
         ThingClient toSuccessor = ThingClient.to(successor.port()).like(toZombie)) {
       CompletableFuture<Reply> late = toZombie.startThing(REQUEST);
@@ -366,7 +366,7 @@ class TransactionalCompletionTest {
     try (Gate gate = Gate.shut(database.superuser());
         ServerProcess doomed =
             ServerProcess.start(
-                ThingServer.class,
+                PostgresThingServer.class,
                 database.appUrl(),
                 Long.toString(LONG_LEASE.toMillis()),
                 "completing");
@@ -394,7 +394,7 @@ class TransactionalCompletionTest {
     HikariDataSource small = database.newAppPool(2);
     try (Gate gate = Gate.shut(database.superuser());
         ThingServer left = reserved(committingAt(gate, leaseHasEnded)).start();
-        ThingServer right = ThingServer.on(small).lease(LONG_LEASE).start();
+        ThingServer right = PostgresThingServer.on(small).lease(LONG_LEASE).start();
         ThingClient toLeft = ThingClient.to(left.port());
         ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
       CompletableFuture<Reply> first = toLeft.startThing(REQUEST);
@@ -461,12 +461,12 @@ class TransactionalCompletionTest {
   @Test
   void aConnectionCutBeforeTheHandlersCommitReleasesAndAfterItReplays() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer server =
-            ThingServer.on(proxied)
+            PostgresThingServer.on(proxied)
                 .store(database.app())
                 .lease(LONG_LEASE)
-                .handler(ThingHandler.completing(proxied))
+                .handler(ThingHandlers.completing(proxied))
                 .start();
         ThingClient client = ThingClient.to(server.port())) {
       proxy.cutBefore("COMMIT");
@@ -493,12 +493,12 @@ class TransactionalCompletionTest {
     }
   }
 
-  private ThingServer.Builder completing() {
-    return reserved(ThingHandler.completing(database.app()));
+  private PostgresThingServer.Builder completing() {
+    return reserved(ThingHandlers.completing(database.app()));
   }
 
-  private ThingServer.Builder reserved(ThingHandler handler) {
-    return ThingServer.on(database.app()).lease(LONG_LEASE).handler(handler);
+  private PostgresThingServer.Builder reserved(ThingHandler handler) {
+    return PostgresThingServer.on(database.app()).lease(LONG_LEASE).handler(handler);
   }
 
   /** Waits at a gate, then writes and completes; tells what it is told. */

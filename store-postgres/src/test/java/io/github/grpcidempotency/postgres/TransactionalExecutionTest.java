@@ -1,22 +1,22 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.fault.ThingHandler.answer;
-import static io.github.grpcidempotency.fault.ThingHandler.insert;
-import static io.github.grpcidempotency.fault.ThingHandler.newThing;
+import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
+import static io.github.grpcidempotency.thing.ThingHandler.answer;
+import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.rpc.Code;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingHandler;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.grpc.CurrentCall;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Context;
 import io.grpc.Status;
 import java.sql.Connection;
@@ -52,8 +52,8 @@ class TransactionalExecutionTest {
 
   @Test
   void aRetryOnAnyServerGetsTheFirstAnswer() {
-    try (ThingServer left = ThingServer.on(database.app()).transactional().start();
-        ThingServer right = ThingServer.on(database.newAppPool()).transactional().start();
+    try (ThingServer left = PostgresThingServer.on(database.app()).transactional().start();
+        ThingServer right = PostgresThingServer.on(database.newAppPool()).transactional().start();
         ThingClient toLeft = ThingClient.to(left.port());
         ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
       Reply first = toLeft.createThing(REQUEST);
@@ -74,7 +74,7 @@ class TransactionalExecutionTest {
 
   @Test
   void effectAndRecordAreOneTransaction() {
-    try (ThingServer server = ThingServer.on(database.app()).transactional().start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional().start();
         ThingClient client = ThingClient.to(server.port())) {
       client.createThing(REQUEST);
 
@@ -95,7 +95,8 @@ class TransactionalExecutionTest {
           insert(ClaimTransaction.handle(), thing);
           answer(answer, thing);
         };
-    try (ThingServer server = ThingServer.on(database.app()).transactional(counting).start();
+    try (ThingServer server =
+            PostgresThingServer.on(database.app()).transactional(counting).start();
         ThingClient one = ThingClient.to(server.port())) {
       one.createThing(REQUEST);
       ThingClient other = one.as(UUID.randomUUID());
@@ -122,7 +123,7 @@ class TransactionalExecutionTest {
           }
           answer(answer, thing);
         };
-    try (ThingServer server = ThingServer.on(database.app()).transactional(plain).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(plain).start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(REQUEST);
 
@@ -147,7 +148,8 @@ class TransactionalExecutionTest {
           insert(ClaimTransaction.handle(), thing);
           answer(answer, thing);
         };
-    try (ThingServer server = ThingServer.on(database.app()).transactional(retrying).start();
+    try (ThingServer server =
+            PostgresThingServer.on(database.app()).transactional(retrying).start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(REQUEST);
 
@@ -233,7 +235,7 @@ class TransactionalExecutionTest {
             answer(answer, thing);
           }
         };
-    try (ThingServer server = ThingServer.on(database.app()).transactional(once).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(once).start();
         ThingClient client = ThingClient.to(server.port())) {
       assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(code);
       assertThat(client.withoutKey().createThing(REQUEST).status().getCode()).isEqualTo(code);
@@ -255,8 +257,10 @@ class TransactionalExecutionTest {
     ThingHandler asynchronous =
         (request, answer) ->
             elsewhere.execute(
-                Context.current().wrap(() -> ThingHandler.transactional().create(request, answer)));
-    try (ThingServer server = ThingServer.on(database.app()).transactional(asynchronous).start();
+                Context.current()
+                    .wrap(() -> ThingHandlers.transactional().create(request, answer)));
+    try (ThingServer server =
+            PostgresThingServer.on(database.app()).transactional(asynchronous).start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(REQUEST);
       Reply withoutKey = client.withoutKey().createThing(REQUEST);
@@ -273,7 +277,10 @@ class TransactionalExecutionTest {
   void aHandlerMayWriteNothing() {
     ThingHandler writingNothing = (request, answer) -> answer(answer, newThing(request));
     try (ThingServer server =
-            ThingServer.on(database.app()).withoutResource().transactional(writingNothing).start();
+            PostgresThingServer.on(database.app())
+                .withoutResource()
+                .transactional(writingNothing)
+                .start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(REQUEST);
 
@@ -286,7 +293,7 @@ class TransactionalExecutionTest {
 
   @Test
   void aCallWithoutAKeyRunsInATransactionAsWell() {
-    try (ThingServer server = ThingServer.on(database.app()).transactional().start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional().start();
         ThingClient client = ThingClient.to(server.port()).withoutKey()) {
       Reply one = client.createThing(REQUEST);
       Reply other = client.createThing(REQUEST);
@@ -311,7 +318,8 @@ class TransactionalExecutionTest {
                   .findOne();
           answer(answer, newThing(request).toBuilder().setName(user.toString()).build());
         };
-    try (ThingServer server = ThingServer.on(database.app()).transactional(looking).start();
+    try (ThingServer server =
+            PostgresThingServer.on(database.app()).transactional(looking).start();
         ThingClient client = ThingClient.to(server.port())) {
       assertThat(client.withoutUser().createThing(REQUEST).thing().getName())
           .isEqualTo("Optional.empty");
@@ -321,8 +329,8 @@ class TransactionalExecutionTest {
 
   @RepeatedTest(3)
   void aHundredCallsAtOnceOverTwoServersHaveOneEffect() {
-    try (ThingServer left = ThingServer.on(database.app()).transactional().start();
-        ThingServer right = ThingServer.on(database.newAppPool()).transactional().start();
+    try (ThingServer left = PostgresThingServer.on(database.app()).transactional().start();
+        ThingServer right = PostgresThingServer.on(database.newAppPool()).transactional().start();
         ThingClient toLeft = ThingClient.to(left.port());
         ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
       List<CompletableFuture<Reply>> calls = new ArrayList<>();
@@ -353,8 +361,8 @@ class TransactionalExecutionTest {
     HikariDataSource small = database.newAppPool(2);
     HikariDataSource elsewhere = database.newAppPool(2);
     try (Gate gate = Gate.shut(database.superuser());
-        ThingServer left = ThingServer.on(small).transactional().start();
-        ThingServer right = ThingServer.on(elsewhere).transactional().start();
+        ThingServer left = PostgresThingServer.on(small).transactional().start();
+        ThingServer right = PostgresThingServer.on(elsewhere).transactional().start();
         ThingClient toLeft = ThingClient.to(left.port());
         ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
       CreateThingRequest slow = Things.waitingAt(gate);
@@ -386,8 +394,8 @@ class TransactionalExecutionTest {
   void aMismatchInFlightIsToldAtOnceWhereTheCallRunsAndElsewhereOnceItIsDone() {
     CreateThingRequest another = Things.named("another thing");
     try (Gate gate = Gate.shut(database.superuser());
-        ThingServer left = ThingServer.on(database.app()).transactional().start();
-        ThingServer right = ThingServer.on(database.newAppPool()).transactional().start();
+        ThingServer left = PostgresThingServer.on(database.app()).transactional().start();
+        ThingServer right = PostgresThingServer.on(database.newAppPool()).transactional().start();
         ThingClient toLeft = ThingClient.to(left.port());
         ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
       CompletableFuture<Reply> first = toLeft.startThing(Things.waitingAt(gate));
@@ -406,7 +414,7 @@ class TransactionalExecutionTest {
   @Test
   void theSameKeyOfAnotherUserIsAnotherOperationEvenInFlight() {
     try (Gate gate = Gate.shut(database.superuser());
-        ThingServer server = ThingServer.on(database.app()).transactional().start();
+        ThingServer server = PostgresThingServer.on(database.app()).transactional().start();
         ThingClient client = ThingClient.to(server.port())) {
       CompletableFuture<Reply> first = client.startThing(Things.waitingAt(gate));
       gate.awaitWaiting(1);
@@ -432,12 +440,12 @@ class TransactionalExecutionTest {
             answer(answer, thing);
           }
         };
-    try (ThingServer server = ThingServer.on(database.app()).transactional(past).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(past).start();
         ThingClient client = ThingClient.to(server.port())) {
       client.createThing(REQUEST);
       assertThat(server.events()).contains("unprotected TRANSACTION_NOT_TAKEN");
     }
-    try (ThingServer server = ThingServer.on(database.app()).transactional(past).start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(past).start();
         ThingClient client = ThingClient.to(server.port())) {
       client.createThing(REQUEST.toBuilder().putLabels("fail", "").build());
       assertThat(server.events()).contains("unprotected TRANSACTION_NOT_TAKEN");
@@ -455,7 +463,7 @@ class TransactionalExecutionTest {
               Status.NOT_FOUND.withDescription("run " + runs.get()).asRuntimeException());
         };
     try (ThingServer server =
-            ThingServer.on(database.app())
+            PostgresThingServer.on(database.app())
                 .createThing(
                     thing ->
                         thing.failures(FailurePolicy.releaseAll().withTerminal(Code.NOT_FOUND)))
@@ -475,7 +483,7 @@ class TransactionalExecutionTest {
   /** The sweep is not seen to hold the key of what it deletes. */
   @Test
   void anExpiredRecordThatIsSweptInTheMidstOfAClaimIsInNobodysWay() {
-    try (ThingServer server = ThingServer.on(database.app()).transactional().start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional().start();
         ThingClient client = ThingClient.to(server.port());
         Handle sweep = database.superuser().open()) {
       client.createThing(REQUEST);
@@ -498,7 +506,7 @@ class TransactionalExecutionTest {
 
   @Test
   void anExpiredRecordIsAsGoodAsNone() {
-    try (ThingServer server = ThingServer.on(database.app()).transactional().start();
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional().start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(REQUEST);
       table.expire(client.user());

@@ -8,9 +8,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.FaultProxy.Trap;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -21,6 +18,9 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.jdbi.v3.core.Handle;
@@ -42,8 +42,8 @@ class UnansweredClaimTest {
       PostgresIdempotencyStore.builder(database.app()).lease(Duration.ofMinutes(5)).build();
 
   private final FaultProxy proxy = FaultProxy.before(database.appUrl());
-  private final HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl());
-  private final ThingServer server = ThingServer.on(database.app()).store(proxied).start();
+  private final HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+  private final ThingServer server = PostgresThingServer.on(database.app()).store(proxied).start();
   private final ThingClient client = ThingClient.to(server.port());
 
   @AfterEach
@@ -135,8 +135,8 @@ class UnansweredClaimTest {
   @Test
   void aHandlerDoesNotRunIfItsClaimWaitedInVainForAnotherOne() {
     String impatient = database.appUrl() + "&options=-c%20lock_timeout=100";
-    try (HikariDataSource pool = ThingServer.pool(impatient);
-        ThingServer hurried = ThingServer.on(pool).start();
+    try (HikariDataSource pool = PostgresThingServer.pool(impatient);
+        ThingServer hurried = PostgresThingServer.on(pool).start();
         ThingClient toHurried = ThingClient.to(hurried.port()).like(client);
         Handle other = database.superuser().open()) {
       Things.win(others, Things.claimOf(client, REQUEST));
@@ -175,9 +175,10 @@ class UnansweredClaimTest {
   @Test
   void aClaimWhoseAnswerIsLostIsNotWonAgainOnceItWasTakenOver() {
     Duration lease = Duration.ofMillis(200);
-    try (HikariDataSource patient = ThingServer.pool(proxy.jdbcUrl())) {
+    try (HikariDataSource patient = PostgresThingServer.pool(proxy.jdbcUrl())) {
       patient.setConnectionTimeout(Duration.ofSeconds(30).toMillis());
-      try (ThingServer cutOff = ThingServer.on(database.app()).store(patient).lease(lease).start();
+      try (ThingServer cutOff =
+              PostgresThingServer.on(database.app()).store(patient).lease(lease).start();
           ThingClient toCutOff = ThingClient.to(cutOff.port()).like(client)) {
         Trap cut = proxy.cutAfter("INSERT INTO idempotency.idempotency_keys").andStayDown();
         CompletableFuture<Reply> sentAgain = toCutOff.startThing(REQUEST);

@@ -11,15 +11,10 @@ import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
-import io.github.grpcidempotency.fault.ThingClient;
-import io.github.grpcidempotency.fault.ThingClient.Reply;
-import io.github.grpcidempotency.fault.ThingServer;
-import io.github.grpcidempotency.fault.ThingWork;
-import io.github.grpcidempotency.fault.ThingWork.Style;
-import io.github.grpcidempotency.fault.WorkProcess;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.ScheduleKey;
+import io.github.grpcidempotency.postgres.ThingWork.Style;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -29,6 +24,9 @@ import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkFailedException;
 import io.github.grpcidempotency.work.WorkRefusedException;
@@ -266,7 +264,7 @@ class WorkTest {
         Procedure.named("jobs/make-thing")
             .resource(ResourceType.of("thing"), thing -> UUID.fromString(((Thing) thing).getId()))
             .status(
-                OutboxStatusResolver.query(ThingServer.OUTBOX_QUERY)
+                OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
                     .map(IdempotencyStatus.COMPLETED, "pending")
                     .build())
             .build();
@@ -283,7 +281,7 @@ class WorkTest {
   @EnumSource
   void nothingIsRunWhileTheDatabaseIsOutOfReach(Execution execution) throws Exception {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = ThingServer.pool(proxy.jdbcUrl())) {
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
       ThingWork work = work(proxied, execution);
       work.run(ThingWork.styleOf(execution), caller, "to warm up");
       proxied.setConnectionTimeout(250);
@@ -388,7 +386,7 @@ class WorkTest {
         Procedure.annotated(ThingServiceGrpc.getCreateThingMethod()).execution(execution).build();
     ThingWork work = work(database.newAppPool(), kind);
     try (Gate gate = Gate.shut(database.superuser());
-        ThingServer server = ThingServer.on(database.app()).execution(execution).start();
+        ThingServer server = PostgresThingServer.on(database.app()).execution(execution).start();
         ThingClient client = ThingClient.to(server.port())) {
       Caller user = Caller.of(client.user());
       CreateThingRequest request = Things.waitingAt(gate);

@@ -18,7 +18,6 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.time.Instant;
@@ -157,7 +156,40 @@ class ClaimDeciderTest {
     IdempotencyKey key = new IdempotencyKey(Caller.of(new UUID(0, 1)), "key");
     ClaimRequest request =
         new ClaimRequest(key, RecordedProcedure.of(procedure), REQUEST, procedure.retention());
-    return ((ClaimResult.Won) new InMemoryIdempotencyStore().claim(request)).claim();
+    return new Unsettled(request);
+  }
+
+  /** A claim that nobody settles. */
+  private record Unsettled(ClaimRequest request) implements Claim {
+    @Override
+    public UUID operationId() {
+      return new UUID(0, 1);
+    }
+
+    @Override
+    public int attempt() {
+      return 1;
+    }
+
+    @Override
+    public Instant expires() {
+      return Instant.EPOCH;
+    }
+
+    @Override
+    public Settled complete(RecordedOutcome outcome) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Settled release() {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Settled markUnknown() {
+      throw new UnsupportedOperationException();
+    }
   }
 
   private static ClaimResult.InFlight running(boolean outcomeUnknown) {

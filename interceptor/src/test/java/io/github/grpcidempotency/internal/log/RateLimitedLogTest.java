@@ -2,7 +2,7 @@ package io.github.grpcidempotency.internal.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.testing.LogLines;
+import io.github.grpcidempotency.test.LogLines;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.sql.SQLException;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -16,7 +15,6 @@ import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
-import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -77,17 +75,6 @@ class SetupTest {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(() -> Setup.check(BAD, Optional.empty()));
     assertThatCode(() -> Setup.check(GOOD, Optional.empty())).doesNotThrowAnyException();
-  }
-
-  @Test
-  void aTransactionalProcedureNeedsAStoreWithTransactions() {
-    Procedures transactional =
-        Procedures.of(Procedure.named("jobs/write").execution(Execution.TRANSACTIONAL).build());
-
-    assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(() -> Setup.check(transactional, Optional.of(new InMemoryIdempotencyStore())))
-        .withMessageContaining(
-            "jobs/write: it is transactional, and InMemoryIdempotencyStore has no transactions");
   }
 
   private static void check(Procedures procedures, RuntimeException verdict) {

@@ -1,0 +1,206 @@
+package io.github.grpcidempotency.postgres;
+
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.Transport;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+
+/** A {@link ThingServer} on loopback whose store and handlers use PostgreSQL. */
+final class PostgresThingServer {
+  /** The newest entry of a thing's outbox. */
+  static final String OUTBOX_QUERY =
+      "SELECT status FROM app.outbox WHERE thing_id = :resource_id ORDER BY id DESC LIMIT 1";
+
+  private PostgresThingServer() {}
+
+  /** Begins with a server whose store and handlers use one pool. */
+  static Builder on(DataSource pool) {
+    return new Builder(pool);
+  }
+
+  /** Returns a pool of the kind that a service has, but quick to say that the database is out. */
+  static HikariDataSource pool(String jdbcUrl) {
+    return pool(jdbcUrl, Duration.ofSeconds(1));
+  }
+
+  private static HikariDataSource pool(String jdbcUrl, Duration patience) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(jdbcUrl);
+    config.addDataSourceProperty("socketTimeout", "3");
+    config.setMaximumPoolSize(10);
+    config.setMinimumIdle(0);
+    config.setConnectionTimeout(patience.toMillis());
+    config.setInitializationFailTimeout(-1);
+    return new HikariDataSource(config);
+  }
+
+  /**
+   * Runs a server in this JVM: with a JDBC URL, the lease in milliseconds, and how it joins effect
+   * and record: {@code transactional}, {@code completing}, or not at all.
+   */
+  @SuppressWarnings("SystemOut") // the test that started this process reads it
+  public static void main(String[] arguments) throws InterruptedException {
+    HikariDataSource pool = pool(arguments[0], Duration.ofSeconds(10));
+    Builder builder =
+        on(pool)
+            .lease(Duration.ofMillis(Long.parseLong(arguments[1])))
+            .printer(System.out::println);
+    List<String> joining = List.of(arguments).subList(2, arguments.length);
+    if (joining.contains("transactional")) {
+      builder.transactional();
+    }
+    if (joining.contains("completing")) {
+      builder.handler(ThingHandlers.completing(pool));
+    }
+    ThingServer server = builder.start();
+    System.out.println("port " + server.port());
+    server.server().awaitTermination();
+  }
+
+  /** Settings of a server. */
+  static final class Builder {
+    private DataSource store;
+    private final DataSource handlers;
+    private Optional<DataSource> maintenance = Optional.empty();
+    private Duration lease = Duration.ofSeconds(30);
+    private OutagePolicy otherOutage = OutagePolicy.FAIL_OPEN;
+    private OutboxStatusResolver.Builder outbox =
+        OutboxStatusResolver.query(OUTBOX_QUERY)
+            .map(PROCESSING, "pending", "retrying")
+            .map(COMPLETED, "done")
+            .map(FAILED, "failed");
+    private UnaryOperator<ProcedureBuilder<Thing>> createThing = UnaryOperator.identity();
+    private UnaryOperator<ProcedureBuilder<Thing>> createOther = UnaryOperator.identity();
+    private boolean resource = true;
+    private Optional<ThingHandler> handler = Optional.empty();
+    private Consumer<String> printer = line -> {};
+
+    private Builder(DataSource pool) {
+      this.store = pool;
+      this.handlers = pool;
+    }
+
+    /** Gives the store a pool of its own; only the handlers keep the first. */
+    Builder store(DataSource pool) {
+      this.store = pool;
+      return this;
+    }
+
+    /** Gives the store a pool beside that for its own needs. */
+    Builder maintenance(DataSource pool) {
+      this.maintenance = Optional.of(pool);
+      return this;
+    }
+
+    /** Sets the lease; if it is not set, it outlasts any test. */
+    Builder lease(Duration lease) {
+      this.lease = lease;
+      return this;
+    }
+
+    /** Says how {@code CreateOther} fares without a store; it fails open if nothing is said. */
+    Builder otherOutage(OutagePolicy policy) {
+      this.otherOutage = policy;
+      return this;
+    }
+
+    /** Asks another outbox, or asks it otherwise. */
+    Builder outbox(OutboxStatusResolver.Builder outbox) {
+      this.outbox = outbox;
+      return this;
+    }
+
+    /** Describes {@code CreateThing} as one whose record refers to nothing. */
+    Builder withoutResource() {
+      this.resource = false;
+      return this;
+    }
+
+    /** Describes {@code CreateThing} otherwise. */
+    Builder createThing(UnaryOperator<ProcedureBuilder<Thing>> change) {
+      this.createThing = change;
+      return this;
+    }
+
+    /** Describes {@code CreateOther} otherwise. */
+    Builder createOther(UnaryOperator<ProcedureBuilder<Thing>> change) {
+      this.createOther = change;
+      return this;
+    }
+
+    /** Runs {@code CreateThing} in one of the three ways, with a handler that goes with it. */
+    Builder execution(Execution execution) {
+      UnaryOperator<ProcedureBuilder<Thing>> before = createThing;
+      createThing(thing -> before.apply(thing).execution(execution));
+      return execution == Execution.TRANSACTIONAL ? handler(ThingHandlers.transactional()) : this;
+    }
+
+    /** Describes {@code CreateThing} as transactional, and handles it so. */
+    Builder transactional() {
+      return transactional(ThingHandlers.transactional());
+    }
+
+    /**
+     * Describes {@code CreateThing} as transactional, and handles it in a way of the test's own.
+     */
+    Builder transactional(ThingHandler handler) {
+      UnaryOperator<ProcedureBuilder<Thing>> before = createThing;
+      return createThing(thing -> before.apply(thing).execution(Execution.TRANSACTIONAL))
+          .handler(handler);
+    }
+
+    /** Handles {@code CreateThing} in a way of the test's own. */
+    Builder handler(ThingHandler handler) {
+      this.handler = Optional.of(handler);
+      return this;
+    }
+
+    /** Says who is given a line for every event. */
+    Builder printer(Consumer<String> printer) {
+      this.printer = printer;
+      return this;
+    }
+
+    /** Starts the server. */
+    ThingServer start() {
+      ThingServer.Builder server =
+          ThingServer.on(Transport.LOOPBACK)
+              .store(newStore())
+              .createThing(this::describeThing)
+              .describe(
+                  createOther
+                      .apply(Procedure.of(ThingServer.CREATE_OTHER).outage(otherOutage))
+                      .build())
+              .handler(handler.orElseGet(() -> ThingHandlers.on(handlers)))
+              .otherHandler(ThingHandler::answer)
+              .printer(printer);
+      return (resource ? server : server.withoutResource()).start();
+    }
+
+    private PostgresIdempotencyStore newStore() {
+      PostgresIdempotencyStore.Builder built = PostgresIdempotencyStore.builder(store).lease(lease);
+      maintenance.ifPresent(built::maintenance);
+      return built.build();
+    }
+
+    private ProcedureBuilder<Thing> describeThing(ProcedureBuilder<Thing> thing) {
+      return createThing.apply(resource ? thing.status(outbox.build()) : thing);
+    }
+  }
+}

@@ -1,0 +1,106 @@
+package io.github.grpcidempotency.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.lang.reflect.Member;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * What a module's users can name: public types outside {@code internal}, and what of them is public
+ * or protected. A file in the module lists it, so that a review shows every change of it.
+ */
+public final class PublicApi {
+  private static final String ROOT = "io.github.grpcidempotency.";
+  private static final Set<String> ENUMS_OWN = Set.of("values", "valueOf");
+
+  private PublicApi() {}
+
+  /**
+   * Compares a module with its list, and checks that no signature leads into {@code internal}.
+   *
+   * @param type any of the module's
+   */
+  public static void assertListed(Class<?> type, Path list) throws Exception {
+    URI classes = type.getProtectionDomain().getCodeSource().getLocation().toURI();
+    List<String> found = of(Path.of(classes));
+    Path actual = Files.write(Path.of("target", "api.txt"), found);
+
+    assertThat(found).noneMatch(line -> line.contains("internal."));
+    assertThat(found)
+        .as("the public API has changed; if that is meant, copy %s to %s", actual, list)
+        .isEqualTo(Files.readAllLines(list));
+  }
+
+  /** Returns a line for each type and member of a module's classes. */
+  private static List<String> of(Path classes) {
+    try (Stream<Path> files = Files.walk(classes)) {
+      return files
+          .map(file -> classes.relativize(file).toString())
+          .filter(name -> name.endsWith(".class") && !name.contains("package-info"))
+          .map(name -> name.substring(0, name.length() - ".class".length()).replace('/', '.'))
+          .filter(name -> !name.contains(".internal."))
+          .map(PublicApi::load)
+          .filter(PublicApi::isVisible)
+          .sorted(Comparator.comparing(Class::getName))
+          .flatMap(PublicApi::lines)
+          .toList();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private static Class<?> load(String name) {
+    try {
+      return Class.forName(name, false, PublicApi.class.getClassLoader());
+    } catch (ClassNotFoundException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  private static boolean isVisible(Class<?> type) {
+    Class<?> outer = type.getEnclosingClass();
+    return isVisible(type.getModifiers()) && (outer == null || isVisible(outer));
+  }
+
+  private static boolean isVisible(int modifiers) {
+    return Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers);
+  }
+
+  /**
+   * Returns the type, and then its members, sorted; an enum's own two methods go without saying.
+   */
+  private static Stream<String> lines(Class<?> type) {
+    Stream<String> members =
+        Stream.of(
+                type.getDeclaredFields(), type.getDeclaredConstructors(), type.getDeclaredMethods())
+            .flatMap(Arrays::<Member>stream)
+            .filter(member -> isVisible(member.getModifiers()) && !member.isSynthetic())
+            .filter(member -> !type.isEnum() || !ENUMS_OWN.contains(member.getName()))
+            .map(member -> "  " + signature(member).replace(type.getName() + ".", ""))
+            .sorted();
+    return Stream.concat(Stream.of(type.toGenericString()), members)
+        .map(line -> line.replace(ROOT, "").replace("java.lang.", "").replace("java.util.", ""));
+  }
+
+  private static String signature(Member member) {
+    if (member instanceof Method method) {
+      return method.toGenericString();
+    }
+    return member instanceof Constructor<?> constructor
+        ? constructor.toGenericString()
+        : ((Field) member).toGenericString();
+  }
+}

@@ -1,0 +1,292 @@
+package io.github.grpcidempotency.thing;
+
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.EXPIRES;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.KEY;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OMITTED;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.OPERATION;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
+import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.protobuf.util.Durations;
+import com.google.rpc.ErrorInfo;
+import com.google.rpc.RetryInfo;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.StatusProto;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+
+/** A client of the things' service: one user, with one key, in one namespace. Immutable. */
+public final class ThingClient implements AutoCloseable {
+  private static final UUID NOBODY = new UUID(0, 0);
+
+  private final ManagedChannel channel;
+  private final UUID user;
+  private final String namespace;
+  private final String key;
+  private final Map<Metadata.Key<String>, String> headers;
+  private final Optional<Duration> time;
+
+  private ThingClient(
+      ManagedChannel channel,
+      UUID user,
+      String namespace,
+      String key,
+      Map<Metadata.Key<String>, String> headers,
+      Optional<Duration> time) {
+    this.channel = channel;
+    this.user = user;
+    this.namespace = namespace;
+    this.key = key;
+    this.headers = headers;
+    this.time = time;
+  }
+
+  /** Connects a new user with a new key. */
+  public static ThingClient to(int port) {
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+            .usePlaintext()
+            .build();
+    return new ThingClient(
+        channel, UUID.randomUUID(), "", UUID.randomUUID().toString(), Map.of(), Optional.empty());
+  }
+
+  /** Returns the client's user. */
+  public UUID user() {
+    return user;
+  }
+
+  /** Returns the client's key. */
+  public String key() {
+    return key;
+  }
+
+  /** Returns this channel's client of another user, with the same key. */
+  public ThingClient as(UUID user) {
+    return new ThingClient(channel, user, namespace, key, headers, time);
+  }
+
+  /**
+   * Returns this channel's client in another namespace, with the same key.
+   *
+   * @param namespace a tenant, or tenant and project with a slash between, where either may be
+   *     empty
+   */
+  public ThingClient in(String namespace) {
+    return new ThingClient(channel, user, namespace, key, headers, time);
+  }
+
+  /** Returns this channel's client of the same user, with another key. */
+  public ThingClient withKey(String key) {
+    return new ThingClient(channel, user, namespace, key, headers, time);
+  }
+
+  /** Returns this channel's client that also sends a header. */
+  public ThingClient with(String header, String value) {
+    Map<Metadata.Key<String>, String> more = new HashMap<>(headers);
+    more.put(Metadata.Key.of(header, Metadata.ASCII_STRING_MARSHALLER), value);
+    return new ThingClient(channel, user, namespace, key, Map.copyOf(more), time);
+  }
+
+  /** Returns this channel's client of the same user, without a key. */
+  public ThingClient withoutKey() {
+    return withKey("");
+  }
+
+  /** Returns this channel's client of nobody, without a key. */
+  public ThingClient withoutUser() {
+    return as(NOBODY).withoutKey();
+  }
+
+  /** Returns this channel's client with another key. */
+  public ThingClient withNewKey() {
+    return withKey(UUID.randomUUID().toString());
+  }
+
+  /** Returns this channel's client whose calls have so much time. */
+  public ThingClient within(Duration time) {
+    return new ThingClient(channel, user, namespace, key, headers, Optional.of(time));
+  }
+
+  /** Returns this channel's client with all that makes another one's call what it is. */
+  public ThingClient like(ThingClient other) {
+    return new ThingClient(channel, other.user, other.namespace, other.key, other.headers, time);
+  }
+
+  /** Creates a thing and waits for the answer. */
+  public Reply createThing(CreateThingRequest request) {
+    return startThing(request).join();
+  }
+
+  /** Creates a thing. To cancel the future is to cancel the call. */
+  public CompletableFuture<Reply> startThing(CreateThingRequest request) {
+    return call(ThingServiceGrpc.getCreateThingMethod(), request);
+  }
+
+  /** Creates another thing, for which no database is needed, and waits for the answer. */
+  public Reply createOther(CreateThingRequest request) {
+    return call(ThingServiceGrpc.getCreateOtherMethod(), request).join();
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+  }
+
+  private CompletableFuture<Reply> call(
+      MethodDescriptor<CreateThingRequest, Thing> method, CreateThingRequest request) {
+    Metadata sent = new Metadata();
+    headers.forEach(sent::put);
+    if (!user.equals(NOBODY)) {
+      sent.put(ThingServer.USER, user.toString());
+    }
+    if (!key.isEmpty()) {
+      sent.put(KEY, key);
+    }
+    if (!namespace.isEmpty()) {
+      sent.put(ThingServer.NAMESPACE, namespace);
+    }
+    ClientCall<CreateThingRequest, Thing> call = channel.newCall(method, options());
+    CompletableFuture<Reply> reply = new CompletableFuture<>();
+    CompletableFuture<Reply> unused =
+        reply.whenComplete(
+            (ended, failure) -> {
+              if (reply.isCancelled()) {
+                call.cancel("nobody waits any more", failure);
+              }
+            });
+    call.start(new Replying(reply), sent);
+    call.request(2);
+    call.sendMessage(request);
+    call.halfClose();
+    return reply;
+  }
+
+  private CallOptions options() {
+    return time.map(left -> CallOptions.DEFAULT.withDeadlineAfter(left.toMillis(), MILLISECONDS))
+        .orElse(CallOptions.DEFAULT);
+  }
+
+  /**
+   * What a call came to.
+   *
+   * @param bytes the response, if there was one
+   */
+  public record Reply(Status status, Optional<ByteString> bytes, Metadata trailers) {
+    /** Returns whether the call was answered. */
+    public boolean isOk() {
+      return status.isOk();
+    }
+
+    /** Returns whether it was answered with what another call was answered with before. */
+    public boolean isReplay() {
+      return status.isOk() && "true".equals(trailers.get(REPLAYED));
+    }
+
+    /** Returns the operation's status as the trailer tells it. */
+    public Optional<String> operationStatus() {
+      return Optional.ofNullable(trailers.get(STATUS));
+    }
+
+    /** Returns which fields a replay lacks, if it says so. */
+    public Optional<String> omitted() {
+      return Optional.ofNullable(trailers.get(OMITTED));
+    }
+
+    /** Returns the operation's id, if there is one. */
+    public Optional<String> operation() {
+      return Optional.ofNullable(trailers.get(OPERATION));
+    }
+
+    /** Returns until when retries are answered, if they are. */
+    public Optional<String> expires() {
+      return Optional.ofNullable(trailers.get(EXPIRES));
+    }
+
+    /** Returns the created thing's id. */
+    public UUID thingId() {
+      return UUID.fromString(thing().getId());
+    }
+
+    /** Returns the created thing. */
+    public Thing thing() {
+      try {
+        return Thing.parseFrom(bytes.orElseThrow(() -> new AssertionError(status)));
+      } catch (InvalidProtocolBufferException wrong) {
+        throw new IllegalStateException(wrong);
+      }
+    }
+
+    /** Returns the library's reason of an error; empty for any other. */
+    public String reason() {
+      return detail(ErrorInfo.class).map(ErrorInfo::getReason).orElse("");
+    }
+
+    /** Returns when the client may try again, if it is told. */
+    public Optional<Duration> retryAfter() {
+      return detail(RetryInfo.class)
+          .map(info -> Duration.ofMillis(Durations.toMillis(info.getRetryDelay())));
+    }
+
+    /** Returns what an error says; empty if it says nothing. */
+    public String description() {
+      String description = status.getDescription();
+      return description == null ? "" : description;
+    }
+
+    private <T extends Message> Optional<T> detail(Class<T> type) {
+      com.google.rpc.Status rich = StatusProto.fromStatusAndTrailers(status, trailers);
+      for (Any detail : rich == null ? List.<Any>of() : rich.getDetailsList()) {
+        if (detail.is(type)) {
+          try {
+            return Optional.of(detail.unpack(type));
+          } catch (InvalidProtocolBufferException wrong) {
+            throw new IllegalStateException(wrong);
+          }
+        }
+      }
+      return Optional.empty();
+    }
+  }
+
+  private static final class Replying extends ClientCall.Listener<Thing> {
+    private final CompletableFuture<Reply> reply;
+    private Optional<ByteString> bytes = Optional.empty();
+
+    Replying(CompletableFuture<Reply> reply) {
+      this.reply = reply;
+    }
+
+    @Override
+    public void onMessage(Thing message) {
+      bytes = Optional.of(message.toByteString());
+    }
+
+    @Override
+    public void onClose(Status status, Metadata trailers) {
+      reply.complete(new Reply(status, bytes, trailers));
+    }
+  }
+}

@@ -1,0 +1,33 @@
+package io.github.grpcidempotency.thing;
+
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.grpc.stub.StreamObserver;
+import java.util.UUID;
+
+/** Creates a thing. */
+@FunctionalInterface
+public interface ThingHandler {
+  /** Handles one call. */
+  void create(CreateThingRequest request, StreamObserver<Thing> answer);
+
+  /** Makes a thing as it was asked for: with the id that the caller has minted, if it has. */
+  static Thing newThing(CreateThingRequest request) {
+    String minted = request.getThing().getId();
+    return Thing.newBuilder()
+        .setId(minted.isEmpty() ? UUID.randomUUID().toString() : minted)
+        .setName(request.getName())
+        .build();
+  }
+
+  /** Answers with a new thing, and writes nothing anywhere. */
+  static void answer(CreateThingRequest request, StreamObserver<Thing> answer) {
+    answer(answer, newThing(request));
+  }
+
+  /** Answers with a thing. */
+  static void answer(StreamObserver<Thing> answer, Thing thing) {
+    answer.onNext(thing);
+    answer.onCompleted();
+  }
+}

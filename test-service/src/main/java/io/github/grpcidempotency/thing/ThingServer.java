@@ -1,0 +1,290 @@
+package io.github.grpcidempotency.thing;
+
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** A server of the {@link ThingService} behind the interceptor, put together as a host would. */
+public final class ThingServer implements AutoCloseable {
+  public static final MethodDescriptor<CreateThingRequest, Thing> CREATE_THING =
+      ThingServiceGrpc.getCreateThingMethod();
+  public static final MethodDescriptor<CreateThingRequest, Thing> CREATE_OTHER =
+      ThingServiceGrpc.getCreateOtherMethod();
+  public static final MethodDescriptor<CreateThingRequest, Thing> CREATE_MANY =
+      ThingServiceGrpc.getCreateManyMethod();
+
+  /** The caller's id, as the client sends it. */
+  public static final Metadata.Key<String> USER = header("user");
+
+  /** A tenant, or tenant and project with a slash between, where either may be empty. */
+  public static final Metadata.Key<String> NAMESPACE = header("namespace");
+
+  /** The caller, as authentication leaves it. */
+  public static final Context.Key<Caller> CALLER = Context.key("caller");
+
+  private final ThingService things;
+  private final Events events;
+  private final Optional<IdempotencyInterceptor> interceptor;
+  private final Server server;
+  private final ManagedChannel channel;
+
+  private ThingServer(Builder builder) {
+    this.events = new Events(builder.printer);
+    this.things = new ThingService(builder.handler, builder.otherHandler, builder.printer);
+    this.interceptor = builder.interceptor(events);
+    List<ServerInterceptor> outermostFirst = new ArrayList<>(builder.outside);
+    outermostFirst.add(new Authentication());
+    interceptor.ifPresent(outermostFirst::add);
+    outermostFirst.addAll(builder.inside);
+    this.server =
+        builder
+            .transport
+            .newServer()
+            .addService(ServerInterceptors.interceptForward(things, outermostFirst))
+            .build();
+    try {
+      server.start();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+    this.channel = builder.transport.connect(server);
+  }
+
+  /** Begins with a server that has no store, and whose handlers write nothing anywhere. */
+  public static Builder on(Transport transport) {
+    return new Builder(transport);
+  }
+
+  /** Returns who calls the handler that runs on this thread. */
+  public static Caller caller() {
+    return CALLER.get();
+  }
+
+  /** Returns the service. */
+  public ThingService things() {
+    return things;
+  }
+
+  /** Returns how often a handler was run. */
+  public int runs() {
+    return things.runs();
+  }
+
+  /**
+   * Returns what the interceptor told of so far, by the names of the listener's methods; nothing if
+   * the test has a listener of its own.
+   */
+  public List<String> events() {
+    return events.soFar();
+  }
+
+  /** Returns the server itself. */
+  public Server server() {
+    return server;
+  }
+
+  /** Returns the port it listens on. */
+  public int port() {
+    return server.getPort();
+  }
+
+  /** Returns a channel to it. */
+  public ManagedChannel channel() {
+    return channel;
+  }
+
+  /** Closes the interceptor while the server still serves. */
+  public void closeInterceptor() {
+    interceptor.ifPresent(IdempotencyInterceptor::close);
+  }
+
+  /** Cancels all calls, and waits until the transport has heard of it; handlers may run on. */
+  @Override
+  public void close() {
+    channel.shutdownNow();
+    server.shutdownNow();
+    try {
+      server.awaitTermination(10, TimeUnit.SECONDS);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    closeInterceptor();
+  }
+
+  private static Metadata.Key<String> header(String name) {
+    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+  }
+
+  /** What stands in front of the interceptor in every service. It believes whatever it is told. */
+  private static final class Authentication implements ServerInterceptor {
+    @Override
+    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+        ServerCall<RequestT, ResponseT> call,
+        Metadata headers,
+        ServerCallHandler<RequestT, ResponseT> next) {
+      String user = headers.get(USER);
+      if (user == null) {
+        return next.startCall(call, headers);
+      }
+      Caller caller = caller(user, headers.get(NAMESPACE));
+      return Contexts.interceptCall(
+          Context.current().withValue(CALLER, caller), call, headers, next);
+    }
+
+    private static Caller caller(String user, @Nullable String namespace) {
+      Caller caller = Caller.of(UUID.fromString(user));
+      if (namespace == null) {
+        return caller;
+      }
+      int slash = namespace.indexOf('/');
+      String tenant = slash < 0 ? namespace : namespace.substring(0, slash);
+      String project = slash < 0 ? "" : namespace.substring(slash + 1);
+      Caller inTenant = tenant.isEmpty() ? caller : caller.inTenant(tenant);
+      return project.isEmpty() ? inTenant : inTenant.inProject(project);
+    }
+  }
+
+  /** Settings of a server. */
+  public static final class Builder {
+    private final Transport transport;
+    private final List<ServerInterceptor> outside = new ArrayList<>();
+    private final List<ServerInterceptor> inside = new ArrayList<>();
+    private final Procedures.Builder procedures = Procedures.builder();
+    private UnaryOperator<ProcedureBuilder<Thing>> createThing = UnaryOperator.identity();
+    private UnaryOperator<IdempotencyInterceptor.Builder> settings = UnaryOperator.identity();
+    private Optional<IdempotencyStore> store = Optional.empty();
+    private ThingHandler handler = ThingHandler::answer;
+    private Optional<ThingHandler> otherHandler = Optional.empty();
+    private Consumer<String> printer = line -> {};
+    private boolean bare;
+    private boolean resource = true;
+
+    private Builder(Transport transport) {
+      this.transport = transport;
+    }
+
+    /** Sets the store; the interceptor lets calls pass if there is none. */
+    public Builder store(IdempotencyStore store) {
+      this.store = Optional.of(store);
+      return this;
+    }
+
+    /** Leaves the interceptor out. */
+    public Builder bare() {
+      this.bare = true;
+      return this;
+    }
+
+    /** Changes the descriptor of {@code CreateThing}. */
+    public Builder createThing(UnaryOperator<ProcedureBuilder<Thing>> change) {
+      this.createThing = change;
+      return this;
+    }
+
+    /** Describes {@code CreateThing} as one whose record refers to nothing. */
+    public Builder withoutResource() {
+      this.resource = false;
+      return this;
+    }
+
+    /** Makes {@code CreateOther} idempotent as well. */
+    public Builder describeOther() {
+      return describe(Procedure.of(CREATE_OTHER).build());
+    }
+
+    /** Describes another method. */
+    public Builder describe(Procedure procedure) {
+      procedures.add(procedure);
+      return this;
+    }
+
+    /** Handles calls in a way of the test's own. */
+    public Builder handler(ThingHandler handler) {
+      this.handler = handler;
+      return this;
+    }
+
+    /** Handles {@code CreateOther} otherwise than the other methods. */
+    public Builder otherHandler(ThingHandler handler) {
+      this.otherHandler = Optional.of(handler);
+      return this;
+    }
+
+    /** Changes the interceptor. */
+    public Builder settings(UnaryOperator<IdempotencyInterceptor.Builder> settings) {
+      this.settings = settings;
+      return this;
+    }
+
+    /** Gives the interceptor a listener of the test's own. */
+    public Builder listener(IdempotencyListener listener) {
+      return settings(builder -> builder.listener(listener));
+    }
+
+    /** Adds an interceptor in front of all others. */
+    public Builder outside(ServerInterceptor interceptor) {
+      outside.add(interceptor);
+      return this;
+    }
+
+    /** Adds an interceptor between the one under test and the handlers. */
+    public Builder inside(ServerInterceptor interceptor) {
+      inside.add(interceptor);
+      return this;
+    }
+
+    /** Says who is given a line for every run and every event. */
+    public Builder printer(Consumer<String> printer) {
+      this.printer = printer;
+      return this;
+    }
+
+    /** Starts the server. */
+    public ThingServer start() {
+      return new ThingServer(this);
+    }
+
+    private Optional<IdempotencyInterceptor> interceptor(Events events) {
+      if (bare) {
+        return Optional.empty();
+      }
+      procedures.add(
+          createThing
+              .apply(resource ? Procedure.annotated(CREATE_THING) : Procedure.of(CREATE_THING))
+              .build());
+      IdempotencyInterceptor.Builder builder =
+          IdempotencyInterceptor.builder(
+                  procedures.build(), () -> Optional.ofNullable(CALLER.get()))
+              .listener(events);
+      store.ifPresent(builder::store);
+      return Optional.of(settings.apply(builder).build());
+    }
+  }
+}

@@ -1,0 +1,109 @@
+package io.github.grpcidempotency.thing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.grpc.Context;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/** The service behind the interceptor: counts its runs, and ends them as a test wants it. */
+public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
+  /** A call whose handler has returned without ending it. */
+  public record Running(
+      CreateThingRequest request, StreamObserver<Thing> observer, Context context) {
+    /** Answers with a new thing. */
+    public void succeed() {
+      ThingHandler.answer(request, observer);
+    }
+
+    /** Ends it with an error. */
+    public void fail(Status status) {
+      observer.onError(status.asRuntimeException());
+    }
+  }
+
+  private final AtomicInteger runs = new AtomicInteger();
+  private final BlockingQueue<Running> running = new LinkedBlockingQueue<>();
+  private final Optional<ThingHandler> other;
+  private final Consumer<String> printer;
+  private volatile ThingHandler handler;
+
+  ThingService(ThingHandler handler, Optional<ThingHandler> other, Consumer<String> printer) {
+    this.handler = handler;
+    this.other = other;
+    this.printer = printer;
+  }
+
+  /** Sets what calls do from now on. */
+  public void handle(ThingHandler handler) {
+    this.handler = handler;
+  }
+
+  /** Lets calls run from now on until the test ends them. */
+  public void keepRunning() {
+    handle((request, observer) -> running.add(new Running(request, observer, Context.current())));
+  }
+
+  /** Lets calls succeed from now on. */
+  public void succeed() {
+    handle(ThingHandler::answer);
+  }
+
+  /** Waits for a call to run. */
+  public Running nextRunning() throws InterruptedException {
+    Running next = running.poll(10, TimeUnit.SECONDS);
+    assertThat(next).as("a call that runs").isNotNull();
+    return next;
+  }
+
+  /** Returns how often a handler was run. */
+  public int runs() {
+    return runs.get();
+  }
+
+  @Override
+  public void createThing(CreateThingRequest request, StreamObserver<Thing> observer) {
+    run(handler, request, observer);
+  }
+
+  @Override
+  public void createOther(CreateThingRequest request, StreamObserver<Thing> observer) {
+    run(other.orElse(handler), request, observer);
+  }
+
+  @Override
+  public StreamObserver<CreateThingRequest> createMany(StreamObserver<Thing> observer) {
+    return new StreamObserver<>() {
+      private CreateThingRequest last = CreateThingRequest.getDefaultInstance();
+
+      @Override
+      public void onNext(CreateThingRequest request) {
+        last = request;
+      }
+
+      @Override
+      public void onError(Throwable cancelled) {}
+
+      @Override
+      public void onCompleted() {
+        createThing(last, observer);
+      }
+    };
+  }
+
+  private void run(
+      ThingHandler handler, CreateThingRequest request, StreamObserver<Thing> observer) {
+    runs.incrementAndGet();
+    printer.accept("ran");
+    handler.create(request, observer);
+  }
+}

@@ -1,0 +1,407 @@
+package io.github.grpcidempotency.grpc;
+
+import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
+import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.common.util.concurrent.ThreadFactoryBuilder;
+import com.google.rpc.Code;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.grpc.TestCall.Started;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Context;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Duplicates that wait for the call that holds their key. */
+@ParameterizedClass
+@EnumSource(Transport.class)
+class AttachTest extends CallTest {
+  /** Outlasts any test. */
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  private final AtomicInteger attached = new AtomicInteger();
+  private final AtomicInteger cancelled = new AtomicInteger();
+
+  /** Where calls go on that had to wait: one after the other, so that a test can wait for all. */
+  private final ExecutorService here =
+      Executors.newSingleThreadExecutor(
+          new ThreadFactoryBuilder().setDaemon(true).setNameFormat("of-the-server").build());
+
+  @AfterEach
+  void stopGoingOn() {
+    here.shutdownNow();
+  }
+
+  AttachTest(Transport transport) {
+    super(transport);
+  }
+
+  @Test
+  void duplicatesAreAnsweredWithTheFirstAnswer() throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    Started first = keepOneRunning(server);
+    List<Started> duplicates = attach(server, 5);
+
+    server.things().nextRunning().succeed();
+
+    Seen answer = first.end().first();
+    duplicates.forEach(duplicate -> duplicate.end().replays(answer));
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void onceTheFirstCallHasFailedExactlyOneDuplicateRunsAndTheOthersWaitForIt()
+      throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    Started first = keepOneRunning(server);
+    List<Started> duplicates = attach(server, 5);
+
+    server.things().nextRunning().fail(Status.UNAVAILABLE);
+    assertThat(first.end().code()).isEqualTo(Status.Code.UNAVAILABLE);
+    server.things().nextRunning().fail(Status.UNAVAILABLE);
+    server.things().nextRunning().succeed();
+
+    List<Seen> ends = duplicates.stream().map(Started::end).toList();
+    assertThat(ends).filteredOn(end -> end.code() == Status.Code.UNAVAILABLE).hasSize(1);
+    List<Seen> answers = ends.stream().filter(end -> end.code() == Status.Code.OK).toList();
+    Seen owners = answers.stream().filter(end -> !end.isReplayed()).findFirst().orElseThrow();
+    answers.stream().filter(Seen::isReplayed).forEach(end -> end.replays(owners));
+    assertThat(answers).hasSize(4);
+    assertThat(server.things().runs()).isEqualTo(3);
+  }
+
+  @Test
+  void aDuplicateIsRefusedOnceItHasWaitedLongEnough() throws InterruptedException {
+    Duration limit = Duration.ofMillis(300);
+    ThingServer server = start(attaching(limit));
+    keepOneRunning(server);
+    long start = System.nanoTime();
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS").retryAfter();
+
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(limit);
+    server.things().nextRunning().succeed();
+  }
+
+  @Test
+  void aDuplicateWhoseDeadlinePassesWaitsNoMore() throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    keepOneRunning(server);
+
+    Seen end = keyed(server).deadlineAfter(Duration.ofMillis(300)).end();
+
+    assertThat(end.code()).isIn(Status.Code.DEADLINE_EXCEEDED, Status.Code.ABORTED);
+    ThingService.Running running = server.things().nextRunning();
+    server.things().succeed();
+    running.fail(Status.UNAVAILABLE);
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.OK);
+    assertThat(server.things().runs()).isEqualTo(2);
+  }
+
+  @Test
+  void aCancelledDuplicateLeavesTheQueue() throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    keepOneRunning(server);
+    List<Started> duplicates = attach(server, 3);
+    cancel(duplicates.get(0), duplicates.get(2));
+    Started last = attach(server, 1).get(0);
+
+    server.things().nextRunning().fail(Status.UNAVAILABLE);
+    server.things().nextRunning().succeed();
+
+    List<Seen> ends = List.of(duplicates.get(1).end(), last.end());
+    assertThat(ends).filteredOn(Seen::isReplayed).hasSize(1);
+    assertThat(ends).filteredOn(end -> !end.isReplayed()).hasSize(1);
+    assertThat(server.things().runs()).isEqualTo(2);
+  }
+
+  @Test
+  void aKeyWhoseDuplicatesAreAllCancelledIsFree() throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    keepOneRunning(server);
+    cancel(attach(server, 3).toArray(Started[]::new));
+
+    ThingService.Running running = server.things().nextRunning();
+    server.things().succeed();
+    running.fail(Status.UNAVAILABLE);
+
+    keyed(server).end().first();
+  }
+
+  @Test
+  void aDuplicateThatIsCancelledJustWhenItsTurnComesDoesNotStrandTheKey()
+      throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    for (int round = 0; round < 10; round++) {
+      keepOneRunning(server);
+      ThingService.Running running = server.things().nextRunning();
+      List<Started> duplicates = attach(server, 2);
+      server.things().handle((request, answer) -> answer.onError(Status.ABORTED.asException()));
+
+      Thread canceller = new Thread(() -> duplicates.get(0).cancel());
+      canceller.start();
+      running.fail(Status.UNAVAILABLE);
+      canceller.join();
+
+      assertThat(duplicates.get(1).end().code()).isEqualTo(Status.Code.ABORTED);
+      assertThat(keyed(server).end().trailer(IdempotencyMetadata.PUSHBACK)).isEmpty();
+    }
+  }
+
+  @Test
+  void aDuplicateOfAnotherRequestIsRefusedAtOnce() throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    keepOneRunning(server);
+
+    call(server, "another thing")
+        .as(ALICE)
+        .key(KEY)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED")
+        .forGood();
+
+    server.things().nextRunning().succeed();
+  }
+
+  @Test
+  void aDuplicateIsToldAtOnceThatTheFirstCallsOutcomeIsUnknown() throws InterruptedException {
+    ThingServer server =
+        start(attaching(LONG, FailurePolicy.releaseAll().withUnknown(Code.UNAVAILABLE)));
+    keepOneRunning(server);
+    List<Started> duplicates = attach(server, 2);
+
+    server.things().nextRunning().fail(Status.UNAVAILABLE);
+
+    for (Started duplicate : duplicates) {
+      Seen end = duplicate.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_OUTCOME_UNKNOWN");
+      assertThat(end.retryAfter())
+          .isBetween(LEASE.minusSeconds(15), LEASE.multipliedBy(3).dividedBy(2));
+    }
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aDuplicateOutlivesAnOutageOfTheStore() throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    Started first = keepOneRunning(server);
+    Started duplicate = attach(server, 1).get(0);
+    store.failClaims(NOTHING_SENT, NO_CONNECTION);
+
+    server.things().nextRunning().succeed();
+    Seen answer = first.end().first();
+    int claims = store.claims();
+    await().until(() -> store.claims() > claims);
+    store.recover();
+
+    duplicate.end().replays(answer);
+  }
+
+  @Test
+  void aDuplicateRunsInTheContextOfItsOwnCall() throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    keepOneRunning(server);
+    Started duplicate = keyed(server).deadlineAfter(LONG).start();
+    awaitAttached(1);
+
+    server.things().nextRunning().fail(Status.UNAVAILABLE);
+    ThingService.Running running = server.things().nextRunning();
+
+    Context context = running.context();
+    assertThat(ThingServer.CALLER.get(context)).isEqualTo(Caller.of(ALICE));
+    assertThat(context.getDeadline()).isNotNull();
+    assertThat(CurrentCall.claim()).isEmpty();
+    context.run(() -> assertThat(CurrentCall.claim()).isPresent());
+    assertThat(context.isCancelled()).isFalse();
+    duplicate.cancel();
+    await().until(context::isCancelled);
+    running.succeed();
+  }
+
+  @Test
+  void aDuplicateThatRunsIsToldOfItsCancellationOnceItsHandlerHasReturned()
+      throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    keepOneRunning(server);
+    Started duplicate = attach(server, 1).get(0);
+    AtomicBoolean returned = new AtomicBoolean();
+    CompletableFuture<Boolean> cancelledAfterReturn = new CompletableFuture<>();
+    CompletableFuture<Context> started = new CompletableFuture<>();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              ((ServerCallStreamObserver<?>) answer)
+                  .setOnCancelHandler(() -> cancelledAfterReturn.complete(returned.get()));
+              Context context = Context.current();
+              started.complete(context);
+              await().until(context::isCancelled);
+              await().during(Duration.ofMillis(100)).until(() -> !cancelledAfterReturn.isDone());
+              returned.set(true);
+            });
+
+    server.things().nextRunning().fail(Status.UNAVAILABLE);
+    started.join();
+    duplicate.cancel();
+
+    assertThat(cancelledAfterReturn.join()).isTrue();
+  }
+
+  @Test
+  void aDuplicateGoesOnWhereItIsTold() throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    keepOneRunning(server);
+    Started duplicate = attach(server, 1).get(0);
+    CompletableFuture<String> thread = new CompletableFuture<>();
+    ThingService.Running running = server.things().nextRunning();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              thread.complete(Thread.currentThread().getName());
+              ThingHandler.answer(request, answer);
+            });
+
+    running.fail(Status.UNAVAILABLE);
+
+    duplicate.end().first();
+    assertThat(thread.join()).isEqualTo("of-the-server");
+  }
+
+  @Test
+  void aDuplicateWhoseHandlerThrowsIsAnsweredAndLetsTheNextOneRun() throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    keepOneRunning(server);
+    List<Started> duplicates = attach(server, 2);
+    ThingService.Running running = server.things().nextRunning();
+    AtomicBoolean thrown = new AtomicBoolean();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              if (!thrown.getAndSet(true)) {
+                throw new IllegalStateException("on purpose");
+              }
+              ThingHandler.answer(request, answer);
+            });
+
+    running.fail(Status.UNAVAILABLE);
+
+    List<Seen> ends = duplicates.stream().map(Started::end).toList();
+    assertThat(ends)
+        .extracting(Seen::code)
+        .containsExactlyInAnyOrder(Status.Code.UNKNOWN, Status.Code.OK);
+  }
+
+  @Test
+  void aDuplicateWhoseHandlerThrowsOnceItHasAnsweredHasAnswered() throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    keepOneRunning(server);
+    Started duplicate = attach(server, 1).get(0);
+    ThingService.Running running = server.things().nextRunning();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              ThingHandler.answer(request, answer);
+              throw new IllegalStateException("on purpose");
+            });
+
+    running.fail(Status.UNAVAILABLE);
+
+    Seen first = duplicate.end().first();
+    keyed(server).end().replays(first);
+  }
+
+  private ThingServer.Builder attaching(Duration limit) {
+    return attaching(limit, FailurePolicy.releaseAll());
+  }
+
+  private ThingServer.Builder attaching(Duration limit, FailurePolicy failures) {
+    return server()
+        .createThing(thing -> thing.inFlight(InFlightPolicy.attach(limit)).failures(failures))
+        .settings(settings -> settings.listener(counting()).executor(here))
+        .outside(new Cancellations());
+  }
+
+  /** Cancels, and waits until the server has heard of it. */
+  private void cancel(Started... calls) {
+    int before = cancelled.get();
+    for (Started call : calls) {
+      call.cancel();
+    }
+    await().until(() -> cancelled.get() == before + calls.length);
+  }
+
+  private final class Cancellations implements ServerInterceptor {
+    @Override
+    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+        ServerCall<RequestT, ResponseT> call,
+        Metadata headers,
+        ServerCallHandler<RequestT, ResponseT> next) {
+      return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
+        @Override
+        public void onCancel() {
+          super.onCancel();
+          here.execute(cancelled::incrementAndGet);
+        }
+      };
+    }
+  }
+
+  private IdempotencyListener counting() {
+    return new IdempotencyListener() {
+      @Override
+      public void attached(String procedure) {
+        attached.incrementAndGet();
+      }
+    };
+  }
+
+  /** Starts a call that keeps running until the test ends it. */
+  private static Started keepOneRunning(ThingServer server) {
+    int runs = server.things().runs();
+    server.things().keepRunning();
+    Started call = keyed(server).start();
+    await().until(() -> server.things().runs() == runs + 1);
+    return call;
+  }
+
+  private List<Started> attach(ThingServer server, int duplicates) {
+    int before = attached.get();
+    List<Started> started = new ArrayList<>();
+    for (int duplicate = 0; duplicate < duplicates; duplicate++) {
+      started.add(keyed(server).start());
+    }
+    awaitAttached(before + duplicates);
+    return started;
+  }
+
+  private void awaitAttached(int duplicates) {
+    await().pollInterval(Duration.ofMillis(5)).until(() -> attached.get() == duplicates);
+  }
+}

@@ -1,0 +1,366 @@
+package io.github.grpcidempotency.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.common.util.concurrent.MoreExecutors;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What goes on beside the calls goes on whatever is thrown at it, and ends in order. */
+class BesideCallsTest extends CallTest {
+  private static final Duration SHORT_LEASE = Duration.ofMillis(300);
+
+  private final AtomicInteger attached = new AtomicInteger();
+  private final List<String> fatal = new CopyOnWriteArrayList<>();
+
+  BesideCallsTest() {
+    super(Transport.IN_PROCESS);
+  }
+
+  @Test
+  void anErrorOutOfAListenerDoesNotEndLeaseRenewal() throws InterruptedException {
+    InMemoryIdempotencyStore leases = new InMemoryIdempotencyStore(SHORT_LEASE);
+    UnreliableStore shortLeases = new UnreliableStore(leases);
+    ThingServer server = start(server().store(shortLeases).listener(new FatalListener()));
+    ThingServer other = start(server().store(shortLeases));
+    server.things().keepRunning();
+    TestCall.Started lost = keyed(server).start();
+    ThingService.Running losing = server.things().nextRunning();
+    leases.advance(SHORT_LEASE);
+    keyed(other).end().first();
+    await().until(() -> fatal.contains("leaseLost"));
+
+    String key = UUID.randomUUID().toString();
+    TestCall.Started call = call(server, "a thing").as(ALICE).key(key).start();
+    ThingService.Running running = server.things().nextRunning();
+    awaitTwoLeases(shortLeases);
+
+    call(other, "a thing")
+        .as(ALICE)
+        .key(key)
+        .end()
+        .refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    running.succeed();
+    call.end().first();
+    losing.succeed();
+    lost.end();
+  }
+
+  @Test
+  void anErrorOutOfTheStoreDoesNotEndLeaseRenewal() throws InterruptedException {
+    UnreliableStore shortLeases = new UnreliableStore(new InMemoryIdempotencyStore(SHORT_LEASE));
+    ThingServer server = start(server().store(shortLeases));
+    ThingServer other = start(server().store(shortLeases));
+    server.things().keepRunning();
+    TestCall.Started call = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+    int before = shortLeases.errors();
+    shortLeases.throwErrorsAtClaims();
+    await().until(() -> shortLeases.errors() > before);
+    shortLeases.recover();
+
+    awaitTwoLeases(shortLeases);
+
+    keyed(other).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    running.succeed();
+    call.end().first();
+  }
+
+  @Test
+  void anErrorOutOfAListenerReachesNoCall() {
+    ThingServer server = start(server().listener(new FatalListener()));
+
+    Seen first = keyed(server).end().first();
+
+    keyed(server).end().replays(first);
+    call(server, "another thing")
+        .as(ALICE)
+        .key(KEY)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED");
+    assertThat(fatal).contains("claimed", "settled", "replayed", "refused");
+  }
+
+  @Test
+  void anErrorOutOfAListenerLosesNoAnswer() {
+    ThingServer server = start(server().listener(new FatalListener()));
+    store.failSettlements();
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    store.recover();
+
+    await().until(() -> keyed(server).end().isReplayed());
+
+    assertThat(server.things().runs()).isEqualTo(1);
+    assertThat(fatal).contains("recordingDeferred", "recordedLate");
+  }
+
+  @Test
+  void anErrorOutOfTheStoreLosesNoAnswer() throws InterruptedException {
+    ThingServer server = start();
+    server.things().keepRunning();
+    TestCall.Started call = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+    store.failSettlements();
+    running.succeed();
+    call.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    int before = store.errors();
+    store.throwErrorsAtSettlements();
+    await().until(() -> store.errors() > before);
+    store.recover();
+
+    await().until(() -> keyed(server).end().isReplayed());
+
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anErrorOutOfTheStoreReachesNoHandler() throws InterruptedException {
+    ThingServer server = start();
+    server.things().keepRunning();
+    TestCall.Started call = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+    store.throwErrorsAtSettlements();
+
+    // On the test's own thread: what is thrown into a handler fails the test.
+    running.succeed();
+
+    call.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    store.recover();
+    await().until(() -> keyed(server).end().isReplayed());
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anErrorOutOfTheStoreLosesNoWaitingCall() throws InterruptedException {
+    ThingServer server = start(attaching());
+    TestCall.Started first = keepOneRunning(server);
+    List<TestCall.Started> duplicates = attach(server, 3);
+    ThingService.Running running = server.things().nextRunning();
+    store.throwErrorsAtClaims();
+
+    running.succeed();
+    await().until(() -> store.errors() > 0);
+    store.recover();
+
+    Seen answer = first.end().first();
+    duplicates.forEach(duplicate -> duplicate.end().replays(answer));
+  }
+
+  @Test
+  void aRejectingExecutorLosesNoWaitingCall() throws InterruptedException {
+    Executor full =
+        task -> {
+          throw new RejectedExecutionException("full");
+        };
+    ThingServer server = start(attaching(full));
+    TestCall.Started first = keepOneRunning(server);
+    List<TestCall.Started> duplicates = attach(server, 5);
+
+    server.things().nextRunning().succeed();
+
+    Seen answer = first.end().first();
+    duplicates.forEach(duplicate -> duplicate.end().replays(answer));
+  }
+
+  @Test
+  void ofWaitingCallsThatAnExecutorRejectsOneRunsAndTheOthersGetItsAnswer()
+      throws InterruptedException {
+    Executor full =
+        task -> {
+          throw new OutOfMemoryError("unable to create native thread");
+        };
+    ThingServer server = start(attaching(full));
+    TestCall.Started first = keepOneRunning(server);
+    List<TestCall.Started> duplicates = attach(server, 5);
+
+    server.things().nextRunning().fail(Status.UNAVAILABLE);
+    assertThat(first.end().code()).isEqualTo(Status.Code.UNAVAILABLE);
+    server.things().nextRunning().succeed();
+
+    List<Seen> ends = duplicates.stream().map(TestCall.Started::end).toList();
+    assertThat(ends).allMatch(end -> end.code() == Status.Code.OK);
+    assertThat(ends).filteredOn(end -> !end.isReplayed()).hasSize(1);
+    assertThat(server.things().runs()).isEqualTo(2);
+  }
+
+  @Test
+  void anExecutorThatRejectsOneWaitingCallDoesNotLoseTheOthers() throws InterruptedException {
+    AtomicBoolean rejected = new AtomicBoolean();
+    Executor fullOnce =
+        task -> {
+          if (!rejected.getAndSet(true)) {
+            throw new RejectedExecutionException("full for a moment");
+          }
+          MoreExecutors.directExecutor().execute(task);
+        };
+    ThingServer server = start(attaching(fullOnce));
+    TestCall.Started first = keepOneRunning(server);
+    List<TestCall.Started> duplicates = attach(server, 3);
+
+    server.things().nextRunning().succeed();
+
+    Seen answer = first.end().first();
+    duplicates.forEach(duplicate -> duplicate.end().replays(answer));
+    assertThat(rejected).isTrue();
+  }
+
+  @Test
+  void whoeverStillWaitsWhenTheInterceptorIsClosedIsAnswered() throws InterruptedException {
+    ThingServer server = start(attaching());
+    TestCall.Started first = keepOneRunning(server);
+    List<TestCall.Started> duplicates = attach(server, 5);
+
+    server.closeInterceptor();
+
+    for (TestCall.Started duplicate : duplicates) {
+      duplicate.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS").retryAfter();
+    }
+    server.things().nextRunning().succeed();
+    keyed(server).end().replays(first.end().first());
+  }
+
+  @Test
+  void whoeverComesToWaitAfterTheInterceptorIsClosedIsAnswered() throws InterruptedException {
+    ThingServer server = start(attaching());
+    TestCall.Started first = keepOneRunning(server);
+
+    server.closeInterceptor();
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS").retryAfter();
+    server.things().nextRunning().succeed();
+    first.end().first();
+  }
+
+  @Test
+  void anAnswerThatCannotBeRecordedAfterTheInterceptorIsClosedIsAborted()
+      throws InterruptedException {
+    ThingServer server = start();
+    server.things().keepRunning();
+    TestCall.Started call = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+    server.closeInterceptor();
+    store.failSettlements();
+
+    // On the test's own thread: what is thrown into a handler fails the test.
+    running.succeed();
+
+    call.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    store.recover();
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+  }
+
+  @Test
+  void anAnswerThatWaitsToBeRecordedIsTriedOnceMoreWhenTheInterceptorIsClosed() {
+    ThingServer server = start();
+    ThingServer other = start();
+    store.failSettlements();
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    // Its next attempt is due in a second or so.
+    int before = store.settlements();
+    await().until(() -> store.settlements() >= before + 5);
+    store.recover();
+
+    server.closeInterceptor();
+
+    assertThat(keyed(other).end().isReplayed()).isTrue();
+  }
+
+  private ThingServer.Builder attaching() {
+    return attaching(MoreExecutors.directExecutor());
+  }
+
+  private ThingServer.Builder attaching(Executor executor) {
+    IdempotencyListener counting =
+        new IdempotencyListener() {
+          @Override
+          public void attached(String procedure) {
+            attached.incrementAndGet();
+          }
+        };
+    return server()
+        .createThing(thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))))
+        .settings(settings -> settings.listener(counting).executor(executor));
+  }
+
+  /** Starts a call that keeps running until the test ends it. */
+  private static TestCall.Started keepOneRunning(ThingServer server) {
+    server.things().keepRunning();
+    TestCall.Started call = keyed(server).start();
+    await().until(() -> server.things().runs() == 1);
+    return call;
+  }
+
+  private List<TestCall.Started> attach(ThingServer server, int duplicates) {
+    List<TestCall.Started> started =
+        Stream.generate(() -> keyed(server).start()).limit(duplicates).toList();
+    await().until(() -> attached.get() == duplicates);
+    return started;
+  }
+
+  private static void awaitTwoLeases(UnreliableStore shortLeases) {
+    int before = shortLeases.renewals();
+    await().until(() -> shortLeases.renewals() >= before + 6);
+  }
+
+  /** Throws at every event what a service's metrics may throw: an error of linkage. */
+  private final class FatalListener implements IdempotencyListener {
+    @Override
+    public void claimed(String procedure, UUID operationId) {
+      fail("claimed");
+    }
+
+    @Override
+    public void replayed(String procedure, UUID operationId) {
+      fail("replayed");
+    }
+
+    @Override
+    public void refused(String procedure, RefusalReason reason) {
+      fail("refused");
+    }
+
+    @Override
+    public void settled(String procedure, UUID operationId, Settlement settlement) {
+      fail("settled");
+    }
+
+    @Override
+    public void leaseLost(UUID operationId) {
+      fail("leaseLost");
+    }
+
+    @Override
+    public void recordingDeferred(UUID operationId, StoreException cause) {
+      fail("recordingDeferred");
+    }
+
+    @Override
+    public void recordedLate(UUID operationId) {
+      fail("recordedLate");
+    }
+
+    private void fail(String event) {
+      fatal.add(event);
+      throw new NoClassDefFoundError("metrics");
+    }
+  }
+}

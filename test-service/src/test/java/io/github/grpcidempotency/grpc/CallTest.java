@@ -1,0 +1,61 @@
+package io.github.grpcidempotency.grpc;
+
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.Transport;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+
+/** What the tests of calls have in common: real servers and calls, and a store in memory. */
+abstract class CallTest {
+  static final UUID ALICE = UUID.randomUUID();
+  static final UUID BOB = UUID.randomUUID();
+  static final String KEY = UUID.randomUUID().toString();
+
+  static final Duration LEASE = Duration.ofSeconds(30);
+
+  final Transport transport;
+  final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(LEASE);
+  final UnreliableStore store = new UnreliableStore(memory);
+
+  private final Deque<ThingServer> servers = new ArrayDeque<>();
+
+  CallTest(Transport transport) {
+    this.transport = transport;
+  }
+
+  /** Starts a server with the test's store. */
+  ThingServer start() {
+    return start(server());
+  }
+
+  ThingServer start(ThingServer.Builder builder) {
+    ThingServer server = builder.start();
+    servers.push(server);
+    return server;
+  }
+
+  ThingServer.Builder server() {
+    return ThingServer.on(transport).store(store);
+  }
+
+  @AfterEach
+  void stopServers() {
+    for (ThingServer server : servers) {
+      server.close();
+    }
+  }
+
+  /** A call of {@code CreateThing} without user or key. */
+  static TestCall call(ThingServer server, String name) {
+    return new TestCall(server.channel(), ThingServer.CREATE_THING, name);
+  }
+
+  /** Alice's call with her key. */
+  static TestCall keyed(ThingServer server) {
+    return call(server, "a thing").as(ALICE).key(KEY);
+  }
+}

@@ -1,0 +1,274 @@
+package io.github.grpcidempotency.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Any;
+import com.google.rpc.Code;
+import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource(Transport.class)
+class FailuresTest extends CallTest {
+  private static final Metadata.Key<String> OWN = IdempotencyMetadata.ascii("own");
+
+  private static final FailurePolicy NONE_SPECIAL = FailurePolicy.releaseAll();
+
+  FailuresTest(Transport transport) {
+    super(transport);
+  }
+
+  @Test
+  void anErrorReachesTheClientAsItIsAndFreesTheKey() {
+    ThingServer server = start();
+    StatusRuntimeException error = richError(Code.NOT_FOUND);
+    server.things().handle((request, observer) -> observer.onError(error));
+
+    Seen failed = keyed(server).end();
+
+    assertThat(failed.code()).isEqualTo(Status.Code.NOT_FOUND);
+    assertThat(failed.headers()).isEmpty();
+    assertThat(failed.detail(ErrorInfo.class)).contains(errorInfo());
+    assertThat(failed.trailer(OWN)).contains("trailer");
+    assertKeyIsFree(server);
+  }
+
+  @Test
+  void anErrorAfterAMessageIsAnError() {
+    ThingServer server = start();
+    server
+        .things()
+        .handle(
+            (request, observer) -> {
+              observer.onNext(ThingHandler.newThing(request));
+              observer.onError(Status.NOT_FOUND.asRuntimeException());
+            });
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.NOT_FOUND);
+
+    assertKeyIsFree(server);
+  }
+
+  @Test
+  void anExceptionOfTheHandlerFreesTheKey() {
+    ThingServer server = start();
+    server
+        .things()
+        .handle(
+            (request, observer) -> {
+              throw new IllegalStateException("the handler has a defect");
+            });
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
+
+    assertKeyIsFree(server);
+  }
+
+  @Test
+  void anErrorOfTheHandlersVirtualMachineFreesTheKey() {
+    ThingServer server = start();
+    server
+        .things()
+        .handle(
+            (request, observer) -> {
+              throw new NoSuchMethodError("a library is missing");
+            });
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
+
+    assertKeyIsFree(server);
+  }
+
+  @Test
+  void anExceptionAfterAMessageFreesTheKey() {
+    ThingServer server = start();
+    server
+        .things()
+        .handle(
+            (request, observer) -> {
+              observer.onNext(ThingHandler.newThing(request));
+              throw new IllegalStateException("the handler has a defect");
+            });
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
+
+    assertKeyIsFree(server);
+  }
+
+  @Test
+  void anExceptionAfterTheAnswerChangesNothing() {
+    ThingServer server = start();
+    server
+        .things()
+        .handle(
+            (request, observer) -> {
+              ThingHandler.answer(request, observer);
+              throw new IllegalStateException("the handler has a defect");
+            });
+    Seen first = keyed(server).end().first();
+
+    keyed(server).end().replays(first);
+
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aTerminalErrorIsReplayedWithItsDetails() {
+    ThingServer server = start(with(NONE_SPECIAL.withTerminal(Code.FAILED_PRECONDITION)));
+    StatusRuntimeException error = richError(Code.FAILED_PRECONDITION);
+    server.things().handle((request, observer) -> observer.onError(error));
+    Seen first = keyed(server).end();
+    server.things().succeed();
+
+    Seen retry = keyed(server).end();
+
+    assertThat(first.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+    assertThat(retry.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+    assertThat(retry.status().getDescription()).isEqualTo("no thing today");
+    assertThat(retry.headers()).isEmpty();
+    assertThat(retry.trailers().get(Seen.DETAILS))
+        .isNotNull()
+        .isEqualTo(first.trailers().get(Seen.DETAILS));
+    assertThat(retry.detail(ErrorInfo.class)).contains(errorInfo());
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aTerminalErrorWithoutWordsIsReplayedWithoutWords() {
+    ThingServer server = start(with(NONE_SPECIAL.withTerminal(Code.NOT_FOUND)));
+    server
+        .things()
+        .handle((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
+    keyed(server).end();
+
+    Seen retry = keyed(server).end();
+
+    assertThat(retry.code()).isEqualTo(Status.Code.NOT_FOUND);
+    assertThat(retry.status().getDescription()).isNull();
+    assertThat(retry.trailers().get(Seen.DETAILS)).isNull();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aHandlerMayMarkAnErrorAsTerminal() {
+    ThingServer server = start();
+    server
+        .things()
+        .handle(
+            (request, observer) -> {
+              Metadata trailers = new Metadata();
+              IdempotencyMetadata.markTerminal(trailers);
+              observer.onError(Status.NOT_FOUND.asRuntimeException(trailers));
+            });
+    Seen first = keyed(server).end();
+    server.things().succeed();
+
+    Seen retry = keyed(server).end();
+
+    assertThat(retry.code()).isEqualTo(Status.Code.NOT_FOUND);
+    assertThat(server.things().runs()).isEqualTo(1);
+    assertThat(first.trailers().keys()).noneMatch(name -> name.startsWith("idempotency-"));
+    assertThat(retry.trailers().keys()).noneMatch(name -> name.startsWith("idempotency-"));
+  }
+
+  @Test
+  void aTerminalErrorIsForItsOwnRequestOnly() {
+    ThingServer server = start(with(NONE_SPECIAL.withTerminal(Code.NOT_FOUND)));
+    server
+        .things()
+        .handle((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
+    keyed(server).end();
+
+    call(server, "another thing")
+        .as(ALICE)
+        .key(KEY)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED");
+  }
+
+  @Test
+  void anUnknownOutcomeHoldsTheKeyUntilTheLeaseEnds() {
+    ThingServer server = start(with(NONE_SPECIAL.withUnknown(Code.UNAVAILABLE)));
+    server
+        .things()
+        .handle((request, observer) -> observer.onError(Status.UNAVAILABLE.asRuntimeException()));
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNAVAILABLE);
+    server.things().succeed();
+
+    Seen early = keyed(server).end();
+
+    early.refused(Status.Code.ABORTED, "IDEMPOTENCY_OUTCOME_UNKNOWN");
+    assertThat(early.retryAfter())
+        .isBetween(LEASE.minusSeconds(15), LEASE.multipliedBy(3).dividedBy(2));
+    assertThat(server.things().runs()).isEqualTo(1);
+    memory.advance(LEASE);
+    keyed(server).end().first();
+  }
+
+  @Test
+  void aThrownExceptionIsAnUnknownErrorToThePolicy() {
+    ThingServer server = start(with(NONE_SPECIAL.withUnknown(Code.UNKNOWN)));
+    server
+        .things()
+        .handle(
+            (request, observer) -> {
+              throw new IllegalStateException("the handler has a defect");
+            });
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_OUTCOME_UNKNOWN");
+  }
+
+  @Test
+  void anErrorReachesTheClientEvenIfTheKeyCannotBeFreed() {
+    ThingServer server = start();
+    server
+        .things()
+        .handle((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
+    store.failSettlements();
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.NOT_FOUND);
+
+    store.recover();
+    server.things().succeed();
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    memory.advance(LEASE);
+    keyed(server).end().first();
+  }
+
+  private void assertKeyIsFree(ThingServer server) {
+    server.things().succeed();
+    keyed(server).end().first();
+    assertThat(server.things().runs()).isEqualTo(2);
+  }
+
+  private ThingServer.Builder with(FailurePolicy policy) {
+    return server().createThing(procedure -> procedure.failures(policy));
+  }
+
+  private static ErrorInfo errorInfo() {
+    return ErrorInfo.newBuilder().setReason("SOLD_OUT").setDomain("things").build();
+  }
+
+  private static StatusRuntimeException richError(Code code) {
+    Metadata trailers = new Metadata();
+    trailers.put(OWN, "trailer");
+    return StatusProto.toStatusRuntimeException(
+        com.google.rpc.Status.newBuilder()
+            .setCode(code.getNumber())
+            .setMessage("no thing today")
+            .addDetails(Any.pack(errorInfo()))
+            .build(),
+        trailers);
+  }
+}

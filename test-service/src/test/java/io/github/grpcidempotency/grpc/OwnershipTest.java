@@ -1,0 +1,181 @@
+package io.github.grpcidempotency.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Who may run, who may settle, and what becomes of those who may not. */
+@ParameterizedClass
+@EnumSource(Transport.class)
+class OwnershipTest extends CallTest {
+  OwnershipTest(Transport transport) {
+    super(transport);
+  }
+
+  @Test
+  void ofManyCallsToTwoServersOneRunsAndAllTheOthersGetItsAnswerOrComeBack() {
+    List<ThingServer> servers = List.of(start(), start());
+    List<TestCall.Started> calls = new ArrayList<>();
+    for (int call = 0; call < 50; call++) {
+      calls.add(keyed(servers.get(call % 2)).start());
+    }
+
+    Set<ByteString> answers = new HashSet<>();
+    for (TestCall.Started call : calls) {
+      Seen seen = call.end();
+      if (seen.code() == Status.Code.OK) {
+        answers.addAll(seen.messages());
+      } else {
+        seen.refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+      }
+    }
+
+    assertThat(answers).hasSize(1);
+    assertThat(servers).extracting(server -> server.things().runs()).containsOnlyOnce(1);
+    assertThat(servers.stream().mapToInt(server -> server.things().runs()).sum()).isEqualTo(1);
+  }
+
+  @Test
+  void aSlowHandlerKeepsItsKeyForManyLeases() throws InterruptedException {
+    UnreliableStore shortLeases =
+        new UnreliableStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)));
+    ThingServer server = start(server().store(shortLeases));
+    ThingServer other = start(server().store(shortLeases));
+    server.things().keepRunning();
+    TestCall.Started call = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+
+    // Three renewals a lease.
+    await().until(() -> shortLeases.renewals() >= 9);
+    keyed(other).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+
+    running.succeed();
+    keyed(other).end().replays(call.end().first());
+    assertThat(other.things().runs()).isZero();
+  }
+
+  @Test
+  void theAnswerOfAStaleOwnerIsWithheld() throws InterruptedException {
+    ThingServer stale = start();
+    ThingServer successor = start();
+    stale.things().keepRunning();
+    TestCall.Started zombie = keyed(stale).start();
+    ThingService.Running running = stale.things().nextRunning();
+    memory.advance(LEASE);
+    Seen first = keyed(successor).end().first();
+
+    running.succeed();
+
+    zombie.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    keyed(stale).end().replays(first);
+  }
+
+  @Test
+  void theFailureOfAStaleOwnerNeitherCountsNorFreesTheKeyOfItsSuccessor()
+      throws InterruptedException {
+    ThingServer stale = start();
+    ThingServer successor = start();
+    stale.things().keepRunning();
+    successor.things().keepRunning();
+    TestCall.Started zombie = keyed(stale).start();
+    ThingService.Running staleRun = stale.things().nextRunning();
+    memory.advance(LEASE);
+    TestCall.Started second = keyed(successor).start();
+    ThingService.Running successorRun = successor.things().nextRunning();
+
+    staleRun.fail(Status.NOT_FOUND);
+
+    zombie.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    keyed(stale).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    successorRun.succeed();
+    keyed(stale).end().replays(second.end().first());
+  }
+
+  @Test
+  void anAnswerThatCannotBeRecordedIsWithheldAndRecordedLater() {
+    ThingServer server = start();
+    ThingServer other = start();
+    store.failSettlements();
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    keyed(other).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    store.recover();
+    await().until(() -> keyed(other).end().isReplayed());
+    await().until(() -> keyed(server).end().isReplayed());
+    assertThat(server.things().runs()).isEqualTo(1);
+    assertThat(other.things().runs()).isZero();
+  }
+
+  @Test
+  void anAnswerThatIsToBeRecordedLaterKeepsItsKeyForManyLeases() {
+    UnreliableStore shortLeases =
+        new UnreliableStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)));
+    ThingServer server = start(server().store(shortLeases));
+    ThingServer other = start(server().store(shortLeases));
+    shortLeases.failSettlements();
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+
+    await().until(() -> shortLeases.renewals() >= 9);
+    keyed(other).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+
+    shortLeases.recover();
+    await().until(() -> keyed(other).end().isReplayed());
+    assertThat(server.things().runs() + other.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anAnswerWhoseRecordingIsNotKnownToHaveWorkedIsReplayed() {
+    ThingServer server = start();
+    store.loseAnswersOfSettlements();
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+
+    store.recover();
+
+    await().until(() -> keyed(server).end().isReplayed());
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anIllegalStateBelowDoesNotCostARecordItsAnswer() {
+    ThingServer server = start();
+    store.failSettlementsInAnIllegalState();
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+
+    store.recover();
+    await().until(() -> keyed(server).end().isReplayed());
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aDefectOfTheStoreNeitherHangsACallNorFreesItsKey() throws InterruptedException {
+    ThingServer server = start();
+    server.things().keepRunning();
+    TestCall.Started call = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+    store.breakSettlements();
+
+    // On the test's own thread, where gRPC catches nothing.
+    running.succeed();
+
+    call.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+}

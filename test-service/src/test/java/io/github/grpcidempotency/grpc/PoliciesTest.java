@@ -1,0 +1,480 @@
+package io.github.grpcidempotency.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import com.google.crypto.tink.Aead;
+import com.google.crypto.tink.KeyTemplates;
+import com.google.crypto.tink.KeysetHandle;
+import com.google.crypto.tink.RegistryConfiguration;
+import com.google.crypto.tink.aead.AeadConfig;
+import com.google.protobuf.ByteString;
+import com.google.rpc.Code;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.FoundKey;
+import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.procedure.TinkProtection;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Status;
+import java.security.GeneralSecurityException;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ParameterizedClass
+@EnumSource(Transport.class)
+class PoliciesTest extends CallTest {
+  PoliciesTest(Transport transport) {
+    super(transport);
+  }
+
+  @Test
+  void whereAKeyIsRequiredACallWithoutOneIsRefused() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.keyPolicy(KeyPolicy.REQUIRED)));
+
+    call(server, "a thing")
+        .as(ALICE)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REQUIRED")
+        .forGood();
+    call(server, "a thing")
+        .key(KEY)
+        .end()
+        .refused(Status.Code.UNAUTHENTICATED, "IDEMPOTENCY_CALLER_REQUIRED")
+        .forGood();
+    keyed(server).end().first();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void whereAKeyIsProhibitedACallWithOneIsRefused() {
+    ThingServer server =
+        start(
+            server()
+                .withoutResource()
+                .createThing(procedure -> procedure.keyPolicy(KeyPolicy.PROHIBITED)));
+
+    keyed(server)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_PROHIBITED")
+        .forGood();
+    call(server, "a thing").as(ALICE).end().untouched();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void whereAKeyIsProhibitedItIsSoInWhateverForm() {
+    ThingServer server =
+        start(
+            server()
+                .withoutResource()
+                .createThing(procedure -> procedure.keyPolicy(KeyPolicy.PROHIBITED)));
+
+    for (TestCall call :
+        List.of(
+            call(server, "a thing").key("no uuid"),
+            call(server, "a thing").key(""),
+            call(server, "a thing").key(KEY).key(KEY))) {
+      call.end().refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_PROHIBITED").forGood();
+    }
+    assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void aStreamMayProhibitKeysAndIsUntouchedWithoutOne() {
+    ThingServer server =
+        start(
+            server()
+                .describe(
+                    Procedure.of(ThingServer.CREATE_MANY).keyPolicy(KeyPolicy.PROHIBITED).build()));
+
+    keyed(server)
+        .to(ThingServer.CREATE_MANY)
+        .requests(3)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_PROHIBITED")
+        .forGood();
+    assertThat(server.things().runs()).isZero();
+    call(server, "a thing").as(ALICE).to(ThingServer.CREATE_MANY).requests(3).end().untouched();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aStreamWithoutADescriptorIsUntouchedWhateverItsHeadersSay() {
+    ThingServer server = start();
+
+    keyed(server).to(ThingServer.CREATE_MANY).requests(3).end().untouched();
+    keyed(server).to(ThingServer.CREATE_MANY).requests(3).end().untouched();
+    assertThat(server.things().runs()).isEqualTo(2);
+  }
+
+  /** An outage would let it run unguarded. */
+  @Test
+  void aKeyThatNoStoreCouldKeepIsMalformed() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.keyFrom(KeySource.requestField("name"))));
+
+    for (String key : List.of("k".repeat(513), "a\0b")) {
+      call(server, key)
+          .as(ALICE)
+          .end()
+          .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID")
+          .forGood();
+    }
+    call(server, "k".repeat(512)).as(ALICE).end().first();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aHandlerThatLooksAfterKeysItselfIsLeftAlone() {
+    ThingServer server =
+        start(
+            server()
+                .withoutResource()
+                .createThing(procedure -> procedure.keyPolicy(KeyPolicy.HANDLER_INTERNAL)));
+
+    keyed(server).end().untouched();
+    keyed(server).end().untouched();
+    assertThat(server.things().runs()).isEqualTo(2);
+  }
+
+  @Test
+  void aKeyMayComeFromTheRequest() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.keyFrom(KeySource.assignedId("name"))));
+    String id = UUID.randomUUID().toString();
+
+    Seen first = call(server, id).as(ALICE).end().first();
+
+    call(server, id).as(ALICE).end().replays(first);
+    call(server, "no id")
+        .as(ALICE)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID");
+    call(server, "")
+        .as(ALICE)
+        .end()
+        .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REQUIRED");
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void theSameContentIsTheSameOperation() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.keyFrom(KeySource.content("name"))));
+
+    Seen first = call(server, "a thing").as(ALICE).end().first();
+
+    call(server, "a thing").as(ALICE).end().replays(first);
+    call(server, "another thing").as(ALICE).end().first();
+    call(server, "a thing").as(BOB).end().first();
+  }
+
+  @Test
+  void aKeyMayBeOptionalWhereverItComesFrom() {
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure
+                            .keyFrom(KeySource.requestField("name").as(KeyFormat.opaque()))
+                            .keyPolicy(KeyPolicy.OPTIONAL)));
+
+    call(server, "").as(ALICE).end().untouched();
+    call(server, "k").end().untouched();
+    call(server, "k").as(ALICE).end().first();
+  }
+
+  @Test
+  void aSourceMayKnowWhoseKeyItIs() {
+    Caller principal = Caller.of(new UUID(7, 7));
+    KeySource webhook = call -> Optional.of(new FoundKey("event-1", Optional.of(principal)));
+    ThingServer server = start(server().createThing(procedure -> procedure.keyFrom(webhook)));
+
+    Seen first = call(server, "a thing").end().first();
+
+    call(server, "a thing").as(ALICE).end().replays(first);
+  }
+
+  @Test
+  void aKeyWhoseSenderProvesNothingIsRefusedWhateverThePolicy() {
+    KeySource forged =
+        call -> {
+          throw new UnauthenticatedKeyException("the signature is wrong");
+        };
+    ThingServer derived = start(server().createThing(procedure -> procedure.keyFrom(forged)));
+    ThingServer optional =
+        start(
+            server()
+                .createThing(procedure -> procedure.keyFrom(forged).keyPolicy(KeyPolicy.OPTIONAL)));
+
+    call(derived, "a thing")
+        .as(ALICE)
+        .end()
+        .refused(Status.Code.UNAUTHENTICATED, "IDEMPOTENCY_CALLER_REQUIRED")
+        .forGood();
+    call(optional, "a thing")
+        .end()
+        .refused(Status.Code.UNAUTHENTICATED, "IDEMPOTENCY_CALLER_REQUIRED");
+    assertThat(derived.things().runs() + optional.things().runs()).isZero();
+  }
+
+  @Test
+  void aKeyThatCannotBeLookedUpIsRefusedEvenWhereOutagesAreServed() {
+    KeySource unreachable =
+        call -> {
+          throw new StoreException("the directory is away", new IllegalStateException("gone"));
+        };
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure -> procedure.keyFrom(unreachable).outage(OutagePolicy.FAIL_OPEN)));
+
+    call(server, "a thing")
+        .as(ALICE)
+        .end()
+        .refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
+    assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void aFieldLeftOutOfTheFingerprintMayChange() {
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure.fingerprint(
+                            Fingerprinter.wholeRequest().ignoringSince(2, "name"))));
+
+    Seen first = keyed(server).end().first();
+
+    call(server, "another name").as(ALICE).key(KEY).end().replays(first);
+  }
+
+  @Test
+  void anAnswerIsNotReplayedToACallerWhoLostTheRight() {
+    AtomicBoolean allowed = new AtomicBoolean(true);
+    ThingServer server =
+        start(
+            server()
+                .createThing(procedure -> procedure.guard((caller, resource) -> allowed.get())));
+    Seen first = keyed(server).end().first();
+    keyed(server).end().replays(first);
+
+    allowed.set(false);
+
+    keyed(server)
+        .end()
+        .refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED")
+        .forGood();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aGuardThatFailsLetsNothingThrough() {
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure.guard(
+                            (caller, resource) -> {
+                              throw new IllegalStateException("the rights cannot be read");
+                            })));
+    keyed(server).end().first();
+
+    keyed(server).end().refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED");
+  }
+
+  @Test
+  void aGuardWhoseDatabaseIsAwayIsAskedAgain() {
+    AtomicBoolean away = new AtomicBoolean(true);
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure.guard(
+                            (caller, resource) -> {
+                              if (away.get()) {
+                                throw new StoreException("the rights are away", null);
+                              }
+                              return true;
+                            })));
+    Seen first = keyed(server).end().first();
+
+    keyed(server).end().refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
+
+    away.set(false);
+    keyed(server).end().replays(first);
+  }
+
+  @Test
+  void aFieldThatIsNotRecordedIsMissingFromReplaysWhichSaySo() {
+    ThingServer server = start(server().createThing(procedure -> procedure.omit("name")));
+    Seen first = keyed(server).end().first();
+
+    Seen replay = keyed(server).end();
+
+    assertThat(first.thing().getName()).isEqualTo("a thing");
+    assertThat(replay.thing()).isEqualTo(first.thing().toBuilder().clearName().build());
+    assertThat(replay.trailer(IdempotencyMetadata.OMITTED)).contains("name");
+    assertThat(first.trailer(IdempotencyMetadata.OMITTED)).isEmpty();
+  }
+
+  @Test
+  void anEncryptedAnswerIsReplayedAsItWas() throws Exception {
+    AeadConfig.register();
+    KeysetHandle keyset = KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM"));
+    ResponseProtection protection =
+        new TinkProtection(keyset.getPrimitive(RegistryConfiguration.get(), Aead.class));
+    ThingServer server = start(server().createThing(procedure -> procedure.protect(protection)));
+
+    Seen first = keyed(server).end().first();
+
+    keyed(server).end().replays(first);
+    call(server, "a thing").as(BOB).key(KEY).end().first();
+  }
+
+  @Test
+  void aRecordedErrorIsEncryptedAsWellAndRepeatedAsItWas() throws Exception {
+    AeadConfig.register();
+    Exchangeable aead = new Exchangeable(newAead());
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure
+                            .protect(new TinkProtection(aead))
+                            .failures(
+                                FailurePolicy.releaseAll().withTerminal(Code.ALREADY_EXISTS))));
+    server
+        .things()
+        .handle(
+            (request, observer) ->
+                observer.onError(
+                    Status.ALREADY_EXISTS.withDescription("a secret").asRuntimeException()));
+    Seen first = keyed(server).end();
+
+    Seen second = keyed(server).end();
+    aead.set(newAead());
+    Seen third = keyed(server).end();
+
+    assertThat(second.code()).isEqualTo(first.code());
+    assertThat(second.status().getDescription()).isEqualTo("a secret");
+    third.refused(Status.Code.INTERNAL, "IDEMPOTENCY_RECORD_UNREADABLE");
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anAnswerWhoseKeyIsMissingIsRefusedAndNotLost() throws Exception {
+    AeadConfig.register();
+    Aead right = newAead();
+    Exchangeable aead = new Exchangeable(right);
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.protect(new TinkProtection(aead))));
+    Seen first = keyed(server).end().first();
+
+    aead.set(newAead());
+    keyed(server).end().refused(Status.Code.INTERNAL, "IDEMPOTENCY_RECORD_UNREADABLE").forGood();
+    aead.set(right);
+
+    keyed(server).end().replays(first);
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anAnswerThatCannotBeEncryptedIsNotSentButRecordedLater() throws Exception {
+    AeadConfig.register();
+    Aead right = newAead();
+    Exchangeable aead = new Exchangeable(new Broken());
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.protect(new TinkProtection(aead))));
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    aead.set(right);
+
+    await().until(() -> keyed(server).end().isReplayed());
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void whatWasSealedForOneRecordDoesNotOpenForAnother() throws Exception {
+    AeadConfig.register();
+    ResponseProtection protection =
+        new TinkProtection(
+            KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM"))
+                .getPrimitive(RegistryConfiguration.get(), Aead.class));
+    ByteString sealed =
+        protection.seal(ByteString.copyFromUtf8("secret"), ByteString.copyFromUtf8("alice"));
+
+    assertThat(sealed.toStringUtf8()).doesNotContain("secret");
+    assertThat(protection.open(sealed, ByteString.copyFromUtf8("alice")).toStringUtf8())
+        .isEqualTo("secret");
+    assertThatIllegalStateException()
+        .isThrownBy(() -> protection.open(sealed, ByteString.copyFromUtf8("bob")));
+  }
+
+  private static Aead newAead() throws GeneralSecurityException {
+    return KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM"))
+        .getPrimitive(RegistryConfiguration.get(), Aead.class);
+  }
+
+  /** A keyset that is exchanged while the server runs. */
+  private static final class Exchangeable implements Aead {
+    private volatile Aead now;
+
+    Exchangeable(Aead now) {
+      this.now = now;
+    }
+
+    void set(Aead other) {
+      now = other;
+    }
+
+    @Override
+    public byte[] encrypt(byte[] plaintext, byte[] associatedData) throws GeneralSecurityException {
+      return now.encrypt(plaintext, associatedData);
+    }
+
+    @Override
+    public byte[] decrypt(byte[] ciphertext, byte[] associatedData)
+        throws GeneralSecurityException {
+      return now.decrypt(ciphertext, associatedData);
+    }
+  }
+
+  /** A key service that is away. */
+  private static final class Broken implements Aead {
+    @Override
+    public byte[] encrypt(byte[] plaintext, byte[] associatedData) throws GeneralSecurityException {
+      throw new GeneralSecurityException("the key service is away");
+    }
+
+    @Override
+    public byte[] decrypt(byte[] ciphertext, byte[] associatedData)
+        throws GeneralSecurityException {
+      throw new GeneralSecurityException("the key service is away");
+    }
+  }
+}

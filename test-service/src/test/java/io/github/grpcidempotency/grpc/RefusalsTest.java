@@ -1,0 +1,279 @@
+package io.github.grpcidempotency.grpc;
+
+import static io.github.grpcidempotency.store.FailureCause.CONNECTION_LOST;
+import static io.github.grpcidempotency.store.FailureCause.CONTENTION;
+import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
+import static io.github.grpcidempotency.store.FailureCause.OTHER;
+import static io.github.grpcidempotency.store.FailureCause.POOL_EXHAUSTED;
+import static io.github.grpcidempotency.store.FailureCause.SHUTTING_DOWN;
+import static io.github.grpcidempotency.store.FailureCause.TIMEOUT;
+import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
+import static io.github.grpcidempotency.store.FailurePhase.ROW_SEEN;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.rpc.BadRequest;
+import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@ParameterizedClass
+@EnumSource(Transport.class)
+class RefusalsTest extends CallTest {
+  RefusalsTest(Transport transport) {
+    super(transport);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "not-a-uuid", "0193a0c47e5b7cc19d6eaabbccddeeff"})
+  void aMalformedKeyIsRefused(String key) {
+    ThingServer server = start();
+
+    Seen refused = call(server, "a thing").as(ALICE).key(key).end();
+
+    assertInvalidKey(refused);
+    assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void twoKeysAreRefusedEvenIfTheyAreTheSame() {
+    ThingServer server = start();
+
+    assertInvalidKey(keyed(server).key(KEY).end());
+
+    assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void anEmptyKeyIsRefusedWhateverTheFormat() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.keyFormat(KeyFormat.opaque())));
+
+    assertInvalidKey(call(server, "a thing").as(ALICE).key("").end());
+  }
+
+  @Test
+  void aRefusedKeyHasTheNameOfItsHeader() {
+    ThingServer server = start(server().settings(settings -> settings.keyHeader("x-request-id")));
+
+    Seen refused =
+        call(server, "a thing")
+            .as(ALICE)
+            .header(IdempotencyMetadata.ascii("x-request-id"), "?")
+            .end();
+
+    assertThat(refused.status().getDescription()).startsWith("x-request-id ");
+    assertThat(refused.detail(BadRequest.class).orElseThrow().getFieldViolations(0).getField())
+        .isEqualTo("x-request-id");
+  }
+
+  @Test
+  void anotherRequestWithTheKeyIsRefusedOnceTheFirstIsDone() {
+    ThingServer server = start();
+    keyed(server).end().first();
+
+    assertReused(call(server, "another thing").as(ALICE).key(KEY).end(), "request");
+
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anotherRequestWithTheKeyIsRefusedWhileTheFirstRuns() throws InterruptedException {
+    ThingServer server = start();
+    ThingServer other = start();
+    server.things().keepRunning();
+    TestCall.Started first = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+
+    assertReused(call(server, "another thing").as(ALICE).key(KEY).end(), "request");
+    assertReused(call(other, "another thing").as(ALICE).key(KEY).end(), "request");
+
+    running.succeed();
+    first.end().first();
+    assertThat(server.things().runs() + other.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anotherProcedureWithTheKeyIsRefusedOnceTheFirstIsDone() {
+    ThingServer server = start(server().describeOther());
+    keyed(server).end().first();
+
+    assertReused(keyed(server).to(ThingServer.CREATE_OTHER).end(), "procedure");
+  }
+
+  @Test
+  void anotherProcedureWithTheKeyIsRefusedWhileTheFirstRuns() throws InterruptedException {
+    ThingServer server = start(server().describeOther());
+    server.things().keepRunning();
+    TestCall.Started first = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+
+    assertReused(keyed(server).to(ThingServer.CREATE_OTHER).end(), "procedure");
+
+    running.succeed();
+    first.end().first();
+  }
+
+  @Test
+  void aDuplicateOfARunningCallIsToldToComeBack() throws InterruptedException {
+    ThingServer server = start();
+    ThingServer other = start();
+    server.things().keepRunning();
+    TestCall.Started first = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+
+    assertInProgress(keyed(server).end());
+    assertInProgress(keyed(other).end());
+
+    running.succeed();
+    keyed(other).end().replays(first.end().first());
+  }
+
+  @Test
+  void whatIsInFlightForOneUserIsNoBusinessOfAnother() throws InterruptedException {
+    ThingServer server = start();
+    server.things().keepRunning();
+    keyed(server).start();
+    server.things().nextRunning();
+    server.things().succeed();
+
+    call(server, "another thing").as(BOB).key(KEY).end().first();
+  }
+
+  @Test
+  void noRefusalRepeatsWhatTheClientSent() {
+    ThingServer server = start();
+    keyed(server).end().first();
+
+    String reused = call(server, "a secret thing").as(ALICE).key(KEY).end().text();
+    String malformed = call(server, "a secret thing").as(ALICE).key("a-secret-key").end().text();
+
+    assertThat(reused).doesNotContain(KEY, "secret", ALICE.toString());
+    assertThat(malformed).doesNotContain("secret", ALICE.toString());
+  }
+
+  // Outages
+
+  @Test
+  void failingClosedACallIsRefusedWhileTheStoreIsOut() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.outage(OutagePolicy.FAIL_CLOSED)));
+    store.failClaims(NOTHING_SENT, NO_CONNECTION);
+
+    Seen refused = keyed(server).end();
+
+    refused.refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
+    assertThat(refused.retryAfter())
+        .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(1).plusMillis(500));
+    assertThat(refused.detail(ErrorInfo.class).orElseThrow().getMetadataMap())
+        .containsExactly(Map.entry("cause", "no_connection"));
+    assertThat(server.things().runs()).isZero();
+    store.recover();
+    keyed(server).end().first();
+  }
+
+  @Test
+  void failingOpenACallIsServedUnguardedWhileTheStoreIsOut() {
+    ThingServer server = start();
+    store.failClaims(NOTHING_SENT, NO_CONNECTION);
+
+    keyed(server).end().untouched();
+    keyed(server).end().untouched();
+
+    assertThat(server.things().runs()).isEqualTo(2);
+    store.recover();
+    Seen first = keyed(server).end().first();
+    keyed(server).end().replays(first);
+  }
+
+  @Test
+  void evenFailingOpenACallIsNotServedWhileAHolderIsKnown() {
+    ThingServer server = start();
+    store.failClaims(ROW_SEEN, NO_CONNECTION);
+
+    assertInProgress(keyed(server).end());
+
+    assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void evenFailingOpenACallIsNotServedWhileSomebodyMayHoldItsKey() {
+    ThingServer server = start();
+    for (FailureCause cause :
+        List.of(POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN, CONTENTION, TIMEOUT, OTHER)) {
+      store.failClaims(NOTHING_SENT, cause);
+
+      keyed(server).end().refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
+    }
+    assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void duplicatesAreNotAllToldToComeBackAtOneMoment() {
+    ThingServer server = start();
+    store.failClaims(ROW_SEEN, NO_CONNECTION);
+
+    assertThat(IntStream.range(0, 20).mapToObj(i -> keyed(server).end().retryAfter()).distinct())
+        .hasSizeGreaterThan(5);
+  }
+
+  @Test
+  void evenWithTheStoreOutADuplicateOfARunningCallIsNotServed() throws InterruptedException {
+    ThingServer server = start();
+    server.things().keepRunning();
+    TestCall.Started first = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+    store.failClaims(NOTHING_SENT, NO_CONNECTION);
+
+    assertInProgress(keyed(server).end());
+
+    store.recover();
+    running.succeed();
+    first.end().first();
+  }
+
+  @Test
+  void aServerDoesNotStartOnAStoreThatCannotServeIt() {
+    store.refuseProcedures("the table has no such column");
+
+    assertThatThrownBy(
+            () -> start(server().createThing(procedure -> procedure.retention(Duration.ZERO))))
+        .isInstanceOf(SetupException.class)
+        .hasMessageStartingWith("idempotency cannot be set up:\n")
+        .hasMessageContaining("CreateThing: its retention must be positive")
+        .hasMessageContaining("the table has no such column");
+  }
+
+  private static void assertInvalidKey(Seen seen) {
+    seen.refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID").forGood();
+    assertThat(seen.detail(BadRequest.class).orElseThrow().getFieldViolationsList())
+        .singleElement()
+        .satisfies(violation -> assertThat(violation.getField()).isEqualTo("idempotency-key"));
+  }
+
+  private static void assertReused(Seen seen, String mismatch) {
+    seen.refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED").forGood();
+    assertThat(seen.detail(ErrorInfo.class).orElseThrow().getMetadataMap())
+        .containsExactly(Map.entry("mismatch", mismatch));
+  }
+
+  private static void assertInProgress(Seen seen) {
+    seen.refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    assertThat(seen.retryAfter()).isBetween(Duration.ofMillis(50), Duration.ofMillis(500));
+  }
+}

@@ -1,0 +1,182 @@
+package io.github.grpcidempotency.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.rpc.BadRequest;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Status;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Calls that carry a key and are not protected all the same, or cannot even be judged. */
+@ParameterizedClass
+@EnumSource(Transport.class)
+class UnprotectedTest extends CallTest {
+
+  private final List<UnprotectedCause> heard = new CopyOnWriteArrayList<>();
+  private final IdempotencyListener listener =
+      new IdempotencyListener() {
+        @Override
+        public void unprotected(String procedure, UnprotectedCause cause) {
+          assertThat(procedure).isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
+          heard.add(cause);
+        }
+      };
+
+  private Optional<IdempotencyInterceptor> second = Optional.empty();
+
+  UnprotectedTest(Transport transport) {
+    super(transport);
+  }
+
+  @AfterEach
+  void closeSecond() {
+    second.ifPresent(IdempotencyInterceptor::close);
+  }
+
+  @Test
+  void aKeyWithoutACallerIsHeard() {
+    ThingServer server = start(server().listener(listener));
+
+    call(server, "a thing").key(KEY).end().untouched();
+    call(server, "a thing").key("not a uuid").end().untouched();
+
+    assertThat(heard).containsExactly(UnprotectedCause.NO_CALLER, UnprotectedCause.NO_CALLER);
+  }
+
+  @Test
+  void aCallWithoutAKeyIsNoNews() {
+    ThingServer server = start(server().listener(listener));
+
+    call(server, "a thing").as(ALICE).end().untouched();
+    call(server, "a thing").end().untouched();
+
+    assertThat(heard).isEmpty();
+  }
+
+  @Test
+  void interceptorsInTheWrongOrderAreHeard() {
+    IdempotencyInterceptor outermost =
+        interceptor(() -> Optional.ofNullable(ThingServer.CALLER.get()));
+    ThingServer server = start(ThingServer.on(transport).outside(outermost));
+
+    keyed(server).end().untouched();
+    keyed(server).end().untouched();
+
+    assertThat(heard).containsExactly(UnprotectedCause.NO_CALLER, UnprotectedCause.NO_CALLER);
+  }
+
+  @Test
+  void anInterceptorThatIsRegisteredTwiceProtectsOnceAndSaysSo() {
+    ThingServer server =
+        start(server().inside(interceptor(() -> Optional.of(Caller.of(UUID.randomUUID())))));
+
+    Seen first = keyed(server).end().first();
+    keyed(server).end().replays(first);
+
+    assertThat(server.things().runs()).isEqualTo(1);
+    assertThat(heard).containsExactly(UnprotectedCause.REGISTERED_TWICE);
+  }
+
+  @Test
+  void withoutKnowingTheCallerNothingRuns() {
+    ThingServer server =
+        start(
+            server()
+                .outside(
+                    interceptor(
+                        () -> {
+                          throw new IllegalStateException("no security context");
+                        })));
+
+    Seen seen = keyed(server).end();
+
+    assertThat(seen.code()).isEqualTo(Status.Code.INTERNAL);
+    assertThat(seen.text()).contains("the caller could not be resolved");
+    assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void aResolverMaySayItselfWhatItsClientIsTold() {
+    ThingServer server =
+        start(
+            server()
+                .outside(
+                    interceptor(
+                        () -> {
+                          throw Status.UNAUTHENTICATED.asRuntimeException();
+                        })));
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNAUTHENTICATED);
+    assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void errorsOfADerivedKeyNameItsField() {
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    thing -> thing.keyFrom(KeySource.requestField("name").as(KeyFormat.uuid()))));
+
+    Seen malformed = call(server, "not a uuid").as(ALICE).end();
+    Seen none = call(server, "").as(ALICE).end();
+
+    malformed.refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID");
+    assertThat(malformed.text()).contains("name is malformed").doesNotContain("idempotency-key");
+    assertThat(malformed.detail(BadRequest.class).orElseThrow().getFieldViolations(0).getField())
+        .isEqualTo("name");
+    none.refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REQUIRED");
+    assertThat(none.text()).doesNotContain("idempotency-key");
+  }
+
+  @Test
+  void ofSeveralSourcesErrorsNameTheOneThatHasTheKey() {
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    thing ->
+                        thing.keyFrom(
+                            KeySource.firstOf(
+                                KeySource.metadata("x-event-id").as(KeyFormat.uuid()),
+                                KeySource.requestField("name").prefixed("name:")))));
+    call(server, "a thing").as(ALICE).end().first();
+
+    Seen malformed =
+        call(server, "a thing")
+            .as(ALICE)
+            .header(IdempotencyMetadata.ascii("x-event-id"), "no uuid")
+            .end();
+
+    malformed.refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID");
+    assertThat(malformed.detail(BadRequest.class).orElseThrow().getFieldViolations(0).getField())
+        .isEqualTo("x-event-id");
+  }
+
+  private IdempotencyInterceptor interceptor(CallerResolver callers) {
+    IdempotencyInterceptor interceptor =
+        IdempotencyInterceptor.builder(
+                Procedures.of(Procedure.of(ThingServer.CREATE_THING).build()), callers)
+            .store(store)
+            .listener(listener)
+            .build();
+    second = Optional.of(interceptor);
+    return interceptor;
+  }
+}

@@ -1,0 +1,225 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.internal.runtime.LateRecorder.Limits;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.thing.ForwardingClaim;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** An answer that cannot be recorded is tried again, and not for ever. */
+class LateRecorderTest {
+  private static final Duration LONG = Duration.ofMinutes(5);
+  private static final RecordedOutcome ANSWER =
+      new RecordedOutcome.Response(
+          ByteString.copyFromUtf8("a hundred bytes, or so"), Optional.empty());
+
+  private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
+  private final List<String> events = new CopyOnWriteArrayList<>();
+  private final SafeListener listener = new SafeListener(new Journal());
+  private final LeaseKeeper leases = new LeaseKeeper(store, listener);
+
+  private volatile Optional<FailureCause> outage = Optional.of(FailureCause.NO_CONNECTION);
+  private final AtomicInteger attempts = new AtomicInteger();
+
+  @AfterEach
+  void stop() {
+    leases.close();
+  }
+
+  @Test
+  void aFailureThatStaysIsGivenUpAfterSomeAttempts() {
+    outage = Optional.of(FailureCause.BROKEN);
+    try (LateRecorder recorder = recorder(new Limits(10, 1_000, LONG, 3))) {
+      Claim claim = record(recorder);
+
+      await().until(() -> events.contains("abandoned " + claim.operationId()));
+
+      assertThat(attempts).hasValue(3);
+      assertThat(events).containsExactly(deferred(claim), abandoned(claim));
+      assertIsUnknown(claim);
+    }
+  }
+
+  @Test
+  void aFailureThatPassesIsNotCounted() {
+    try (LateRecorder recorder = recorder(new Limits(10, 1_000, LONG, 2))) {
+      Claim claim = record(recorder);
+      await().until(() -> attempts.get() > 4);
+      outage = Optional.empty();
+
+      await().until(() -> events.contains("late " + claim.operationId()));
+
+      assertThat(stands(claim)).isInstanceOf(ClaimResult.Recorded.class);
+      assertThat(leases.inFlight(claim.request().key())).isEmpty();
+    }
+  }
+
+  @Test
+  void aFailureThatPassesIsGivenUpOnceItsTimeIsOver() {
+    try (LateRecorder recorder = recorder(new Limits(10, 1_000, Duration.ofMillis(200), 1))) {
+      Claim claim = record(recorder);
+
+      await().until(() -> events.contains("abandoned " + claim.operationId()));
+
+      assertThat(attempts).hasValueGreaterThan(1);
+      assertIsUnknown(claim);
+    }
+  }
+
+  @Test
+  void anAnswerIsNotTriedLongerThanItWouldBeKept() {
+    try (LateRecorder recorder = recorder(new Limits(10, 1_000, LONG, 1))) {
+      Claim claim = record(recorder, Duration.ofMillis(200));
+
+      await().until(() -> events.contains("abandoned " + claim.operationId()));
+    }
+  }
+
+  @Test
+  void moreAnswersThanMayWaitAreGivenUpAndTheirKeysKept() {
+    try (LateRecorder recorder = recorder(new Limits(1, 1_000, LONG, 3))) {
+      Claim first = record(recorder);
+      Claim second = record(recorder);
+
+      assertThat(events).containsExactly(deferred(first), abandoned(second));
+      assertThat(leases.inFlight(first.request().key())).isPresent();
+      assertThat(leases.inFlight(second.request().key())).isEmpty();
+      assertThat(stands(second)).isInstanceOf(ClaimResult.InFlight.class);
+
+      outage = Optional.empty();
+      await().until(() -> events.contains("late " + first.operationId()));
+      outage = Optional.of(FailureCause.NO_CONNECTION);
+      Claim third = record(recorder);
+      assertThat(events).contains(deferred(third));
+    }
+  }
+
+  @Test
+  void largerAnswersThanMayWaitAreGivenUp() {
+    int size = ((RecordedOutcome.Response) ANSWER).bytes().size();
+    try (LateRecorder recorder = recorder(new Limits(10, 2L * size, LONG, 3))) {
+      Claim first = record(recorder);
+      Claim second = record(recorder);
+      Claim third = record(recorder);
+
+      assertThat(events).containsExactly(deferred(first), deferred(second), abandoned(third));
+    }
+  }
+
+  @Test
+  void whatIsNotRecordedAtTheEndIsGivenUp() {
+    LateRecorder recorder = recorder(new Limits(10, 1_000, LONG, 3));
+    Claim claim = record(recorder);
+
+    recorder.close();
+    recorder.close();
+    Claim late = record(recorder);
+
+    assertThat(events).containsExactly(deferred(claim), abandoned(claim), abandoned(late));
+    assertThat(leases.inFlight(claim.request().key())).isEmpty();
+  }
+
+  private LateRecorder recorder(Limits limits) {
+    return new LateRecorder(leases, listener, limits);
+  }
+
+  /** Claims a key whose answer could not be recorded. */
+  private Claim record(LateRecorder recorder) {
+    return record(recorder, Duration.ofDays(1));
+  }
+
+  private Claim record(LateRecorder recorder, Duration retention) {
+    KeyedRequest request =
+        KeyedRequest.of(
+            new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"),
+            Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).retention(retention).build(),
+            CreateThingRequest.getDefaultInstance());
+    Claim claim = new UnrecordableClaim(((ClaimResult.Won) store.claim(request.claim())).claim());
+    leases.track(claim, this);
+    recorder.record(new Operation(request, claim), ANSWER, failure());
+    return claim;
+  }
+
+  private ClaimResult stands(Claim claim) {
+    return store.claim(claim.request());
+  }
+
+  private void assertIsUnknown(Claim claim) {
+    assertThat(leases.inFlight(claim.request().key())).isEmpty();
+    assertThat(stands(claim))
+        .isInstanceOfSatisfying(
+            ClaimResult.InFlight.class, inFlight -> assertThat(inFlight.outcomeUnknown()).isTrue());
+  }
+
+  private StoreException failure() {
+    return new StoreException("cut off", null, HANDLER_DONE, outage.orElseThrow());
+  }
+
+  private static String deferred(Claim claim) {
+    return "deferred " + claim.operationId();
+  }
+
+  private static String abandoned(Claim claim) {
+    return "abandoned " + claim.operationId();
+  }
+
+  private final class Journal implements IdempotencyListener {
+    @Override
+    public void recordingDeferred(UUID operationId, StoreException cause) {
+      events.add("deferred " + operationId);
+    }
+
+    @Override
+    public void recordedLate(UUID operationId) {
+      events.add("late " + operationId);
+    }
+
+    @Override
+    public void recordingAbandoned(UUID operationId, StoreException cause) {
+      events.add("abandoned " + operationId);
+    }
+  }
+
+  /** A claim whose answer cannot be recorded during an outage. */
+  private final class UnrecordableClaim extends ForwardingClaim {
+    UnrecordableClaim(Claim claim) {
+      super(claim);
+    }
+
+    @Override
+    public Settled complete(RecordedOutcome outcome) {
+      if (outage.isPresent()) {
+        attempts.incrementAndGet();
+        throw failure();
+      }
+      return super.complete(outcome);
+    }
+
+    @Override
+    public Settled release() {
+      throw new AssertionError("an answer that is to be recorded is never released");
+    }
+  }
+}

@@ -1,0 +1,268 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.FAILED;
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.thing.ForwardingClaim;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What no store need know: how answers are sealed, fingerprints compared and statuses resolved. */
+class OperationTest {
+  private static final Duration LEASE = Duration.ofMinutes(5);
+  private static final IdempotencyKey KEY = new IdempotencyKey(Caller.of(UUID.randomUUID()), "key");
+  private static final CreateThingRequest REQUEST =
+      CreateThingRequest.newBuilder().setName("a thing").setRequestId("1").build();
+  private static final Thing RESPONSE = Thing.newBuilder().setName("a thing").build();
+  private static final RecordedOutcome ERROR =
+      new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"));
+
+  private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(LEASE);
+  private final Engine engine =
+      new Engine(store, new IdempotencyListener() {}, "idempotency-key", Runnable::run);
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  @Test
+  void anAnswerIsKeptAsItsProtectionSealsIt() {
+    Operation operation = win(request(createThing().protect(new Marking())));
+    operation.complete(operation.answerOf(RESPONSE));
+
+    ByteString kept = ((RecordedOutcome.Response) recorded(operation.request()).outcome()).bytes();
+
+    assertThat(kept).isEqualTo(Marking.SEAL.concat(RESPONSE.toByteString()));
+    assertThat(operation.request().seal().open(kept)).isEqualTo(RESPONSE.toByteString());
+  }
+
+  @Test
+  void anErrorIsKeptAsItsProtectionSealsIt() {
+    Operation operation = win(request(createThing().protect(new Marking())));
+    operation.complete(ERROR);
+
+    ByteString kept = ((RecordedOutcome.Failure) recorded(operation.request()).outcome()).bytes();
+
+    assertThat(kept.toStringUtf8()).isEqualTo("sealed an error");
+  }
+
+  @Test
+  void aResponseIsSealedOnceHoweverOftenItIsRecorded() {
+    AtomicInteger seals = new AtomicInteger();
+    Operation operation = win(request(createThing().protect(new Counting(seals))));
+
+    assertThat(operation.keptOf(RESPONSE)).isEqualTo(operation.keptOf(RESPONSE));
+    assertThat(operation.keptOf(Thing.getDefaultInstance()))
+        .isNotEqualTo(operation.keptOf(RESPONSE));
+    assertThat(seals).hasValue(3);
+  }
+
+  @Test
+  void aTransactionEndsWhereItsAnswerCannotBeSealed() {
+    Transaction transaction = new Transaction();
+    KeyedRequest request = request(createThing().protect(new Failing()));
+    Operation operation =
+        new Operation(
+            request,
+            new ForwardingClaim(win(request).claim()) {
+              @Override
+              public Optional<StoreTransaction> transaction() {
+                return Optional.of(transaction);
+              }
+            });
+
+    assertThatExceptionOfType(StoreException.class).isThrownBy(() -> operation.complete(ERROR));
+
+    assertThat(transaction.rolledBack).isTrue();
+  }
+
+  @Test
+  void anAbandonedCallOfAnOlderFingerprintVersionIsTakenOverByTheSameRequestOnly() {
+    KeyedRequest older = request(createThing().fingerprint(Fingerprinter.wholeRequest()));
+    Procedure newer =
+        createThing()
+            .fingerprint(Fingerprinter.wholeRequest().ignoringSince(2, "request_id"))
+            .build();
+    Claim abandoned = win(older).claim();
+    KeyedRequest same = KeyedRequest.of(KEY, newer, REQUEST);
+    assertThat(engine.claim(same)).as("while it runs").isInstanceOf(ClaimResult.InFlight.class);
+    store.advance(LEASE);
+
+    assertThat(
+            engine.claim(
+                KeyedRequest.of(KEY, newer, REQUEST.toBuilder().setRequestId("2").build())))
+        .isInstanceOf(ClaimResult.InFlight.class);
+    Claim successor = win(same).claim();
+
+    assertThat(successor.operationId()).isEqualTo(abandoned.operationId());
+    assertThat(successor.request().fingerprint()).isEqualTo(older.fingerprint());
+  }
+
+  @Test
+  void withoutAsynchronousWorkTheStatusIsCompleted() {
+    KeyedRequest request = request(createThing());
+    win(request).complete(answer(Optional.empty()));
+
+    assertThat(ReplayStatus.of(request.procedure(), recorded(request))).isEqualTo(COMPLETED);
+  }
+
+  @Test
+  void theStatusIsWhatTheResolverSaysOfTheResource() {
+    UUID thing = UUID.randomUUID();
+    StatusResolver failedThing = id -> id.equals(thing) ? FAILED : COMPLETED;
+
+    assertThat(replayStatus(failedThing, Optional.of(thing))).isEqualTo(FAILED);
+  }
+
+  @Test
+  void theStatusIsProcessingWhereTheResolverFails() {
+    StatusResolver broken =
+        id -> {
+          throw new IllegalStateException("the status cannot be found out");
+        };
+
+    assertThat(replayStatus(broken, Optional.of(UUID.randomUUID()))).isEqualTo(PROCESSING);
+  }
+
+  @Test
+  void theStatusIsProcessingWhereTheResourceIsNotKnown() {
+    assertThat(replayStatus(id -> COMPLETED, Optional.empty())).isEqualTo(PROCESSING);
+  }
+
+  @Test
+  void whatTheStoreSaysOfTheStatusCounts() {
+    Procedure procedure = createThing().status(id -> COMPLETED).build();
+    ClaimResult.Recorded recorded =
+        new ClaimResult.Recorded(
+            Fingerprinter.wholeRequest().fingerprint(REQUEST),
+            procedure.name(),
+            UUID.randomUUID(),
+            Instant.EPOCH,
+            answer(Optional.of(UUID.randomUUID())),
+            Optional.of(FAILED));
+
+    assertThat(ReplayStatus.of(procedure, recorded)).isEqualTo(FAILED);
+  }
+
+  private IdempotencyStatus replayStatus(StatusResolver resolver, Optional<UUID> resource) {
+    KeyedRequest request = request(createThing().status(resolver));
+    win(request).complete(answer(resource));
+    return ReplayStatus.of(request.procedure(), recorded(request));
+  }
+
+  private Operation win(KeyedRequest request) {
+    ClaimResult result = engine.claim(request);
+    assertThat(result).isInstanceOf(ClaimResult.Won.class);
+    return new Operation(request, ((ClaimResult.Won) result).claim());
+  }
+
+  private ClaimResult.Recorded recorded(KeyedRequest request) {
+    ClaimRequest asked = request.claim();
+    ClaimResult result = store.claim(asked);
+    assertThat(result).isInstanceOf(ClaimResult.Recorded.class);
+    return (ClaimResult.Recorded) result;
+  }
+
+  private static KeyedRequest request(ProcedureBuilder<Thing> procedure) {
+    return KeyedRequest.of(KEY, procedure.build(), REQUEST);
+  }
+
+  private static RecordedOutcome answer(Optional<UUID> resource) {
+    return new RecordedOutcome.Response(RESPONSE.toByteString(), resource);
+  }
+
+  private static ProcedureBuilder<Thing> createThing() {
+    return Procedure.of(ThingServiceGrpc.getCreateThingMethod());
+  }
+
+  /** Seals in a way that can be seen. */
+  private static final class Marking implements ResponseProtection {
+    private static final ByteString SEAL = ByteString.copyFromUtf8("sealed ");
+
+    @Override
+    public ByteString seal(ByteString answer, ByteString binding) {
+      return SEAL.concat(answer);
+    }
+
+    @Override
+    public ByteString open(ByteString stored, ByteString binding) {
+      return stored.substring(SEAL.size());
+    }
+  }
+
+  /** Seals differently every time, as ciphers do. */
+  private record Counting(AtomicInteger seals) implements ResponseProtection {
+    @Override
+    public ByteString seal(ByteString answer, ByteString binding) {
+      return ByteString.copyFromUtf8("seal " + seals.incrementAndGet());
+    }
+
+    @Override
+    public ByteString open(ByteString stored, ByteString binding) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  private record Failing() implements ResponseProtection {
+    @Override
+    public ByteString seal(ByteString answer, ByteString binding) {
+      throw new IllegalStateException("the keys are out of reach");
+    }
+
+    @Override
+    public ByteString open(ByteString stored, ByteString binding) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
+  private static final class Transaction implements StoreTransaction {
+    private boolean rolledBack;
+
+    @Override
+    public boolean isTaken() {
+      return true;
+    }
+
+    @Override
+    public void setRollbackOnly() {}
+
+    @Override
+    public Claim.Settled commit() {
+      return Claim.Settled.DONE;
+    }
+
+    @Override
+    public void rollback() {
+      rolledBack = true;
+    }
+  }
+}

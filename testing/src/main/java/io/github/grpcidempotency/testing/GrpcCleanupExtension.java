@@ -1,0 +1,197 @@
+package io.github.grpcidempotency.testing;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+/**
+ * Ends the servers and channels of a test after it, as {@code GrpcCleanupRule} of grpc-testing does
+ * for JUnit 4.
+ *
+ * <pre>{@code
+ * @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
+ *
+ * @Test
+ * void aTest() throws IOException {
+ *   Server server = grpc.register(serverBuilder.build().start());
+ *   ManagedChannel channel = grpc.register(channelBuilder.build());
+ * }
+ * }</pre>
+ *
+ * <p>What was registered last ends first. After a test that has passed, everything is shut down and
+ * may end its calls. What has not ended in time is ended by force, and the test fails: a call of it
+ * hangs, or was forgotten. After a test that has failed, everything is ended by force at once.
+ *
+ * <p>Thread-safe.
+ */
+public final class GrpcCleanupExtension implements AfterEachCallback {
+  private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
+
+  private final Duration limit;
+  private final Deque<Resource> newestFirst = new ArrayDeque<>();
+
+  /** Gives what is registered ten seconds to end. */
+  public GrpcCleanupExtension() {
+    this(TEN_SECONDS);
+  }
+
+  /**
+   * Gives what is registered so long to end.
+   *
+   * @param limit for everything together
+   */
+  public GrpcCleanupExtension(Duration limit) {
+    this.limit = limit;
+  }
+
+  /** Registers a server, and returns it. */
+  public <T extends Server> T register(T server) {
+    add(new ServerResource(server));
+    return server;
+  }
+
+  /** Registers a channel, and returns it. */
+  public <T extends ManagedChannel> T register(T channel) {
+    add(new ChannelResource(channel));
+    return channel;
+  }
+
+  /**
+   * Registers something else, and returns it. It is closed when everything that was registered
+   * after it has ended: register an {@code IdempotencyInterceptor} before its server.
+   */
+  public <T extends AutoCloseable> T register(T resource) {
+    add(new Closeable(resource));
+    return resource;
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) throws Exception {
+    List<Resource> resources = takeAll();
+    boolean passed = context.getExecutionException().isEmpty();
+    if (passed) {
+      resources.forEach(Resource::shutdown);
+    }
+    List<Exception> failures = end(resources, passed);
+    if (passed && !failures.isEmpty()) {
+      AssertionError failed = new AssertionError(failures.get(0).getMessage(), failures.get(0));
+      failures.stream().skip(1).forEach(failed::addSuppressed);
+      throw failed;
+    }
+  }
+
+  private List<Exception> end(List<Resource> resources, boolean gracefully) {
+    long deadline = System.nanoTime() + limit.toNanos();
+    List<Exception> failures = new ArrayList<>();
+    boolean force = !gracefully;
+    for (Resource resource : resources) {
+      try {
+        if (!force && !resource.awaitEnd(Math.max(0, deadline - System.nanoTime()))) {
+          failures.add(new TimeoutException(resource + " has not ended within " + limit));
+          force = true;
+        }
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+        failures.add(interrupted);
+        force = true;
+      }
+      try {
+        resource.close(force);
+      } catch (Exception failure) {
+        failures.add(failure);
+      }
+    }
+    return failures;
+  }
+
+  private synchronized void add(Resource resource) {
+    newestFirst.push(resource);
+  }
+
+  private synchronized List<Resource> takeAll() {
+    List<Resource> all = List.copyOf(newestFirst);
+    newestFirst.clear();
+    return all;
+  }
+
+  /** What a test has started, and how it ends. */
+  private interface Resource {
+    void shutdown();
+
+    boolean awaitEnd(long nanos) throws InterruptedException;
+
+    void close(boolean force) throws Exception;
+  }
+
+  private record ServerResource(Server server) implements Resource {
+    @Override
+    public void shutdown() {
+      server.shutdown();
+    }
+
+    @Override
+    public boolean awaitEnd(long nanos) throws InterruptedException {
+      return server.awaitTermination(nanos, NANOSECONDS);
+    }
+
+    @Override
+    public void close(boolean force) {
+      if (force) {
+        server.shutdownNow();
+      }
+    }
+
+    @Override
+    public String toString() {
+      return "the server " + server;
+    }
+  }
+
+  private record ChannelResource(ManagedChannel channel) implements Resource {
+    @Override
+    public void shutdown() {
+      channel.shutdown();
+    }
+
+    @Override
+    public boolean awaitEnd(long nanos) throws InterruptedException {
+      return channel.awaitTermination(nanos, NANOSECONDS);
+    }
+
+    @Override
+    public void close(boolean force) {
+      if (force) {
+        channel.shutdownNow();
+      }
+    }
+
+    @Override
+    public String toString() {
+      return "the channel " + channel;
+    }
+  }
+
+  private record Closeable(AutoCloseable resource) implements Resource {
+    @Override
+    public void shutdown() {}
+
+    @Override
+    public boolean awaitEnd(long nanos) {
+      return true;
+    }
+
+    @Override
+    public void close(boolean force) throws Exception {
+      resource.close();
+    }
+  }
+}

@@ -1,0 +1,689 @@
+package io.github.grpcidempotency.testing;
+
+import static io.github.grpcidempotency.store.Claim.Settled.DONE;
+import static io.github.grpcidempotency.store.Claim.Settled.LOST;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.common.hash.Hashing;
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What every {@link IdempotencyStore} keeps. Extend it, say how a store is made and how its time
+ * passes, and the inherited tests do the rest:
+ *
+ * <pre>{@code
+ * class MyStoreTest extends IdempotencyStoreContract {
+ *   @Override
+ *   protected IdempotencyStore newStore(Duration lease) {
+ *     return new MyStore(client, lease);
+ *   }
+ *
+ *   @Override
+ *   protected void letPass(Duration time) {
+ *     clock.advance(time); // or wait, if the store's clock cannot be moved
+ *   }
+ * }
+ * }</pre>
+ *
+ * <p>Each test has users and keys of its own, so the records of earlier tests need not be deleted.
+ * Some tests race sixteen threads: a pool of ten connections is enough.
+ */
+public abstract class IdempotencyStoreContract {
+  /** Outlasts any test. */
+  private static final Duration LONG_LEASE = Duration.ofMinutes(5);
+
+  /** Ends soon; nothing is expected of it but that. */
+  private static final Duration SHORT_LEASE = Duration.ofMillis(150);
+
+  private static final Duration ONE_DAY = Duration.ofHours(24);
+
+  private static final Duration SHORT_RETENTION = Duration.ofMillis(150);
+
+  private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
+  private static final Duration MORE_THAN_A_TENTH = Duration.ofMillis(1_100);
+
+  private static final int RACERS = 16;
+
+  private static final RecordedProcedure CREATE_THING =
+      procedure("things.Things/CreateThing", Optional.of(ResourceType.of("thing")));
+  private static final RecordedProcedure CREATE_OTHER =
+      procedure("things.Things/CreateOther", Optional.empty());
+
+  private static final Fingerprint REQUEST = fingerprint("first");
+  private static final Fingerprint OTHER_REQUEST = fingerprint("other");
+
+  private static final RecordedOutcome ANSWER = answer("an answer");
+  private static final RecordedOutcome OTHER_ANSWER = answer("another answer");
+
+  private final Caller user = Caller.of(UUID.randomUUID());
+  private final String rawKey = UUID.randomUUID().toString();
+
+  /**
+   * Makes the store under test. Called once in every test, at its beginning.
+   *
+   * @param lease how long claims of this store last unless they are renewed; exactly this is what
+   *     {@link IdempotencyStore#lease} must return
+   */
+  protected abstract IdempotencyStore newStore(Duration lease);
+
+  /**
+   * Lets so much of the store's time pass, and a moment more: a lease or a retention of this length
+   * that began before the call has ended when it returns. Puts a clock forward, or waits; what is
+   * asked for is ten seconds at most, and mostly a fraction of one.
+   */
+  protected abstract void letPass(Duration time);
+
+  /**
+   * Creates a resource of the type {@code thing} that a record of this user may refer to, and
+   * returns its id. Override it if the store checks such references, as a foreign key does, and set
+   * up the type; otherwise any id will do.
+   */
+  protected UUID newThing(UUID userId) {
+    return UUID.randomUUID();
+  }
+
+  @Test
+  void everyProcedureOfTheContractIsAccepted() {
+    newStore(LONG_LEASE).verify(List.of(CREATE_THING, CREATE_OTHER));
+  }
+
+  @Test
+  void aStoreTellsItsLease() {
+    assertThat(newStore(LONG_LEASE).lease()).isEqualTo(LONG_LEASE);
+  }
+
+  // Claiming
+
+  @Test
+  void aFreeKeyIsWon() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    ClaimRequest request = request();
+
+    Claim claim = win(store, request);
+
+    assertThat(claim.request()).isEqualTo(request);
+  }
+
+  @Test
+  void aKeyInFlightIsNotWonAgainAndTellsOfItsOwner() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request());
+
+    ClaimResult.InFlight inFlight = inFlight(store.claim(request()));
+
+    assertThat(inFlight.fingerprint()).contains(REQUEST);
+    assertThat(inFlight.procedure()).contains(CREATE_THING.name());
+    assertThat(inFlight.outcomeUnknown()).isFalse();
+    assertThat(inFlight.leaseLeft().orElseThrow()).isPositive().isLessThanOrEqualTo(LONG_LEASE);
+  }
+
+  @Test
+  void anotherRequestIsToldWhatIsInFlight() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request());
+
+    ClaimResult.InFlight inFlight = inFlight(store.claim(request(OTHER_REQUEST)));
+
+    assertThat(inFlight.fingerprint()).contains(REQUEST);
+  }
+
+  @Test
+  void anotherProcedureIsToldWhatIsInFlight() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request());
+
+    ClaimResult.InFlight inFlight = inFlight(store.claim(request(CREATE_OTHER)));
+
+    assertThat(inFlight.procedure()).contains(CREATE_THING.name());
+  }
+
+  @Test
+  void anotherHashVersionIsAnotherRequest() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    win(store, request());
+    letPass(SHORT_LEASE);
+
+    Fingerprint sameHash = new Fingerprint(REQUEST.version() + 1, REQUEST.hash());
+
+    assertThat(inFlight(store.claim(request(sameHash))).fingerprint()).contains(REQUEST);
+  }
+
+  @Test
+  void twoUsersMayHaveTheSameKey() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim first = win(store, request());
+
+    Claim second = win(store, requestOf(Caller.of(UUID.randomUUID())));
+
+    assertThat(second.operationId()).isNotEqualTo(first.operationId());
+    assertThat(second.complete(OTHER_ANSWER)).isEqualTo(DONE);
+    inFlight(store.claim(request()));
+  }
+
+  @Test
+  void theSameKeyInAnotherNamespaceIsAnotherOperation() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request()).complete(ANSWER);
+    win(store, requestOf(user.inTenant("here"))).complete(ANSWER);
+
+    Claim there = win(store, requestOf(user.inTenant("there")));
+
+    assertThat(there.complete(OTHER_ANSWER)).isEqualTo(DONE);
+    assertThat(recorded(store.claim(requestOf(user.inTenant("here")))).outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void ofManyClaimsAtOnceExactlyOneWins() throws Exception {
+    IdempotencyStore store = newStore(LONG_LEASE);
+
+    List<ClaimResult> results = atOnce(() -> store.claim(request()));
+
+    assertThat(results).filteredOn(ClaimResult.Won.class::isInstance).hasSize(1);
+    assertThat(results).filteredOn(ClaimResult.InFlight.class::isInstance).hasSize(RACERS - 1);
+  }
+
+  // Completing
+
+  @Test
+  void aCompletedKeyTellsItsOutcome() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+
+    assertThat(claim.complete(ANSWER)).isEqualTo(DONE);
+
+    ClaimResult.Recorded recorded = recorded(store.claim(request()));
+    assertIsOf(recorded, REQUEST, CREATE_THING);
+    assertThat(recorded.operationId()).isEqualTo(claim.operationId());
+    assertThat(recorded.expires()).isEqualTo(claim.expires());
+    assertThat(recorded.outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void anotherRequestIsToldWhatIsRecorded() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request()).complete(ANSWER);
+
+    assertIsOf(recorded(store.claim(request(OTHER_REQUEST))), REQUEST, CREATE_THING);
+  }
+
+  @Test
+  void anotherProcedureIsToldWhatIsRecorded() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request()).complete(ANSWER);
+
+    assertIsOf(recorded(store.claim(request(CREATE_OTHER))), REQUEST, CREATE_THING);
+  }
+
+  @Test
+  void responsesKeepEveryByte() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    byte[] bytes = new byte[100_000];
+    new Random(1).nextBytes(bytes);
+    RecordedOutcome response =
+        new RecordedOutcome.Response(ByteString.copyFrom(bytes), Optional.empty());
+
+    win(store, request()).complete(response);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(response);
+  }
+
+  @Test
+  void anEmptyResponseIsAResponse() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    RecordedOutcome empty = new RecordedOutcome.Response(ByteString.EMPTY, Optional.empty());
+
+    win(store, request()).complete(empty);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(empty);
+  }
+
+  @Test
+  void theCreatedResourceIsRemembered() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    RecordedOutcome response = answerWith(newThing(user.userId()));
+
+    win(store, request()).complete(response);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(response);
+  }
+
+  @Test
+  void aTerminalErrorIsAnOutcome() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    RecordedOutcome error = new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"));
+
+    win(store, request()).complete(error);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(error);
+  }
+
+  @Test
+  void completingAgainIsDoneAndChangesNothing() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+    claim.complete(ANSWER);
+
+    assertThat(claim.complete(OTHER_ANSWER)).isEqualTo(DONE);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void whatIsCompletedCannotBeReleasedOrHeldOrRenewed() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+    claim.complete(ANSWER);
+
+    assertThat(claim.release()).isEqualTo(LOST);
+    assertThat(claim.markUnknown()).isEqualTo(LOST);
+    assertThat(store.renew(List.of(claim))).isEmpty();
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void anOwnerWhoseLeaseEndedMayStillCompleteIfNobodyTookOver() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    Claim claim = win(store, request());
+    letPass(SHORT_LEASE);
+
+    assertThat(claim.complete(ANSWER)).isEqualTo(DONE);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
+  }
+
+  // Finding
+
+  @Test
+  void whatIsFoundIsWhatAClaimWouldMeetAndNothingIsClaimed() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    assertThat(find(store, request())).isEmpty();
+    Claim claim = win(store, request());
+
+    ClaimResult.InFlight running = inFlight(find(store, request()).orElseThrow());
+    assertThat(running.procedure()).contains(CREATE_THING.name());
+    assertThat(running.isAbandoned()).isFalse();
+
+    claim.complete(ANSWER);
+    ClaimResult.Recorded recorded = recorded(find(store, request()).orElseThrow());
+    assertThat(recorded.operationId()).isEqualTo(claim.operationId());
+    assertThat(recorded.outcome()).isEqualTo(ANSWER);
+    assertThat(find(store, requestOf(Caller.of(UUID.randomUUID())))).isEmpty();
+    assertThat(find(store, requestOf(user.inTenant("there")))).isEmpty();
+  }
+
+  @Test
+  void aReleasedKeyIsNotFound() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request()).release();
+
+    assertThat(find(store, request())).isEmpty();
+  }
+
+  @Test
+  void anAbandonedCallIsFoundWithoutALease() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    win(store, request());
+    letPass(SHORT_LEASE);
+
+    assertThat(inFlight(find(store, request()).orElseThrow()).isAbandoned()).isTrue();
+  }
+
+  @Test
+  void anExpiredRecordIsNotFound() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request(SHORT_RETENTION)).complete(ANSWER);
+    letPass(SHORT_RETENTION);
+
+    assertThat(find(store, request())).isEmpty();
+  }
+
+  private static Optional<ClaimResult> find(IdempotencyStore store, ClaimRequest request) {
+    return store.find(request.key(), request.procedure());
+  }
+
+  // Releasing and holding
+
+  @Test
+  void aReleasedKeyIsFreeAtOnce() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+
+    assertThat(claim.release()).isEqualTo(DONE);
+
+    Claim next = win(store, request(OTHER_REQUEST));
+    assertThat(next.operationId()).isNotEqualTo(claim.operationId());
+  }
+
+  @Test
+  void whatWasReleasedIsOwnedNoMore() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim released = win(store, request());
+    released.release();
+
+    assertOwnsNothing(store, released);
+
+    win(store, request());
+  }
+
+  @Test
+  void aReleasedClaimCannotTouchItsSuccessor() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim released = win(store, request());
+    released.release();
+    Claim successor = win(store, request());
+
+    assertOwnsNothing(store, released);
+
+    assertThat(successor.complete(ANSWER)).isEqualTo(DONE);
+  }
+
+  @Test
+  void aHeldKeyIsUnknownUntilItsLeaseEnds() {
+    Duration lease = Duration.ofSeconds(1);
+    IdempotencyStore store = newStore(lease);
+    Claim claim = win(store, request());
+
+    assertThat(claim.markUnknown()).isEqualTo(DONE);
+
+    assertThat(inFlight(store.claim(request())).outcomeUnknown()).isTrue();
+    letPass(lease);
+    win(store, request());
+    assertThat(inFlight(store.claim(request())).outcomeUnknown()).isFalse();
+  }
+
+  // Leases
+
+  @Test
+  void anEndedLeaseIsTakenOverByTheSameRequest() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    Claim crashed = win(store, request());
+    letPass(SHORT_LEASE);
+
+    Claim successor = win(store, request());
+
+    assertThat(successor.operationId()).isEqualTo(crashed.operationId());
+    assertThat(successor.attempt()).isEqualTo(crashed.attempt() + 1);
+    assertThat(successor.expires()).isEqualTo(crashed.expires());
+    assertThat(successor.complete(ANSWER)).isEqualTo(DONE);
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void anEndedLeaseIsNotTakenOverByAnotherRequest() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    win(store, request());
+    letPass(SHORT_LEASE);
+
+    ClaimResult.InFlight inFlight = inFlight(store.claim(request(OTHER_REQUEST)));
+
+    assertThat(inFlight.fingerprint()).contains(REQUEST);
+    assertThat(inFlight.leaseLeft().orElseThrow()).isZero();
+  }
+
+  @Test
+  void anEndedLeaseIsNotTakenOverByAnotherProcedure() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    win(store, request());
+    letPass(SHORT_LEASE);
+
+    assertThat(inFlight(store.claim(request(CREATE_OTHER))).procedure())
+        .contains(CREATE_THING.name());
+  }
+
+  @Test
+  void ofManyWhoWouldTakeOverExactlyOneDoes() throws Exception {
+    // One lease for the crashed owner and the winner alike: it has to outlast the race.
+    Duration lease = Duration.ofSeconds(2);
+    IdempotencyStore store = newStore(lease);
+    win(store, request());
+    letPass(lease);
+
+    List<ClaimResult> results = atOnce(() -> store.claim(request()));
+
+    assertThat(results).filteredOn(ClaimResult.Won.class::isInstance).hasSize(1);
+    assertThat(results).filteredOn(ClaimResult.InFlight.class::isInstance).hasSize(RACERS - 1);
+  }
+
+  @Test
+  void aStaleOwnerCannotTouchItsSuccessor() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    Claim stale = win(store, request());
+    letPass(SHORT_LEASE);
+    Claim successor = win(store, request());
+
+    assertOwnsNothing(store, stale);
+
+    assertThat(successor.complete(ANSWER)).isEqualTo(DONE);
+    assertOwnsNothing(store, stale);
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(ANSWER);
+  }
+
+  @Test
+  void aRenewedLeaseStartsAnew() {
+    Duration lease = Duration.ofSeconds(2);
+    Duration half = lease.dividedBy(2);
+    IdempotencyStore store = newStore(lease);
+    Claim claim = win(store, request());
+    letPass(half);
+
+    assertThat(store.renew(List.of(claim))).containsExactly(claim.operationId());
+
+    assertThat(inFlight(store.claim(request())).leaseLeft().orElseThrow()).isGreaterThan(half);
+  }
+
+  @Test
+  void leasesOfSeveralUsersAreRenewedTogether() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim mine = win(store, request());
+    Claim theirs = win(store, requestOf(Caller.of(UUID.randomUUID())));
+    Claim gone = win(store, requestOf(Caller.of(UUID.randomUUID())));
+    gone.release();
+
+    assertThat(store.renew(List.of(mine, theirs, gone)))
+        .containsExactlyInAnyOrder(mine.operationId(), theirs.operationId());
+  }
+
+  @Test
+  void noLeasesAreRenewedToo() {
+    assertThat(newStore(LONG_LEASE).renew(List.of())).isEmpty();
+  }
+
+  // Expiry
+
+  @Test
+  void anExpiredRecordIsAsGoodAsNone() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim old = win(store, request(SHORT_RETENTION));
+    old.complete(ANSWER);
+    letPass(SHORT_RETENTION);
+
+    Claim fresh = win(store, request(CREATE_OTHER));
+
+    assertThat(fresh.operationId()).isNotEqualTo(old.operationId());
+    assertOwnsNothing(store, old);
+    assertThat(fresh.complete(OTHER_ANSWER)).isEqualTo(DONE);
+  }
+
+  @Test
+  void ofManyWhoFindAnExpiredRecordExactlyOneWins() throws Exception {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request(SHORT_RETENTION)).complete(ANSWER);
+    letPass(SHORT_RETENTION);
+
+    List<ClaimResult> results = atOnce(() -> store.claim(request()));
+
+    assertThat(results).filteredOn(ClaimResult.Won.class::isInstance).hasSize(1);
+    assertThat(results).filteredOn(ClaimResult.InFlight.class::isInstance).hasSize(RACERS - 1);
+  }
+
+  @Test
+  void aCallThatRunsLongerThanItsRetentionKeepsItsKey() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request(SHORT_RETENTION));
+    letPass(SHORT_RETENTION);
+
+    inFlight(store.claim(request(SHORT_RETENTION)));
+  }
+
+  @Test
+  void aReplayLeavesTheExpiryAsItIs() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request(TEN_SECONDS));
+    claim.complete(ANSWER);
+    letPass(MORE_THAN_A_TENTH);
+
+    assertThat(recorded(store.claim(request())).expires()).isEqualTo(claim.expires());
+  }
+
+  @Test
+  void aReplayBeginsTheRetentionAnewWhereItIsSaid() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request(TEN_SECONDS));
+    Instant first = claim.expires();
+    claim.complete(ANSWER);
+    assertThat(store.retain(request(TEN_SECONDS), recorded(store.claim(request(TEN_SECONDS)))))
+        .as("a moment later nothing is written")
+        .isEqualTo(first);
+    letPass(MORE_THAN_A_TENTH);
+
+    ClaimRequest replay = request(TEN_SECONDS);
+    assertThat(recorded(store.claim(replay)).expires())
+        .as("a claim alone extends nothing")
+        .isEqualTo(first);
+    Instant renewed = store.retain(replay, recorded(store.claim(replay)));
+
+    assertThat(renewed).isAfterOrEqualTo(first.plus(MORE_THAN_A_TENTH));
+    assertThat(recorded(store.claim(request(CREATE_THING))).expires()).isEqualTo(renewed);
+  }
+
+  @Test
+  void anotherRetentionCountsForKeysToCome() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Duration oneHour = Duration.ofHours(1);
+    Claim old = win(store, request(oneHour));
+    Duration sevenDays = Duration.ofDays(7);
+    IdempotencyKey another = new IdempotencyKey(user, UUID.randomUUID().toString());
+    Claim fresh = win(store, new ClaimRequest(another, CREATE_THING, REQUEST, sevenDays));
+    old.complete(ANSWER);
+    fresh.complete(ANSWER);
+
+    assertThat(Duration.between(old.expires(), fresh.expires())).isGreaterThan(Duration.ofDays(6));
+    assertThat(recorded(store.claim(request(sevenDays))).expires()).isEqualTo(old.expires());
+    assertThat(recorded(store.claim(fresh.request())).expires()).isEqualTo(fresh.expires());
+  }
+
+  private ClaimRequest request() {
+    return request(CREATE_THING);
+  }
+
+  private ClaimRequest request(RecordedProcedure procedure) {
+    return new ClaimRequest(new IdempotencyKey(user, rawKey), procedure, REQUEST, ONE_DAY);
+  }
+
+  private ClaimRequest request(Fingerprint fingerprint) {
+    return new ClaimRequest(new IdempotencyKey(user, rawKey), CREATE_THING, fingerprint, ONE_DAY);
+  }
+
+  private ClaimRequest request(Duration retention) {
+    return new ClaimRequest(new IdempotencyKey(user, rawKey), CREATE_THING, REQUEST, retention);
+  }
+
+  private ClaimRequest requestOf(Caller caller) {
+    return new ClaimRequest(new IdempotencyKey(caller, rawKey), CREATE_THING, REQUEST, ONE_DAY);
+  }
+
+  private static RecordedProcedure procedure(String name, Optional<ResourceType> resourceType) {
+    return new RecordedProcedure(name, resourceType, Optional.empty(), false, false);
+  }
+
+  private static Fingerprint fingerprint(String text) {
+    return new Fingerprint(
+        1,
+        ByteString.copyFrom(Hashing.sha256().hashString(text, StandardCharsets.UTF_8).asBytes()));
+  }
+
+  private static RecordedOutcome answer(String text) {
+    return new RecordedOutcome.Response(ByteString.copyFromUtf8(text), Optional.empty());
+  }
+
+  private static RecordedOutcome answerWith(UUID thing) {
+    return new RecordedOutcome.Response(ByteString.copyFromUtf8("a thing"), Optional.of(thing));
+  }
+
+  private static Claim win(IdempotencyStore store, ClaimRequest request) {
+    ClaimResult result = store.claim(request);
+    assertThat(result).isInstanceOf(ClaimResult.Won.class);
+    return ((ClaimResult.Won) result).claim();
+  }
+
+  private static ClaimResult.InFlight inFlight(ClaimResult result) {
+    assertThat(result).isInstanceOf(ClaimResult.InFlight.class);
+    return (ClaimResult.InFlight) result;
+  }
+
+  private static void assertIsOf(
+      ClaimResult.Recorded recorded, Fingerprint request, RecordedProcedure procedure) {
+    assertThat(recorded.fingerprint()).isEqualTo(request);
+    assertThat(recorded.procedure()).isEqualTo(procedure.name());
+  }
+
+  private static ClaimResult.Recorded recorded(ClaimResult result) {
+    assertThat(result).isInstanceOf(ClaimResult.Recorded.class);
+    return (ClaimResult.Recorded) result;
+  }
+
+  private static void assertOwnsNothing(IdempotencyStore store, Claim claim) {
+    assertThat(store.renew(List.of(claim))).as("renewed").isEmpty();
+    assertThat(claim.markUnknown()).as("held").isEqualTo(LOST);
+    assertThat(claim.complete(OTHER_ANSWER)).as("completed").isEqualTo(LOST);
+    assertThat(claim.release()).as("released").isEqualTo(LOST);
+  }
+
+  private static <T> List<T> atOnce(Callable<T> work) throws Exception {
+    CyclicBarrier start = new CyclicBarrier(RACERS);
+    ExecutorService racers = Executors.newFixedThreadPool(RACERS);
+    try {
+      List<Future<T>> running = new ArrayList<>();
+      for (int racer = 0; racer < RACERS; racer++) {
+        running.add(
+            racers.submit(
+                () -> {
+                  start.await();
+                  return work.call();
+                }));
+      }
+      List<T> results = new ArrayList<>();
+      for (Future<T> result : running) {
+        results.add(result.get());
+      }
+      return results;
+    } finally {
+      racers.shutdownNow();
+    }
+  }
+}

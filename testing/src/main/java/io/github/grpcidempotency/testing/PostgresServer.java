@@ -1,0 +1,180 @@
+package io.github.grpcidempotency.testing;
+
+import com.google.common.base.Suppliers;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** A server on which databases are made. Thread-safe. */
+final class PostgresServer {
+  /** Starts when it is first asked for, and ends with this JVM. */
+  private static final Supplier<PostgresServer> EMBEDDED =
+      Suppliers.memoize(PostgresServer::startEmbedded);
+
+  private static final Pattern URL =
+      Pattern.compile("(jdbc:postgresql://[^/?]+/)([^?]*)(?:\\?(.*))?");
+  private static final Pattern LOGIN = Pattern.compile("(user|password)=.*");
+
+  private static final String SUPERUSER_OF_EMBEDDED = "postgres";
+  private static final String NO_PASSWORD = "";
+
+  /** The same in every JVM, because several may use one server at once. */
+  private static final String PASSWORD_OF_ROLES = "for-tests-only";
+
+  private final String hosts;
+  private final String database;
+  private final List<String> parameters;
+  private final String superuser;
+  private final String superuserPassword;
+  private final String rolePassword;
+  private final ConcurrentLinkedQueue<String> databases = new ConcurrentLinkedQueue<>();
+
+  private PostgresServer(
+      String url, String superuser, String superuserPassword, String rolePassword) {
+    Matcher parts = URL.matcher(url);
+    if (!parts.matches()) {
+      throw new IllegalArgumentException("no JDBC URL of a PostgreSQL: " + url);
+    }
+    this.hosts = parts.group(1);
+    this.database = parts.group(2);
+    this.parameters =
+        Optional.ofNullable(parts.group(3)).stream()
+            .flatMap(given -> Stream.of(given.split("&")))
+            .filter(parameter -> !LOGIN.matcher(parameter).matches())
+            .toList();
+    this.superuser = superuser;
+    this.superuserPassword = superuserPassword;
+    this.rolePassword = rolePassword;
+  }
+
+  static PostgresServer embedded() {
+    return EMBEDDED.get();
+  }
+
+  /** A server that may outlive this JVM: what was made on it is dropped when the JVM ends. */
+  static PostgresServer at(String url, String superuser, String password) {
+    PostgresServer server = new PostgresServer(url, superuser, password, PASSWORD_OF_ROLES);
+    Runtime.getRuntime().addShutdownHook(new Thread(server::dropDatabases, "drop databases"));
+    return server;
+  }
+
+  private static PostgresServer startEmbedded() {
+    try {
+      EmbeddedPostgres started = EmbeddedPostgres.start();
+      return new PostgresServer(
+          started.getJdbcUrl(SUPERUSER_OF_EMBEDDED, SUPERUSER_OF_EMBEDDED),
+          SUPERUSER_OF_EMBEDDED,
+          NO_PASSWORD,
+          NO_PASSWORD);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /**
+   * Makes an empty database under a name of its own.
+   *
+   * @param options of {@code CREATE DATABASE}
+   */
+  String createDatabase(String options) {
+    String name = "test_" + UUID.randomUUID().toString().replace("-", "");
+    databases.add(name);
+    execute(superuser(database), "CREATE DATABASE %s %s".formatted(name, options));
+    return name;
+  }
+
+  /** Makes a role that row-level security binds, unless it is there. */
+  void createRole(String name) {
+    String password = rolePassword.isEmpty() ? "" : " PASSWORD '%s'".formatted(rolePassword);
+    execute(
+        superuser(database),
+        """
+        DO $$
+        BEGIN
+          -- Another JVM may do the same.
+          PERFORM pg_advisory_xact_lock(4711);
+          IF EXISTS (
+            SELECT FROM pg_roles WHERE rolname = '%1$s' AND (rolsuper OR rolbypassrls))
+          THEN
+            RAISE EXCEPTION 'the role %1$s bypasses row-level security: tests need one that does not';
+          ELSIF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '%1$s')
+          THEN
+            CREATE ROLE "%1$s";
+          END IF;
+          ALTER ROLE "%1$s" LOGIN%2$s;
+        END
+        $$
+        """
+            .formatted(name, password));
+  }
+
+  PGSimpleDataSource superuser(String database) {
+    return connect(jdbcUrl(database, superuser, superuserPassword));
+  }
+
+  PGSimpleDataSource role(String database, String role) {
+    return connect(jdbcUrl(database, role));
+  }
+
+  String jdbcUrl(String database, String role) {
+    return jdbcUrl(database, role, rolePassword);
+  }
+
+  private String jdbcUrl(String database, String user, String password) {
+    List<String> all = new ArrayList<>();
+    all.add("user=" + encoded(user));
+    if (!password.isEmpty()) {
+      all.add("password=" + encoded(password));
+    }
+    all.addAll(parameters);
+    return hosts + database + "?" + String.join("&", all);
+  }
+
+  /** Runs statements in autocommit. */
+  static void execute(DataSource dataSource, String sql) {
+    try (Connection connection = dataSource.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure.getMessage(), failure);
+    }
+  }
+
+  /** The server may have ended, and all its databases with it. */
+  private void dropDatabases() {
+    try (Connection connection = superuser(database).getConnection();
+        Statement statement = connection.createStatement()) {
+      for (String name : databases) {
+        statement.execute("DROP DATABASE IF EXISTS %s WITH (FORCE)".formatted(name));
+      }
+    } catch (SQLException gone) {
+      // with its server
+    }
+  }
+
+  private static PGSimpleDataSource connect(String url) {
+    PGSimpleDataSource dataSource = new PGSimpleDataSource();
+    dataSource.setUrl(url);
+    return dataSource;
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,39 @@
+package io.github.grpcidempotency.testing;
+
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class InMemoryIdempotencyStoreTest extends IdempotencyStoreContract {
+  private InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
+
+  @Override
+  protected IdempotencyStore newStore(Duration lease) {
+    store = new InMemoryIdempotencyStore(lease);
+    return store;
+  }
+
+  @Override
+  protected void letPass(Duration time) {
+    store.advance(time);
+  }
+
+  @Test
+  void aTransactionalProcedureNeedsAStoreWithTransactions() {
+    Procedures transactional =
+        Procedures.of(Procedure.named("jobs/write").execution(Execution.TRANSACTIONAL).build());
+
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(() -> Setup.check(transactional, Optional.of(store)))
+        .withMessageContaining(
+            "jobs/write: it is transactional, and InMemoryIdempotencyStore has no transactions");
+  }
+}

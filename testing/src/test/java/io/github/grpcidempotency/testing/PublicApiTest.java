@@ -1,0 +1,12 @@
+package io.github.grpcidempotency.testing;
+
+import io.github.grpcidempotency.test.PublicApi;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class PublicApiTest {
+  @Test
+  void whatUsersCanNameIsListedAndNothingOfItIsInternal() throws Exception {
+    PublicApi.assertListed(IdempotencyStoreContract.class, Path.of("api.txt"));
+  }
+}
