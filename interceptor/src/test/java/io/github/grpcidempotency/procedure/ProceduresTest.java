@@ -14,9 +14,7 @@ import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.testing.v1.UnfitServiceGrpc;
 import io.grpc.MethodDescriptor;
 import io.grpc.protobuf.ProtoUtils;
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
+import io.grpc.testing.TestMethodDescriptors;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -275,16 +273,10 @@ class ProceduresTest {
 
   @Test
   void aMethodWithoutProtobufMessagesIsAProblem() {
-    MethodDescriptor<String, String> text =
-        MethodDescriptor.<String, String>newBuilder()
-            .setType(MethodDescriptor.MethodType.UNARY)
-            .setFullMethodName("text.Service/Method")
-            .setRequestMarshaller(new TextMarshaller())
-            .setResponseMarshaller(new TextMarshaller())
-            .build();
+    MethodDescriptor<Void, Void> empty = TestMethodDescriptors.voidMethod();
 
-    assertThat(Procedures.of(plain(text)).problems())
-        .containsExactly("text.Service/Method: its messages are not protobuf messages");
+    assertThat(Procedures.of(plain(empty)).problems())
+        .containsExactly(empty.getFullMethodName() + ": its messages are not protobuf messages");
   }
 
   /** A descriptor that says nothing but what it describes. */
@@ -311,18 +303,6 @@ class ProceduresTest {
     @Override
     public byte[] decrypt(byte[] ciphertext, byte[] associatedData) {
       throw new UnsupportedOperationException("nothing is recorded");
-    }
-  }
-
-  private static final class TextMarshaller implements MethodDescriptor.Marshaller<String> {
-    @Override
-    public InputStream stream(String text) {
-      return new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8));
-    }
-
-    @Override
-    public String parse(InputStream bytes) {
-      throw new UnsupportedOperationException("nothing is sent");
     }
   }
 

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.sql.*;
+import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 
 /** A database with two roles: shop_owner owns what is in it, shop_app serves calls. */
@@ -14,18 +15,15 @@ record Database(String url) {
     EmbeddedPostgres postgres = EmbeddedPostgres.start();
     try (Connection superuser = postgres.getPostgresDatabase().getConnection();
         Statement statement = superuser.createStatement()) {
-      statement.execute("CREATE ROLE shop_owner LOGIN");
-      statement.execute("CREATE ROLE shop_app LOGIN");
+      statement.execute("CREATE ROLE shop_owner LOGIN; CREATE ROLE shop_app LOGIN");
       statement.execute("CREATE DATABASE shop OWNER shop_owner");
     }
     return new Database("jdbc:postgresql://localhost:" + postgres.getPort() + "/shop");
   }
 
-  void migrate() {
-    try (HikariDataSource owner = pool("shop_owner")) {
-      IdempotencySchema.migrate(owner); // the library's schema first, then the service's own
-      Flyway.configure().dataSource(owner).schemas("shop").locations("shop").load().migrate();
-    }
+  static void migrate(DataSource owner) {
+    IdempotencySchema.migrate(owner); // the library's schema first, then the service's own
+    Flyway.configure().dataSource(owner).schemas("shop").locations("shop").load().migrate();
   }
 
   HikariDataSource pool(String role) {

@@ -19,7 +19,9 @@ public final class Quickstart {
   }
 
   static boolean play(Database database) throws Exception {
-    database.migrate();
+    try (HikariDataSource owner = database.pool("shop_owner")) {
+      Database.migrate(owner);
+    }
     try (HikariDataSource pool = database.pool("shop_app")) {
       OrderServer server = OrderServer.start(pool, OrderServer::authenticate);
       OrderClient client = OrderClient.connect(server.server().getPort(), "auth0|alice");

@@ -41,7 +41,9 @@ class QuickstartTest {
   @Test
   void theChannelSendsACallAgainWhoseResponseIsLost() throws Exception {
     Database database = Database.embedded();
-    database.migrate();
+    try (HikariDataSource owner = database.pool("shop_owner")) {
+      Database.migrate(owner);
+    }
     LossyNetwork network = new LossyNetwork();
     CreateOrderRequest book = CreateOrderRequest.newBuilder().setItem("book").build();
     try (HikariDataSource pool = database.pool("shop_app")) {

@@ -23,7 +23,6 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.assertj.core.api.AbstractThrowableAssert;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -93,13 +92,15 @@ class StartupProbeTest {
   @Test
   void aStandbyIsRefused(@TempDir Path directory) throws IOException {
     Path data = directory.resolve("data");
+    String name;
     try (EmbeddedPostgres primary = serverOn(data);
         TestDatabase onPrimary = TestDatabase.in(primary)) {
       verify(onPrimary.app());
+      name = onPrimary.name();
     }
     Files.createFile(data.resolve("standby.signal"));
     try (EmbeddedPostgres standby = serverOn(data)) {
-      DataSource pool = standby.getDatabase("things_app", databaseOf(standby));
+      DataSource pool = standby.getDatabase("things_app", name);
       assertThatVerifying(pool, pool)
           .hasMessageContaining("the store's pool leads to a standby")
           .hasMessageContaining("targetServerType=primary");
@@ -347,16 +348,6 @@ class StartupProbeTest {
 
   private static EmbeddedPostgres serverOn(Path data) throws IOException {
     return EmbeddedPostgres.builder().setDataDirectory(data).setCleanDataDirectory(false).start();
-  }
-
-  private static String databaseOf(EmbeddedPostgres server) {
-    return Jdbi.create(server.getPostgresDatabase())
-        .withHandle(
-            handle ->
-                handle
-                    .createQuery("SELECT datname FROM pg_database WHERE datname LIKE 'test_%'")
-                    .mapTo(String.class)
-                    .one());
   }
 
   private void execute(String statement) {

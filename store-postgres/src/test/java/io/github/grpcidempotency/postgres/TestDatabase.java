@@ -148,6 +148,13 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
                     .list());
   }
 
+  /** Returns the database's name. */
+  String name() {
+    return superuser()
+        .withHandle(
+            handle -> handle.createQuery("SELECT current_database()").mapTo(String.class).one());
+  }
+
   /** Returns where another process finds this database, as the application. */
   String appUrl() {
     return fixture.jdbcUrl(APP);

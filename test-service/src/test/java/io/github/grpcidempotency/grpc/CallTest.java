@@ -1,13 +1,12 @@
 package io.github.grpcidempotency.grpc;
 
+import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What the tests of calls have in common: real servers and calls, and a store in memory. */
 abstract class CallTest {
@@ -21,7 +20,7 @@ abstract class CallTest {
   final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(LEASE);
   final UnreliableStore store = new UnreliableStore(memory);
 
-  private final Deque<ThingServer> servers = new ArrayDeque<>();
+  @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
 
   CallTest(Transport transport) {
     this.transport = transport;
@@ -34,19 +33,14 @@ abstract class CallTest {
 
   ThingServer start(ThingServer.Builder builder) {
     ThingServer server = builder.start();
-    servers.push(server);
+    grpc.registerCloseable(server::closeInterceptor);
+    grpc.register(server.server());
+    grpc.register(server.channel());
     return server;
   }
 
   ThingServer.Builder server() {
     return ThingServer.on(transport).store(store);
-  }
-
-  @AfterEach
-  void stopServers() {
-    for (ThingServer server : servers) {
-      server.close();
-    }
   }
 
   /** A call of {@code CreateThing} without user or key. */

@@ -148,11 +148,13 @@ class RefusalsTest extends CallTest {
   void whatIsInFlightForOneUserIsNoBusinessOfAnother() throws InterruptedException {
     ThingServer server = start();
     server.things().keepRunning();
-    keyed(server).start();
-    server.things().nextRunning();
+    TestCall.Started mine = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
     server.things().succeed();
 
     call(server, "another thing").as(BOB).key(KEY).end().first();
+    running.succeed();
+    mine.end().first();
   }
 
   @Test

@@ -60,14 +60,16 @@ class WaitingTest extends CallTest {
   void anotherRequestDoesNotWait() throws InterruptedException {
     ThingServer server = patient(Duration.ofMinutes(1));
     server.things().keepRunning();
-    keyed(server).start();
-    server.things().nextRunning();
+    TestCall.Started first = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
 
     call(server, "another thing")
         .as(ALICE)
         .key(KEY)
         .end()
         .refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED");
+    running.succeed();
+    first.end().first();
   }
 
   @Test

@@ -69,7 +69,7 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
    * Registers something else, and returns it. It is closed when everything that was registered
    * after it has ended: register an {@code IdempotencyInterceptor} before its server.
    */
-  public <T extends AutoCloseable> T register(T resource) {
+  public <T extends AutoCloseable> T registerCloseable(T resource) {
     add(new Closeable(resource));
     return resource;
   }

@@ -116,9 +116,7 @@ class GrpcCleanupExtensionTest {
     @BeforeEach
     void start() throws IOException {
       started.add(this);
-      AutoCloseable besideTheServer =
-          () -> closed.add("with the server ended: " + server.isTerminated());
-      assertThat(grpc.register(besideTheServer)).isSameAs(besideTheServer);
+      grpc.registerCloseable(() -> closed.add("with the server ended: " + server.isTerminated()));
       String name = InProcessServerBuilder.generateName();
       server =
           grpc.register(

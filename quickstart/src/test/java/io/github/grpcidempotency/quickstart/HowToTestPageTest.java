@@ -1,0 +1,26 @@
+package io.github.grpcidempotency.quickstart;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The page on tests of services shows a test that is run. */
+class HowToTestPageTest {
+  private static final Path PAGE = Path.of("..", "docs", "how-to", "test-your-service.md");
+  private static final Path TESTS = Path.of("src", "test", "java");
+
+  @Test
+  void itsTestIsCutFromTheQuickstartsAndHasTwentyLines() throws IOException {
+    List<String> snippets = Snippets.of(PAGE);
+
+    assertThat(snippets).hasSize(1);
+    assertThat(Snippets.isCut(snippets.get(0), TESTS))
+        .as("these lines in a test of the quickstart:%n%s", snippets.get(0))
+        .isTrue();
+    assertThat(snippets.get(0).lines().filter(line -> !line.isBlank()))
+        .hasSizeLessThanOrEqualTo(20);
+  }
+}

@@ -1,0 +1,56 @@
+package io.github.grpcidempotency.quickstart;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** The snippets of a page, and whether they are contiguous lines of a source. */
+final class Snippets {
+  private static final Pattern SNIPPET =
+      Pattern.compile("^```(?:java|proto|sql)\\R(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
+
+  private Snippets() {}
+
+  static List<String> of(Path page) throws IOException {
+    return SNIPPET.matcher(Files.readString(page)).results().map(found -> found.group(1)).toList();
+  }
+
+  /** Returns whether a file contains these lines, but for their indentation. */
+  static boolean isCut(String snippet, Path folder) throws IOException {
+    for (Path source : sources(folder, "")) {
+      if (contains(lines(Files.readString(source)), lines(snippet))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static List<Path> sources(Path folder, String extension) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files
+          .filter(file -> Files.isRegularFile(file) && file.toString().endsWith(extension))
+          .toList();
+    }
+  }
+
+  static List<String> lines(String text) {
+    return text.lines().toList();
+  }
+
+  private static boolean contains(List<String> source, List<String> snippet) {
+    String wanted = unindented(snippet);
+    for (int i = 0; i + snippet.size() <= source.size(); i++) {
+      if (unindented(source.subList(i, i + snippet.size())).equals(wanted)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static String unindented(List<String> lines) {
+    return String.join("\n", lines).stripIndent();
+  }
+}
