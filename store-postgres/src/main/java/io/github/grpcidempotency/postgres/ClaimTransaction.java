@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
-import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.grpc.CurrentOperation;
 import java.sql.Connection;
 import org.jdbi.v3.core.Handle;
 
@@ -35,7 +35,7 @@ public final class ClaimTransaction {
   }
 
   private static OpenTransaction current() {
-    return CurrentCall.transaction()
+    return CurrentOperation.transaction()
         .filter(OpenTransaction.class::isInstance)
         .map(OpenTransaction.class::cast)
         .orElseThrow(ClaimTransaction::noTransaction);
@@ -43,7 +43,7 @@ public final class ClaimTransaction {
 
   private static IllegalStateException noTransaction() {
     return new IllegalStateException(
-        CurrentCall.hasTransaction()
+        CurrentOperation.hasTransaction()
             ? "the transaction of the current call is another store's: ClaimTransaction needs a"
                 + " PostgresIdempotencyStore"
             : "no transaction here: the procedure is not declared transactional, or the call's gRPC"

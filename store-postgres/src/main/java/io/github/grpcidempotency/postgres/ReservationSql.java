@@ -22,6 +22,6 @@ record ReservationSql(
         SqlFile.load("settle/lock", values),
         SqlFile.load("transaction/delete_ended", values),
         SqlFile.load("claim/retain", values),
-        SqlFile.load("claim/is_in_flight", values));
+        SqlFile.load("maintenance/is_in_flight", values));
   }
 }

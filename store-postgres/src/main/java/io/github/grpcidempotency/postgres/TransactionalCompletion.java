@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
@@ -84,11 +84,12 @@ public final class TransactionalCompletion {
   public static void complete(Connection connection, Message response) {
     reservation(connection)
         .ifPresent(
-            reservation -> reservation.completeWithin(connection, CurrentCall.keptOf(response)));
+            reservation ->
+                reservation.completeWithin(connection, CurrentOperation.keptOf(response)));
   }
 
   private static Optional<Reservation> reservation(Connection connection) {
-    Optional<Claim> claim = CurrentCall.claim();
+    Optional<Claim> claim = CurrentOperation.claim();
     if (claim.isEmpty()) {
       return Optional.empty();
     }

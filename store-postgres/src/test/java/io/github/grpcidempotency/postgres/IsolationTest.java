@@ -87,6 +87,7 @@ class IsolationTest {
       Set.of(
           "maintenance/announce_waits",
           "maintenance/in_flight",
+          "maintenance/is_in_flight",
           "maintenance/renew",
           "maintenance/sweep",
           "maintenance/wake");

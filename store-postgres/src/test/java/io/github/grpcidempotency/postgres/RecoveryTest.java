@@ -10,7 +10,7 @@ import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.github.grpcidempotency.key.Caller;
@@ -475,10 +475,10 @@ class RecoveryTest {
     @Override
     public void createThing(CreateThingRequest request, StreamObserver<Thing> observer) {
       int run = runs.incrementAndGet();
-      outboundKey = CurrentCall.outboundKey("charge");
-      otherOutboundKey = CurrentCall.outboundKey("ship");
+      outboundKey = CurrentOperation.outboundKey("charge");
+      otherOutboundKey = CurrentOperation.outboundKey("ship");
       String name = request.getName();
-      if (CurrentCall.hasTransaction()) {
+      if (CurrentOperation.hasTransaction()) {
         ClaimTransaction.handle(); // or the call is reported as unprotected
       }
       if (name.contains("slow") && run == 1) {
@@ -511,7 +511,7 @@ class RecoveryTest {
 
     private void insert(UUID id, String name) {
       String sql = "INSERT INTO app.things (id, user_id, name) VALUES (?, ?, ?)";
-      if (CurrentCall.hasTransaction()) {
+      if (CurrentOperation.hasTransaction()) {
         ClaimTransaction.handle().execute(sql, id, ALICE, name);
       } else {
         database.superuser().useHandle(handle -> handle.execute(sql, id, ALICE, name));

@@ -9,7 +9,7 @@ import static org.awaitility.Awaitility.await;
 import com.google.rpc.Code;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -215,8 +215,8 @@ class TransactionalExecutionTest {
   void aHandlerThatWantsItRolledBackLeavesNothing() {
     leavesNothing(
         (request, answer) -> {
-          assertThat(CurrentCall.hasTransaction()).isTrue();
-          CurrentCall.setRollbackOnly();
+          assertThat(CurrentOperation.hasTransaction()).isTrue();
+          CurrentOperation.setRollbackOnly();
           answer(answer, newThing(request));
         },
         Status.Code.INTERNAL);

@@ -66,9 +66,9 @@ class AnswersTest extends CallTest {
             runs.add(
                 "%s %s %s"
                     .formatted(
-                        CurrentCall.operationId().map(UUID::toString).orElse("none"),
-                        CurrentCall.attempt(),
-                        CurrentCall.hasTransaction()));
+                        CurrentOperation.operationId().map(UUID::toString).orElse("none"),
+                        CurrentOperation.attempt(),
+                        CurrentOperation.hasTransaction()));
             return next.startCall(call, headers);
           }
         };
@@ -82,7 +82,7 @@ class AnswersTest extends CallTest {
                     first.trailer(IdempotencyMetadata.OPERATION).orElseThrow(),
                     OptionalInt.of(1),
                     false));
-    assertThatIllegalStateException().isThrownBy(CurrentCall::setRollbackOnly);
+    assertThatIllegalStateException().isThrownBy(CurrentOperation::setRollbackOnly);
   }
 
   @Test

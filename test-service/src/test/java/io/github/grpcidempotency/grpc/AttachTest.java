@@ -234,8 +234,8 @@ class AttachTest extends CallTest {
     Context context = running.context();
     assertThat(ThingServer.CALLER.get(context)).isEqualTo(Caller.of(ALICE));
     assertThat(context.getDeadline()).isNotNull();
-    assertThat(CurrentCall.claim()).isEmpty();
-    context.run(() -> assertThat(CurrentCall.claim()).isPresent());
+    assertThat(CurrentOperation.claim()).isEmpty();
+    context.run(() -> assertThat(CurrentOperation.claim()).isPresent());
     assertThat(context.isCancelled()).isFalse();
     duplicate.cancel();
     await().until(context::isCancelled);

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.torture;
 
 import com.google.common.base.Stopwatch;
 import com.google.common.base.Strings;
-import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.ClaimLostException;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
@@ -233,7 +233,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
             .setPayload(request.getPayload())
             .setValue(UUID.randomUUID().toString())
             .build();
-    return new Run(effect, CurrentCall.claim().isPresent(), Stopwatch.createStarted());
+    return new Run(effect, CurrentOperation.claim().isPresent(), Stopwatch.createStarted());
   }
 
   private void insert(Handle handle, Run run) {

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.example.service.caller;
 
-import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.key.Caller;
 import io.grpc.Context;
 import java.util.Optional;
@@ -23,7 +23,7 @@ public final class CurrentCaller {
    * @throws IllegalStateException outside a call, or in an unauthenticated one
    */
   public static Caller get() {
-    return CurrentCall.claim()
+    return CurrentOperation.claim()
         .map(claim -> claim.request().key().caller())
         .or(CurrentCaller::find)
         .orElseThrow(() -> new IllegalStateException("no caller in this context"));

@@ -24,7 +24,7 @@ import io.github.grpcidempotency.example.organization.v1.ListNodePoolsRequest;
 import io.github.grpcidempotency.example.organization.v1.ListNodePoolsResponse;
 import io.github.grpcidempotency.example.organization.v1.NodePool;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
-import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.store.Claim;
 import io.grpc.stub.StreamObserver;
 import java.util.UUID;
@@ -70,7 +70,7 @@ public final class ClusterService extends ClusterServiceImplBase {
 
   /** What makes the provider's own work idempotent: the same for every run of this operation. */
   private static UUID operationId() {
-    return CurrentCall.claim().map(Claim::operationId).orElseGet(UUID::randomUUID);
+    return CurrentOperation.claim().map(Claim::operationId).orElseGet(UUID::randomUUID);
   }
 
   @Override

@@ -5,7 +5,7 @@ import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
-import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -70,7 +70,7 @@ final class FailureStatus {
   static StatusRuntimeException unavailable() {
     long millis = ThreadLocalRandom.current().nextLong(500, 1500); // not all at once
     Metadata trailers = new Metadata();
-    if (CurrentCall.claim().isPresent()) {
+    if (CurrentOperation.claim().isPresent()) {
       trailers.put(PUSHBACK, String.valueOf(millis));
     }
     return StatusProto.toStatusRuntimeException(

@@ -18,7 +18,7 @@ import io.github.grpcidempotency.example.service.outbox.Tuple;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.example.service.webhook.OpaqueId;
 import io.github.grpcidempotency.example.service.webhook.Provider;
-import io.github.grpcidempotency.grpc.CurrentCall;
+import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.store.Claim;
 import io.grpc.stub.StreamObserver;
 import java.util.Optional;
@@ -78,7 +78,7 @@ public final class WebhookService extends WebhookServiceImplBase {
 
   private WebhookDelivery takeIn(IngestRequest request) {
     new RequestCheck(request).orThrow();
-    String event = CurrentCall.claim().map(Claim::request).orElseThrow().key().value();
+    String event = CurrentOperation.claim().map(Claim::request).orElseThrow().key().value();
     byte[] body = request.getBody().getData().toByteArray();
     UUID webhook = CurrentCaller.get().userId();
     NewResource<WebhookDelivery> delivery = NewResource.in(WEBHOOK_DELIVERIES, event);

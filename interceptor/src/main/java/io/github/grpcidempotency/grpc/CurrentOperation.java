@@ -15,8 +15,8 @@ import java.util.UUID;
  * The operation that the current handler or piece of work runs in. Found through the gRPC {@link
  * io.grpc.Context}: on the handler's own thread, or wherever that context is current. Thread-safe.
  */
-public final class CurrentCall {
-  private CurrentCall() {}
+public final class CurrentOperation {
+  private CurrentOperation() {}
 
   /**
    * Returns the id of the operation, which the client gets as {@code idempotency-operation} and
