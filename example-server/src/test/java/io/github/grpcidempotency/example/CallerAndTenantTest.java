@@ -31,9 +31,9 @@ import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.reflection.v1.ServiceResponse;
 import io.grpc.stub.StreamObserver;
+import io.grpc.testing.StreamRecorder;
 import java.util.List;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -74,15 +74,16 @@ class CallerAndTenantTest {
   }
 
   @Test
+  @SuppressWarnings("deprecation") // grpc-testing has no other recorder for its users
   void reflectionNeedsNoUserAndListsTheServices() throws Exception {
-    CompletableFuture<ServerReflectionResponse> listed = new CompletableFuture<>();
+    StreamRecorder<ServerReflectionResponse> listed = StreamRecorder.create();
     StreamObserver<ServerReflectionRequest> reflection =
-        ServerReflectionGrpc.newStub(example.client().channel())
-            .serverReflectionInfo(new FirstOf<>(listed));
+        ServerReflectionGrpc.newStub(example.client().channel()).serverReflectionInfo(listed);
     reflection.onNext(ServerReflectionRequest.newBuilder().setListServices("").build());
     reflection.onCompleted();
 
-    assertThat(listed.get(20, TimeUnit.SECONDS).getListServicesResponse().getServiceList())
+    assertThat(listed.awaitCompletion(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(listed.firstValue().get().getListServicesResponse().getServiceList())
         .extracting(ServiceResponse::getName)
         .contains(
             "organization.v1.ProjectService",
@@ -211,20 +212,5 @@ class CallerAndTenantTest {
     assertThat(refused).as("the refusal").isNotNull();
     assertThat(refused.getStatus().getCode()).isEqualTo(code);
     return refused;
-  }
-
-  private record FirstOf<T>(CompletableFuture<T> first) implements StreamObserver<T> {
-    @Override
-    public void onNext(T value) {
-      first.complete(value);
-    }
-
-    @Override
-    public void onError(Throwable failure) {
-      first.completeExceptionally(failure);
-    }
-
-    @Override
-    public void onCompleted() {}
   }
 }
