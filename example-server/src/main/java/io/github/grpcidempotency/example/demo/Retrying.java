@@ -1,5 +1,13 @@
 package io.github.grpcidempotency.example.demo;
 
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
+import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.grpc.Metadata;
+import io.grpc.Status;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
@@ -37,6 +45,36 @@ final class Retrying {
     story.expect("it has the same id", again.isSameAs(retried));
     story.counted(1, stage.rows().projects(user, "gemini"), "project \"gemini\"");
     story.counted(1, stage.rows().outboxEntries(user, "gemini"), "outbox entry for \"gemini\"");
+
+    Answer found =
+        story.call(
+            "Recover, by method and key, as a client that has lost its request as well",
+            () -> recover(stage.ada(), key));
+    story.expect("it found the same answer", found.isSameAs(retried));
+    Answer stranger = story.call("Grace asks for Ada's key", () -> recover(stage.grace(), key));
+    story.expect(
+        "of that key nothing is known",
+        stranger.isRefused(Status.Code.NOT_FOUND, "IDEMPOTENCY_KEY_UNKNOWN"));
+  }
+
+  /** Asks for an answer, and takes it out of what is said of it. */
+  private static Answer recover(DemoClient client, UUID key) {
+    Answer found =
+        client.call(
+            RecoveryGrpc.getRecoverMethod(),
+            RecoverRequest.newBuilder()
+                .setMethod(ProjectServiceGrpc.getCreateProjectMethod().getFullMethodName())
+                .setKey(key.toString())
+                .build());
+    return found.isOk() ? recorded(found.as(RecoverResponse.class)) : found;
+  }
+
+  private static Answer recorded(RecoverResponse found) {
+    try {
+      return Answer.of(found.getResponse().unpack(CreateProjectResponse.class), new Metadata());
+    } catch (InvalidProtocolBufferException e) {
+      throw new IllegalStateException("another answer was found", e);
+    }
   }
 
   /** The connection is cut only once the server has done and recorded the call. */

@@ -96,6 +96,7 @@ public final class OrganizationApi implements AutoCloseable {
                 new ApiKeyService(tenant).bindService(),
                 new InviteService(tenant).bindService(),
                 new WebhookService(tenant).bindService()))
+        .addService(idempotency.recovery())
         .intercept(idempotency)
         .intercept(new BearerStandIn()); // added last, so it runs first: it finds the caller
   }
