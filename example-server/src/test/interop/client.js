@@ -13,34 +13,27 @@ const readline = require('node:readline');
 process.env.GRPC_TRACE = 'retrying_call'; // read when grpc-js is loaded
 const grpc = require('@grpc/grpc-js');
 const protoLoader = require('@grpc/proto-loader');
+const { intend, retrying, send, sendUntil } = require('./idempotency');
 const { details } = require('./rich_error');
 
 const [port, ...includeDirs] = process.argv.slice(2);
 const test = readline.createInterface({ input: process.stdin });
 const attempts = countAttempts();
 
-const { ProjectService } = grpc.loadPackageDefinition(
-  protoLoader.loadSync('organization/v1/project_service.proto', { includeDirs, keepCase: true }),
-).organization.v1;
+const organization = (file) =>
+  grpc.loadPackageDefinition(
+    protoLoader.loadSync(`organization/v1/${file}.proto`, { includeDirs, keepCase: true }),
+  ).organization.v1;
+const { ProjectService } = organization('project_service');
+const { ClusterService } = organization('cluster_service');
 
-const patient = client({
-  'grpc.service_config': JSON.stringify({
-    methodConfig: [
-      {
-        name: [{ service: 'organization.v1.ProjectService' }],
-        retryPolicy: {
-          maxAttempts: 5,
-          initialBackoff: '0.1s',
-          maxBackoff: '1s',
-          backoffMultiplier: 2,
-          retryableStatusCodes: ['ABORTED'],
-        },
-      },
-    ],
-  }),
-});
-const impatient = client({ 'grpc.enable_retries': 0 });
-const user = randomUUID();
+const address = `localhost:${port}`;
+const credentials = grpc.credentials.createInsecure();
+const options = retrying('organization.v1.ProjectService/CreateProject');
+const patient = new ProjectService(address, credentials, options);
+const impatient = new ProjectService(address, credentials, { 'grpc.enable_retries': 0 });
+const metadata = new grpc.Metadata();
+metadata.set('authorization', `Bearer ${randomUUID()}`);
 
 main().then(
   () => process.exit(0),
@@ -51,84 +44,100 @@ main().then(
 );
 
 async function main() {
-  const key = randomUUID();
-  const first = create(patient, key, 'apollo');
+  const apollo = intend('CreateProject', { name: 'apollo' });
+  const first = call(patient, apollo);
   await say('sent', 'reserved');
 
-  await aDuplicateIsToldToComeBack(key);
-  const retried = await aDuplicateComesBackByItself(key, first);
-  await aCallIsReplayed(key, retried);
-  await anotherBodyIsRefusedForGood(key);
-  await aMalformedKeyIsRefusedForGood();
+  await aDuplicateIsToldToComeBack(apollo);
+  const project = await duplicatesComeBack(apollo, first);
+  await anIntentThatWasWrittenDownIsReplayed(apollo, project);
+  await anotherBodyIsRefusedForGood(apollo);
+  await aMalformedKeyIsRefusedForGood(apollo);
+  await aRequestIdIsAKey(project);
 }
 
-async function aDuplicateIsToldToComeBack(key) {
-  const error = await failureOf(create(impatient, key, 'apollo'));
+async function aDuplicateIsToldToComeBack(intent) {
+  const error = await failureOf(call(impatient, intent));
   assert.equal(error.code, grpc.status.ABORTED);
   const { ErrorInfo, RetryInfo } = details(error);
   assert.equal(ErrorInfo.reason, 'IDEMPOTENCY_IN_PROGRESS');
   assert.equal(ErrorInfo.domain, 'grpc-idempotency');
   assert.ok(RetryInfo.retryDelay);
-  assert.ok(Number(trailer(error.metadata, 'grpc-retry-pushback-ms')) > 0);
+  assert.ok(Number(pushback(error)) > 0);
 }
 
-async function aDuplicateComesBackByItself(key, first) {
+/** One is sent again by gRPC, the other by the loop of our own. */
+async function duplicatesComeBack(intent, first) {
   attempts.reset();
-  const second = create(patient, key, 'apollo');
+  const second = call(patient, intent);
   await attempts.reach(2);
+  const counted = countCalls(impatient);
+  const third = sendUntil(Date.now() + 30_000, counted, intent, metadata);
+  await counted.reach(2);
   console.log('retried');
 
-  const { response, metadata } = await first;
-  assert.equal(trailer(metadata, 'idempotency-replayed'), undefined);
-  assert.equal(trailer(metadata, 'idempotency-status'), 'processing');
-
-  const duplicate = await second;
-  assert.deepEqual(duplicate.response, response);
-  assert.equal(trailer(duplicate.metadata, 'idempotency-replayed'), 'true');
-  return response;
+  const { response, trailers } = await first;
+  assert.equal(trailers['idempotency-replayed'], undefined);
+  assert.equal(trailers['idempotency-status'], 'processing');
+  for (const duplicate of [await second, await third]) {
+    assert.deepEqual(duplicate.response, response);
+    assert.equal(duplicate.trailers['idempotency-replayed'], 'true');
+  }
+  return response.project;
 }
 
-async function aCallIsReplayed(key, expected) {
-  const { response, metadata } = await create(impatient, key, 'apollo');
-  assert.deepEqual(response, expected);
-  assert.equal(trailer(metadata, 'idempotency-replayed'), 'true');
-  assert.match(trailer(metadata, 'idempotency-status'), /^(processing|completed)$/);
-  assert.match(trailer(metadata, 'idempotency-operation'), /^[0-9a-f-]{36}$/);
-  assert.ok(Date.parse(trailer(metadata, 'idempotency-expires')) > Date.now());
+async function anIntentThatWasWrittenDownIsReplayed(intent, expected) {
+  const { response, trailers } = await call(impatient, JSON.parse(JSON.stringify(intent)));
+  assert.deepEqual(response.project, expected);
+  assert.equal(trailers['idempotency-replayed'], 'true');
+  assert.match(trailers['idempotency-status'], /^(processing|completed)$/);
+  assert.match(trailers['idempotency-operation'], /^[0-9a-f-]{36}$/);
+  assert.ok(Date.parse(trailers['idempotency-expires']) > Date.now());
 }
 
-async function anotherBodyIsRefusedForGood(key) {
-  const error = await failureOf(create(patient, key, 'gemini'));
+async function anotherBodyIsRefusedForGood(intent) {
+  const gemini = { ...intent, request: { name: 'gemini' } };
+  const error = await failureOf(sendUntil(Date.now() + 30_000, patient, gemini, metadata));
   assert.equal(error.code, grpc.status.INVALID_ARGUMENT);
   const { ErrorInfo } = details(error);
   assert.equal(ErrorInfo.reason, 'IDEMPOTENCY_KEY_REUSED');
   assert.deepEqual(ErrorInfo.metadata, { mismatch: 'request' });
-  assert.equal(trailer(error.metadata, 'grpc-retry-pushback-ms'), '-1');
+  assert.equal(pushback(error), '-1');
 }
 
-async function aMalformedKeyIsRefusedForGood() {
-  const error = await failureOf(create(patient, 'not-a-uuid', 'apollo'));
+async function aMalformedKeyIsRefusedForGood(intent) {
+  const error = await failureOf(call(patient, { ...intent, key: 'not-a-uuid' }));
   assert.equal(error.code, grpc.status.INVALID_ARGUMENT);
   const { ErrorInfo, BadRequest } = details(error);
   assert.equal(ErrorInfo.reason, 'IDEMPOTENCY_KEY_INVALID');
   assert.equal(BadRequest.fieldViolations[0].field, 'idempotency-key');
-  assert.equal(trailer(error.metadata, 'grpc-retry-pushback-ms'), '-1');
+  assert.equal(pushback(error), '-1');
 }
 
-function create(stub, key, name) {
-  const metadata = new grpc.Metadata();
-  metadata.set('authorization', `Bearer ${user}`);
-  metadata.set('idempotency-key', key);
-  const deadline = Date.now() + 30_000;
-  return new Promise((resolve, reject) => {
-    let answer;
-    stub
-      .CreateProject({ name }, metadata, { deadline }, (error, response) => {
-        if (error) reject(error);
-        answer = response;
-      })
-      .on('status', (status) => resolve({ response: answer, metadata: status.metadata }));
-  });
+async function aRequestIdIsAKey(project) {
+  const clusters = new ClusterService(address, credentials);
+  const place = { project_id: project.id, name: 'saturn', region: 'eu' };
+  const { response } = await call(clusters, intend('CreateCluster', place));
+
+  const wanted = { cluster_id: response.cluster.id, name: 'workers', node_count: 3 };
+  const pool = intend('CreateNodePool', wanted, 'request_id');
+  assert.equal(pool.key, undefined);
+  const first = await call(clusters, pool);
+  assert.equal(first.trailers['idempotency-replayed'], undefined);
+  const again = await call(clusters, pool);
+  assert.equal(again.trailers['idempotency-replayed'], 'true');
+  assert.deepEqual(again.response, first.response);
+
+  const own = intend('CreateNodePool', pool.request, 'request_id');
+  assert.deepEqual(own, pool);
+}
+
+function call(stub, intent) {
+  return send(stub, intent, metadata, { deadline: Date.now() + 30_000 });
+}
+
+function pushback(error) {
+  return error.metadata.get('grpc-retry-pushback-ms')[0];
 }
 
 async function failureOf(call) {
@@ -140,12 +149,22 @@ async function failureOf(call) {
   throw new assert.AssertionError({ message: 'the call should have failed' });
 }
 
-function trailer(metadata, name) {
-  return metadata.get(name)[0];
-}
-
-function client(options) {
-  return new ProjectService(`localhost:${port}`, grpc.credentials.createInsecure(), options);
+/** Passes calls on to a stub, and tells of them. */
+function countCalls(stub) {
+  let count = 0;
+  let heard = () => {};
+  return {
+    CreateProject: (...call) => {
+      count++;
+      heard();
+      return stub.CreateProject(...call);
+    },
+    reach: (wanted) =>
+      new Promise((resolve) => {
+        heard = () => count >= wanted && resolve();
+        heard();
+      }),
+  };
 }
 
 async function say(word, expectedAnswer) {

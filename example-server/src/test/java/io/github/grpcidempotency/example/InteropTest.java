@@ -5,22 +5,36 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
+import com.google.protobuf.Descriptors.FileDescriptor;
+import com.google.rpc.ErrorInfo;
+import com.google.rpc.Status;
+import io.github.grpcidempotency.example.organization.v1.CreateNodePoolRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 
-/** A client in another language: what is on the wire is the contract, not our own classes. */
+/** Clients in other languages: what is on the wire is the contract, not our own classes. */
 @ExtendWith(SharedExample.class)
 class InteropTest {
-  private static final Path CLIENT = Path.of("src/test/interop").toAbsolutePath();
+  private static final Path CLIENTS = Path.of("src/test/interop").toAbsolutePath();
   private static final Path PROTOS = Path.of("src/main/protobuf").toAbsolutePath();
   private static final Path LIBRARY_PROTOS = Path.of("../proto/src/main/protobuf").toAbsolutePath();
+
+  /** Debian's packages are of its own Python, which need not be the first on the PATH. */
+  private static final List<String> PYTHONS = List.of("python3", "/usr/bin/python3");
 
   /** A transactional call in flight holds an advisory lock, and no row. */
   private static final String RUNNING =
@@ -30,15 +44,48 @@ class InteropTest {
   @Timeout(120)
   void aNodeClientCreatesRetriesAndReadsTrailersAndRichErrors(RunningExample example)
       throws IOException, InterruptedException {
-    assumeTrue(nodeRuns(), "skipped: there is no node on the PATH");
+    assumeTrue(runs("node", "--version"), "skipped: there is no node on the PATH");
     assumeTrue(
-        Files.isDirectory(CLIENT.resolve("node_modules")),
+        Files.isDirectory(CLIENTS.resolve("node_modules")),
         "skipped: run npm ci --prefix example-server/src/test/interop first, as .ci/run does");
 
+    playedThrough(
+        example,
+        "node",
+        CLIENTS.resolve("client.js").toString(),
+        String.valueOf(example.server().port()),
+        PROTOS.toString(),
+        LIBRARY_PROTOS.toString());
+  }
+
+  @Test
+  @Timeout(120)
+  void aPythonClientCreatesRetriesAndReadsTrailersAndRichErrors(
+      RunningExample example, @TempDir Path folder) throws IOException, InterruptedException {
+    Optional<String> python = python();
+    assumeTrue(
+        python.isPresent(),
+        "skipped: apt-get install python3-grpcio python3-protobuf first, as .ci/run does");
+    Path descriptors = folder.resolve("descriptors");
+    Files.write(descriptors, descriptors().toByteArray());
+
+    playedThrough(
+        example,
+        python.orElseThrow(),
+        "-B", // no compiled files among the sources
+        CLIENTS.resolve("client.py").toString(),
+        String.valueOf(example.server().port()),
+        descriptors.toString());
+  }
+
+  /** Holds the client's first call back until others have been retried, and waits for its end. */
+  private static void playedThrough(RunningExample example, String... command)
+      throws IOException, InterruptedException {
     try (Handle superuser = example.superuser()) {
       superuser.begin();
       superuser.execute("LOCK TABLE tenant.projects IN SHARE MODE");
-      Process client = startClient(example.server().port());
+      Process client =
+          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
       try (BufferedReader says = client.inputReader(UTF_8)) {
         assertThat(says.readLine()).isEqualTo("sent");
         await().until(() -> running(example) == 1);
@@ -55,23 +102,44 @@ class InteropTest {
     }
   }
 
-  private static boolean nodeRuns() throws InterruptedException {
+  private static Optional<String> python() throws InterruptedException {
+    for (String candidate : PYTHONS) {
+      if (runs(candidate, "-c", "import grpc, google.protobuf")) {
+        return Optional.of(candidate);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean runs(String... command) throws InterruptedException {
     try {
-      return new ProcessBuilder("node", "--version").start().waitFor() == 0;
+      return new ProcessBuilder(command)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start()
+              .waitFor()
+          == 0;
     } catch (IOException e) {
       return false;
     }
   }
 
-  private static Process startClient(int port) throws IOException {
-    return new ProcessBuilder(
-            "node",
-            CLIENT.resolve("client.js").toString(),
-            String.valueOf(port),
-            PROTOS.toString(),
-            LIBRARY_PROTOS.toString())
-        .redirectError(ProcessBuilder.Redirect.INHERIT)
-        .start();
+  /** Returns what the client needs to know of the server and of rich errors. */
+  private static FileDescriptorSet descriptors() {
+    Set<FileDescriptor> files = new LinkedHashSet<>();
+    addWithImports(CreateProjectRequest.getDescriptor().getFile(), files);
+    addWithImports(CreateNodePoolRequest.getDescriptor().getFile(), files);
+    addWithImports(Status.getDescriptor().getFile(), files);
+    addWithImports(ErrorInfo.getDescriptor().getFile(), files);
+    FileDescriptorSet.Builder set = FileDescriptorSet.newBuilder();
+    files.forEach(file -> set.addFile(file.toProto()));
+    return set.build();
+  }
+
+  /** Adds a file after those it imports. */
+  private static void addWithImports(FileDescriptor file, Set<FileDescriptor> files) {
+    file.getDependencies().forEach(imported -> addWithImports(imported, files));
+    files.add(file);
   }
 
   private static void tell(Process client, String word) throws IOException {
