@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.quickstart;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -9,23 +10,31 @@ import java.util.stream.Stream;
 
 /** The snippets of a page, and whether they are contiguous lines of a source. */
 final class Snippets {
-  private static final Pattern SNIPPET =
-      Pattern.compile("^```(?:java|proto|sql)\\R(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
-
   private Snippets() {}
 
   static List<String> of(Path page) throws IOException {
-    return SNIPPET.matcher(Files.readString(page)).results().map(found -> found.group(1)).toList();
+    return of(page, "java|proto|sql");
   }
 
-  /** Returns whether a file contains these lines, but for their indentation. */
+  /** Returns the snippets in these languages, which are an alternative of a regular expression. */
+  static List<String> of(Path page, String languages) throws IOException {
+    Pattern snippet =
+        Pattern.compile(
+            "^```(?:" + languages + ")\\R(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
+    return snippet.matcher(Files.readString(page)).results().map(found -> found.group(1)).toList();
+  }
+
+  /** Returns whether a file of a folder contains these lines, but for their indentation. */
   static boolean isCut(String snippet, Path folder) throws IOException {
-    for (Path source : sources(folder, "")) {
-      if (contains(lines(Files.readString(source)), lines(snippet))) {
-        return true;
-      }
+    return sources(folder, "").stream().anyMatch(source -> isCutFrom(snippet, source));
+  }
+
+  static boolean isCutFrom(String snippet, Path source) {
+    try {
+      return contains(lines(Files.readString(source)), lines(snippet));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
     }
-    return false;
   }
 
   static List<Path> sources(Path folder, String extension) throws IOException {
