@@ -9,6 +9,7 @@ import static org.junit.platform.testkit.engine.TestExecutionResultConditions.me
 
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerServiceDefinition;
@@ -22,10 +23,12 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
@@ -34,9 +37,12 @@ class GrpcCleanupExtensionTest {
   /** What the test that is run has started. */
   private static final List<Example> started = new ArrayList<>();
 
+  private static Duration limit = Duration.ZERO;
+
   @BeforeEach
   void forget() {
     started.clear();
+    limit = Duration.ofMinutes(1);
   }
 
   @Test
@@ -46,11 +52,16 @@ class GrpcCleanupExtensionTest {
     tests.assertStatistics(statistics -> statistics.succeeded(1).failed(0));
     assertThat(example().server.isTerminated()).isTrue();
     assertThat(example().channel.isTerminated()).isTrue();
+    assertThat(Status.fromThrowable(example().answer.getError()).getCode())
+        .as("the call ended by itself")
+        .isEqualTo(Status.Code.ALREADY_EXISTS);
     assertThat(example().closed).containsExactly("with the server ended: true");
   }
 
   @Test
   void aTestWhoseCallHangsFailsAndTheCallIsCancelled() throws Exception {
+    limit = Duration.ofMillis(200);
+
     Events tests = run("hangs");
 
     tests
@@ -66,7 +77,8 @@ class GrpcCleanupExtensionTest {
   }
 
   @Test
-  void aTestThatFailsKeepsItsFailureAndEverythingIsEndedByForce() throws Exception {
+  @Timeout(30)
+  void aTestThatFailsKeepsItsFailureAndEverythingIsEndedByForceAtOnce() throws Exception {
     Events tests = run("fails");
 
     tests
@@ -103,8 +115,7 @@ class GrpcCleanupExtensionTest {
 
   @Disabled("run by the tests above only")
   static class Example {
-    @RegisterExtension
-    final GrpcCleanupExtension grpc = new GrpcCleanupExtension(Duration.ofMillis(200));
+    @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension(limit);
 
     @SuppressWarnings("deprecation") // grpc-testing has no other recorder for its users
     final StreamRecorder<Void> answer = StreamRecorder.create();
@@ -112,6 +123,7 @@ class GrpcCleanupExtensionTest {
     final List<String> closed = new ArrayList<>();
     Server server;
     ManagedChannel channel;
+    private volatile boolean answers;
 
     @BeforeEach
     void start() throws IOException {
@@ -123,9 +135,7 @@ class GrpcCleanupExtensionTest {
               InProcessServerBuilder.forName(name)
                   .addService(
                       ServerServiceDefinition.builder("service_foo")
-                          .addMethod(
-                              TestMethodDescriptors.voidMethod(),
-                              (call, headers) -> new ServerCall.Listener<>() {})
+                          .addMethod(TestMethodDescriptors.voidMethod(), this::handle)
                           .build())
                   .build()
                   .start());
@@ -133,7 +143,10 @@ class GrpcCleanupExtensionTest {
     }
 
     @Test
-    void ends() {}
+    void ends() {
+      answers = true;
+      call();
+    }
 
     @Test
     void hangs() {
@@ -146,7 +159,15 @@ class GrpcCleanupExtensionTest {
       throw new IllegalStateException("the test's own");
     }
 
-    /** Calls a method that nobody answers. */
+    /** Ends a call after the test that has made it, or never. */
+    private ServerCall.Listener<Void> handle(ServerCall<Void, Void> call, Metadata headers) {
+      if (answers) {
+        CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS)
+            .execute(() -> call.close(Status.ALREADY_EXISTS, new Metadata()));
+      }
+      return new ServerCall.Listener<>() {};
+    }
+
     private void call() {
       ClientCalls.asyncUnaryCall(
           channel.newCall(TestMethodDescriptors.voidMethod(), CallOptions.DEFAULT), null, answer);
