@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.grpc;
 
+import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 
 /**
@@ -10,31 +11,31 @@ public final class IdempotencyMetadata {
    * Request header: the client's key, unless {@link IdempotencyInterceptor.Builder#keyHeader} names
    * another header.
    */
-  public static final Metadata.Key<String> KEY = ascii("idempotency-key");
+  public static final Metadata.Key<String> KEY = ascii(WireNames.KEY);
 
   /** Trailer: {@code processing}, {@code completed} or {@code failed}. */
-  public static final Metadata.Key<String> STATUS = ascii("idempotency-status");
+  public static final Metadata.Key<String> STATUS = ascii(WireNames.STATUS);
 
   /** Trailer: {@code true} on replays, absent otherwise. */
-  public static final Metadata.Key<String> REPLAYED = ascii("idempotency-replayed");
+  public static final Metadata.Key<String> REPLAYED = ascii(WireNames.REPLAYED);
 
   /** Trailer: the id of the operation's record. */
-  public static final Metadata.Key<String> OPERATION = ascii("idempotency-operation");
+  public static final Metadata.Key<String> OPERATION = ascii(WireNames.OPERATION);
 
   /** Trailer: when the record expires, an RFC 3339 instant. */
-  public static final Metadata.Key<String> EXPIRES = ascii("idempotency-expires");
+  public static final Metadata.Key<String> EXPIRES = ascii(WireNames.EXPIRES);
 
   /** Trailer of replays: {@code true} if the answer was made again from its resource. */
-  public static final Metadata.Key<String> RECONSTRUCTED = ascii("idempotency-reconstructed");
+  public static final Metadata.Key<String> RECONSTRUCTED = ascii(WireNames.RECONSTRUCTED);
 
   /** Trailer: on replays, the response fields that were not recorded, joined by commas. */
-  public static final Metadata.Key<String> OMITTED = ascii("idempotency-omitted");
+  public static final Metadata.Key<String> OMITTED = ascii(WireNames.OMITTED);
 
   /**
    * Trailer on errors: when gRPC's own retries may try again, in milliseconds; negative for never
    * (gRFC A6).
    */
-  static final Metadata.Key<String> PUSHBACK = ascii("grpc-retry-pushback-ms");
+  static final Metadata.Key<String> PUSHBACK = ascii(WireNames.PUSHBACK);
 
   private static final Metadata.Key<String> TERMINAL = ascii("idempotency-terminal");
 

@@ -9,6 +9,7 @@ import com.google.rpc.RetryInfo;
 import com.google.rpc.Status;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
@@ -18,8 +19,6 @@ import java.util.concurrent.ThreadLocalRandom;
 
 /** A refusal as the wire contract spells it: code, {@code ErrorInfo}, and when to try again. */
 final class RefusalError {
-  static final String DOMAIN = "grpc-idempotency";
-
   private RefusalError() {}
 
   /**
@@ -38,7 +37,7 @@ final class RefusalError {
                 Any.pack(
                     ErrorInfo.newBuilder()
                         .setReason(refusal.reason().name())
-                        .setDomain(DOMAIN)
+                        .setDomain(WireNames.ERROR_DOMAIN)
                         .putAllMetadata(refusal.metadata())
                         .build()));
     if (refusal.reason() == RefusalReason.IDEMPOTENCY_KEY_INVALID) {

@@ -1,0 +1,108 @@
+package io.github.grpcidempotency.client;
+
+import io.grpc.Attributes;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientStreamTracer;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** One attempt of a unary call: one logical call of gRPC's. */
+final class Attempt<RequestT, T> extends ClientCall.Listener<T> {
+  private final StreamCounter streams = new StreamCounter();
+  private final CompletableFuture<AttemptResult<T>> result = new CompletableFuture<>();
+  private final ClientCall<RequestT, T> call;
+  private Optional<T> response = Optional.empty();
+
+  private Attempt(ClientCallSource<RequestT, T> source) {
+    this.call = source.newCall(streams);
+  }
+
+  /** Begins one. It completes normally, whatever becomes of it. */
+  static <RequestT, T> Attempt<RequestT, T> start(
+      Channel channel,
+      MethodDescriptor<RequestT, T> method,
+      CallOptions options,
+      RequestT request) {
+    Attempt<RequestT, T> attempt =
+        new Attempt<>(streams -> channel.newCall(method, options.withStreamTracerFactory(streams)));
+    attempt.send(request);
+    return attempt;
+  }
+
+  CompletableFuture<AttemptResult<T>> result() {
+    return result;
+  }
+
+  void cancel() {
+    call.cancel("the caller has given up", null);
+  }
+
+  private void send(RequestT request) {
+    try {
+      call.start(this, new Metadata());
+      call.request(2); // two, to notice a second message, which would be illegal
+      call.sendMessage(request);
+      call.halfClose();
+    } catch (RuntimeException defect) {
+      call.cancel("the call could not be sent", defect);
+      close(Status.INTERNAL.withDescription("the call could not be sent").withCause(defect));
+    }
+  }
+
+  @Override
+  public void onMessage(T message) {
+    if (response.isPresent()) {
+      call.cancel("more than one response", null);
+      close(Status.INTERNAL.withDescription("more than one response to a unary call"));
+    }
+    response = Optional.of(message);
+  }
+
+  @Override
+  public void onClose(Status status, Metadata trailers) {
+    if (!status.isOk()) {
+      result.complete(new AttemptResult<>(status, trailers, Optional.empty(), streams.count()));
+    } else if (response.isEmpty()) {
+      close(Status.INTERNAL.withDescription("no response to a unary call"));
+    } else {
+      result.complete(new AttemptResult<>(status, trailers, response, streams.count()));
+    }
+  }
+
+  private void close(Status status) {
+    result.complete(new AttemptResult<>(status, new Metadata(), Optional.empty(), streams.count()));
+  }
+
+  private interface ClientCallSource<RequestT, T> {
+    ClientCall<RequestT, T> newCall(ClientStreamTracer.Factory streams);
+  }
+
+  /**
+   * Counts the streams that were created on a connection that is up. Nothing is sent without one:
+   * none is proof that the call has not left this process.
+   */
+  private static final class StreamCounter extends ClientStreamTracer.Factory {
+    private final AtomicInteger created = new AtomicInteger();
+
+    int count() {
+      return created.get();
+    }
+
+    @Override
+    public ClientStreamTracer newClientStreamTracer(
+        ClientStreamTracer.StreamInfo info, Metadata headers) {
+      return new ClientStreamTracer() {
+        @Override
+        public void streamCreated(Attributes transport, Metadata sent) {
+          created.incrementAndGet();
+        }
+      };
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package io.github.grpcidempotency.client;
+
+import static io.github.grpcidempotency.proto.WireNames.CALLER_REQUIRED;
+import static io.github.grpcidempotency.proto.WireNames.ERROR_DOMAIN;
+import static io.github.grpcidempotency.proto.WireNames.KEY_INVALID;
+import static io.github.grpcidempotency.proto.WireNames.KEY_PROHIBITED;
+import static io.github.grpcidempotency.proto.WireNames.KEY_REQUIRED;
+import static io.github.grpcidempotency.proto.WireNames.RECORD_UNREADABLE;
+import static io.github.grpcidempotency.proto.WireNames.REPLAY_DENIED;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.rpc.ErrorInfo;
+import com.google.rpc.RetryInfo;
+import io.github.grpcidempotency.client.CallFailedException.Outcome;
+import io.github.grpcidempotency.proto.WireNames;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * How one attempt of a call has ended.
+ *
+ * @param response there if the status is OK, and only then
+ * @param streams on how many connections the call may have been sent: none if it never left,
+ *     several if gRPC itself has tried again
+ */
+record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, int streams) {
+  private static final Metadata.Key<byte[]> DETAILS =
+      Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
+  private static final Metadata.Key<String> PUSHBACK =
+      Metadata.Key.of(WireNames.PUSHBACK, Metadata.ASCII_STRING_MARSHALLER);
+
+  /** Refusals that are decided before anything is run, whatever stands in the server's store. */
+  private static final Set<String> AHEAD_OF_HANDLER =
+      Set.of(KEY_INVALID, KEY_REQUIRED, KEY_PROHIBITED, CALLER_REQUIRED);
+
+  /** Refusals that tell of an answer on record. */
+  private static final Set<String> ANSWERED_BEFORE = Set.of(REPLAY_DENIED, RECORD_UNREADABLE);
+
+  /**
+   * What gRPC itself never answers (statuscodes.md of gRPC core), nor once a call was sent: the
+   * service's own answers.
+   */
+  private static final Set<Status.Code> OF_THE_SERVICE =
+      Set.of(
+          Status.Code.INVALID_ARGUMENT,
+          Status.Code.NOT_FOUND,
+          Status.Code.ALREADY_EXISTS,
+          Status.Code.FAILED_PRECONDITION,
+          Status.Code.OUT_OF_RANGE,
+          Status.Code.DATA_LOSS,
+          Status.Code.PERMISSION_DENIED,
+          Status.Code.UNAUTHENTICATED);
+
+  /** What is worth another attempt although the server names no time for it. */
+  private static final Set<Status.Code> RETRYABLE =
+      Set.of(
+          Status.Code.UNAVAILABLE,
+          Status.Code.ABORTED,
+          Status.Code.DEADLINE_EXCEEDED,
+          Status.Code.RESOURCE_EXHAUSTED);
+
+  /** Returns whether it may have left this process. */
+  boolean sent() {
+    return streams > 0;
+  }
+
+  /**
+   * Returns what is known of the effect.
+   *
+   * @param sentBefore whether an earlier attempt of the same intent may have been sent
+   */
+  Outcome outcome(boolean sentBefore) {
+    if (!sent()) {
+      return sentBefore ? Outcome.UNKNOWN : Outcome.NEVER_EXECUTED;
+    }
+    Optional<String> reason = reason();
+    if (reason.isEmpty()) {
+      return OF_THE_SERVICE.contains(status.getCode()) ? Outcome.EXECUTED : Outcome.UNKNOWN;
+    }
+    if (ANSWERED_BEFORE.contains(reason.get())) {
+      return Outcome.EXECUTED;
+    }
+    boolean onlyOne = streams == 1 && !sentBefore;
+    return onlyOne && AHEAD_OF_HANDLER.contains(reason.get())
+        ? Outcome.NEVER_EXECUTED
+        : Outcome.UNKNOWN;
+  }
+
+  /**
+   * Returns when to try again: what the server says in {@code grpc-retry-pushback-ms} (gRFC A6), or
+   * in {@code google.rpc.RetryInfo}, or else, if the code is worth it, what the backoff says; empty
+   * for never.
+   */
+  Optional<Duration> retryAfter(Backoff backoff, int failures) {
+    String pushback = trailers.get(PUSHBACK);
+    if (pushback != null) {
+      return millis(pushback).map(Duration::ofMillis);
+    }
+    Optional<Duration> told =
+        detail(RetryInfo.class)
+            .filter(RetryInfo::hasRetryDelay)
+            .map(RetryInfo::getRetryDelay)
+            .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()))
+            .filter(delay -> !delay.isNegative());
+    return told.isPresent()
+        ? told
+        : Optional.of(backoff.delay(failures))
+            .filter(delay -> RETRYABLE.contains(status.getCode()));
+  }
+
+  private Optional<String> reason() {
+    return detail(ErrorInfo.class)
+        .filter(info -> info.getDomain().equals(ERROR_DOMAIN))
+        .map(ErrorInfo::getReason);
+  }
+
+  private <D extends Message> Optional<D> detail(Class<D> type) {
+    return details().stream().filter(any -> any.is(type)).findFirst().flatMap(any -> as(type, any));
+  }
+
+  private List<Any> details() {
+    byte[] bytes = trailers.get(DETAILS);
+    if (bytes == null) {
+      return List.of();
+    }
+    try {
+      return com.google.rpc.Status.parseFrom(bytes).getDetailsList();
+    } catch (InvalidProtocolBufferException malformed) {
+      return List.of();
+    }
+  }
+
+  private static <D extends Message> Optional<D> as(Class<D> type, Any any) {
+    try {
+      return Optional.of(any.unpack(type));
+    } catch (InvalidProtocolBufferException malformed) {
+      return Optional.empty();
+    }
+  }
+
+  /** As gRFC A6 has it, what is no number means never, like a negative one. */
+  private static Optional<Long> millis(String pushback) {
+    try {
+      return Optional.of(Long.parseLong(pushback)).filter(millis -> millis >= 0);
+    } catch (NumberFormatException malformed) {
+      return Optional.empty();
+    }
+  }
+}

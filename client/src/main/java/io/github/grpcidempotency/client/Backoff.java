@@ -1,0 +1,28 @@
+package io.github.grpcidempotency.client;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** Waits that double from the first to the longest, each between a half of itself and the whole. */
+record Backoff(Duration first, Duration longest) {
+  Backoff {
+    if (first.toMillis() < 1 || longest.compareTo(first) < 0) {
+      throw new IllegalArgumentException(
+          "a backoff is at least a millisecond, and grows: not from %s to %s"
+              .formatted(first, longest));
+    }
+  }
+
+  /**
+   * Returns how long to wait.
+   *
+   * @param failures so far, at least 1
+   */
+  Duration delay(int failures) {
+    long whole =
+        failures > 30
+            ? longest.toMillis()
+            : Math.min(longest.toMillis(), first.toMillis() << (failures - 1));
+    return Duration.ofMillis(whole - ThreadLocalRandom.current().nextLong(whole / 2 + 1));
+  }
+}

@@ -1,0 +1,137 @@
+package io.github.grpcidempotency.client;
+
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.proto.WireNames;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import java.util.Optional;
+
+/**
+ * Gives calls of idempotent methods their keys, so that gRPC, or whoever calls again, may send them
+ * twice.
+ *
+ * <ul>
+ *   <li>A unary method with the {@code (idempotency.v1.procedure)} option gets a key: that of the
+ *       call's {@link Intent}, or else a new UUID of version 7. It goes into the header, or into
+ *       the field of the request that the option's {@code key_sources} name: a UUID of version 4
+ *       then, and only if it is unset (AIP-4235).
+ *   <li>A header or field that the user has set is never touched.
+ *   <li>A method that prohibits keys, one whose handler looks after them itself, and one whose key
+ *       the server makes of the request or of its new resource's id, get none.
+ *   <li>A method without the option gets a key only if its call has an intent.
+ * </ul>
+ *
+ * <p>A channel's interceptors run once per logical call, so all of gRPC's own attempts (gRFC A6)
+ * share the key. Add it to the channel before all others: those added later are called earlier, and
+ * what they set is then seen here.
+ *
+ * <pre>{@code
+ * channelBuilder.intercept(IdempotencyClientInterceptor.create())
+ * }</pre>
+ *
+ * <p>Thread-safe; one for all channels will do.
+ */
+public final class IdempotencyClientInterceptor implements ClientInterceptor {
+  private final Metadata.Key<String> header;
+
+  private IdempotencyClientInterceptor(Metadata.Key<String> header) {
+    this.header = header;
+  }
+
+  /** Returns one that uses the header {@code idempotency-key}. */
+  public static IdempotencyClientInterceptor create() {
+    return withKeyHeader(WireNames.KEY);
+  }
+
+  /**
+   * Returns one for a server that was given another header name.
+   *
+   * @throws IllegalArgumentException if it is not the name of an ASCII header
+   */
+  public static IdempotencyClientInterceptor withKeyHeader(String name) {
+    return new IdempotencyClientInterceptor(
+        Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER));
+  }
+
+  @Override
+  public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(
+      MethodDescriptor<RequestT, ResponseT> method, CallOptions options, Channel next) {
+    Optional<Intent> chosen = Optional.ofNullable(options.getOption(Intent.OPTION));
+    ClientCall<RequestT, ResponseT> call = next.newCall(method, options);
+    KeyPlan plan = KeyPlan.of(method, header, chosen.isPresent());
+    if (plan instanceof KeyPlan.InHeader place) {
+      return new HeaderCall<>(call, place, chosen);
+    }
+    return plan instanceof KeyPlan.InField place ? new FieldCall<>(call, place, chosen) : call;
+  }
+
+  /** A call whose key is a header. */
+  private static final class HeaderCall<RequestT, ResponseT>
+      extends SimpleForwardingClientCall<RequestT, ResponseT> {
+    private final KeyPlan.InHeader place;
+    private final Optional<Intent> chosen;
+
+    HeaderCall(
+        ClientCall<RequestT, ResponseT> call, KeyPlan.InHeader place, Optional<Intent> chosen) {
+      super(call);
+      this.place = place;
+      this.chosen = chosen;
+    }
+
+    @Override
+    public void start(Listener<ResponseT> listener, Metadata headers) {
+      if (place.given().stream().noneMatch(headers::containsKey)) {
+        place
+            .form()
+            .inHeader(chosen.orElseGet(Intent::create), chosen.isPresent())
+            .ifPresent(key -> headers.put(place.header(), key));
+      }
+      super.start(listener, headers);
+    }
+  }
+
+  /** A call whose key is a field of its request. */
+  private static final class FieldCall<RequestT, ResponseT>
+      extends SimpleForwardingClientCall<RequestT, ResponseT> {
+    private final KeyPlan.InField place;
+    private final Optional<Intent> chosen;
+    private boolean given;
+
+    FieldCall(
+        ClientCall<RequestT, ResponseT> call, KeyPlan.InField place, Optional<Intent> chosen) {
+      super(call);
+      this.place = place;
+      this.chosen = chosen;
+    }
+
+    @Override
+    public void start(Listener<ResponseT> listener, Metadata headers) {
+      given = place.givenHeaders().stream().anyMatch(headers::containsKey);
+      super.start(listener, headers);
+    }
+
+    @Override
+    public void sendMessage(RequestT request) {
+      super.sendMessage(filled(request));
+    }
+
+    @SuppressWarnings("unchecked") // a message with one field more is of the same type
+    private RequestT filled(RequestT request) {
+      if (given
+          || !(request instanceof Message message)
+          || place.givenFields().stream().anyMatch(field -> field.isSet(message))) {
+        return request;
+      }
+      return place
+          .form()
+          .inField(chosen.orElseGet(Intent::create), chosen.isPresent())
+          .map(key -> (RequestT) place.field().with(message, key))
+          .orElse(request);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package io.github.grpcidempotency.client;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.grpc.CallOptions;
+import io.grpc.stub.AbstractStub;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.UUID;
+import java.util.regex.Pattern;
+
+/**
+ * That somebody wants one thing done: one request to one method. Made where the user decides, not
+ * where the call is sent; the same intent is the same key, whatever happens in between. Written
+ * down with {@link #toString} and read again with {@link #parse}, it outlives the process.
+ *
+ * <pre>{@code
+ * Intent intent = Intent.create(); // when the button is pressed, not in the retry loop
+ * Order order = intent.on(stub).createOrder(request);
+ * }</pre>
+ *
+ * <p>It needs {@link IdempotencyClientInterceptor} on the channel, or a {@link RetryingCaller}.
+ * Another request under the same intent is refused by the server. Immutable.
+ */
+public final class Intent {
+  /** The option that carries a call's intent; {@link #on} sets it. */
+  public static final CallOptions.Key<Intent> OPTION = CallOptions.Key.create("idempotency-intent");
+
+  private static final Pattern KEY = Pattern.compile("[!-~]{1,255}");
+  private static final Pattern UUID_TEXT =
+      Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
+
+  private final String key;
+
+  private Intent(String key) {
+    this.key = key;
+  }
+
+  /**
+   * Makes a new intent, whose key is a UUID of version 7 (RFC 9562), which keeps indexes in order.
+   */
+  public static Intent create() {
+    return new Intent(UuidCreator.getTimeOrderedEpoch().toString());
+  }
+
+  /**
+   * Reads what {@link #toString} has written. A key of the client's own making is read as well, for
+   * a method whose key format is not a UUID.
+   *
+   * @param text 1 to 255 visible ASCII characters
+   * @throws IllegalArgumentException if it is not
+   */
+  public static Intent parse(String text) {
+    if (!KEY.matcher(text).matches()) {
+      throw new IllegalArgumentException("an intent is 1 to 255 visible ASCII characters");
+    }
+    return new Intent(text);
+  }
+
+  /**
+   * Returns the stub with this intent in its call options. One call, and its retries, should use
+   * it.
+   */
+  public <S extends AbstractStub<S>> S on(S stub) {
+    return stub.withOption(OPTION, this);
+  }
+
+  /** Returns the key, for a header. */
+  String key() {
+    return key;
+  }
+
+  boolean isUuid() {
+    return UUID_TEXT.matcher(key).matches();
+  }
+
+  /**
+   * Returns the key in the form that AIP-155 and AIP-4235 ask for in a request's field, a UUID of
+   * version 4: the key itself if it is one, and otherwise always the same digest of it.
+   */
+  String uuid4() {
+    if (isUuid() && UUID.fromString(key).version() == 4) {
+      return key;
+    }
+    ByteBuffer digest = ByteBuffer.wrap(sha256(key.getBytes(StandardCharsets.US_ASCII)));
+    long version4 = (digest.getLong() & 0xFFFF_FFFF_FFFF_0FFFL) | 0x4000L;
+    long variant2 = (digest.getLong() & 0x3FFF_FFFF_FFFF_FFFFL) | 0x8000_0000_0000_0000L;
+    return new UUID(version4, variant2).toString();
+  }
+
+  private static byte[] sha256(byte[] bytes) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(bytes);
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  /** Returns the text that {@link #parse} reads: the key itself. It should not be logged. */
+  @Override
+  public String toString() {
+    return key;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Intent intent && intent.key.equals(key);
+  }
+
+  @Override
+  public int hashCode() {
+    return key.hashCode();
+  }
+}

@@ -1,0 +1,33 @@
+package io.github.grpcidempotency.client;
+
+import io.github.grpcidempotency.proto.v1.KeyFormat;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** How a method wants its keys spelt, and what comes of an intent. */
+record KeyForm(KeyFormat format, String pattern) {
+
+  /**
+   * Returns a key for a header.
+   *
+   * @param chosen whether the user has made the intent, and so answers for its form; if not, the
+   *     result is empty where a UUID is of no use
+   */
+  Optional<String> inHeader(Intent intent, boolean chosen) {
+    return spelt(intent.key(), intent.uuid4(), chosen);
+  }
+
+  /** Returns a key for a field of the request: a UUID becomes one of version 4 (AIP-4235). */
+  Optional<String> inField(Intent intent, boolean chosen) {
+    return spelt(intent.isUuid() ? intent.uuid4() : intent.key(), intent.uuid4(), chosen);
+  }
+
+  private Optional<String> spelt(String key, String uuid4, boolean chosen) {
+    return switch (format) {
+      case KEY_FORMAT_UNSPECIFIED, UUID, OPAQUE -> Optional.of(key);
+      case UUID4 -> Optional.of(uuid4);
+      case PATTERN -> Optional.of(key).filter(made -> chosen || Pattern.matches(pattern, made));
+      case SCHEDULE, UNRECOGNIZED -> Optional.of(key).filter(made -> chosen);
+    };
+  }
+}

@@ -1,0 +1,140 @@
+package io.github.grpcidempotency.client;
+
+import com.google.protobuf.DescriptorProtos.MethodOptions;
+import com.google.protobuf.Descriptors;
+import com.google.protobuf.ExtensionLite;
+import io.github.grpcidempotency.proto.v1.KeyFormat;
+import io.github.grpcidempotency.proto.v1.KeySource;
+import io.github.grpcidempotency.proto.v1.Procedure;
+import io.github.grpcidempotency.proto.v1.ProcedureProto;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/**
+ * Where the key of a method's calls goes, as its {@code (idempotency.v1.procedure)} option says.
+ */
+sealed interface KeyPlan {
+  /** Nowhere: the method takes no key, or its server finds one without the client's help. */
+  record Nothing() implements KeyPlan {}
+
+  /** Into a header, unless the user has set one of those in which the server looks. */
+  record InHeader(Metadata.Key<String> header, KeyForm form, List<Metadata.Key<String>> given)
+      implements KeyPlan {}
+
+  /** Into a field of the request, unless the user has set a header or field that has a key. */
+  record InField(
+      RequestField field,
+      KeyForm form,
+      List<Metadata.Key<String>> givenHeaders,
+      List<RequestField> givenFields)
+      implements KeyPlan {}
+
+  /** Of this type, because every version of protobuf has the methods that take it. */
+  ExtensionLite<MethodOptions, Procedure> OPTION = ProcedureProto.procedure;
+
+  /** The default form: a UUID. */
+  KeyForm ANY_FORM = new KeyForm(KeyFormat.KEY_FORMAT_UNSPECIFIED, "");
+
+  /** The form of AIP-155. */
+  KeyForm UUID4_FORM = new KeyForm(KeyFormat.UUID4, "");
+
+  /** Returns a method's option; empty if it has none. */
+  static Optional<Procedure> option(MethodDescriptor<?, ?> method) {
+    return schema(method)
+        .map(Descriptors.MethodDescriptor::getOptions)
+        .filter(options -> options.hasExtension(OPTION))
+        .map(options -> options.getExtension(OPTION));
+  }
+
+  /** Returns whether calls of a method may be sent again under one key. */
+  static boolean takesKey(MethodDescriptor<?, ?> method) {
+    return method.getType() == MethodDescriptor.MethodType.UNARY
+        && option(method).filter(Predicate.not(KeyPlan::prohibitsKey)).isPresent();
+  }
+
+  /** Returns whether a method refuses keys. */
+  static boolean prohibitsKey(MethodDescriptor<?, ?> method) {
+    return option(method).filter(KeyPlan::prohibitsKey).isPresent();
+  }
+
+  /**
+   * Returns where the key of one call goes. A method without an option has a server that says in
+   * Java, or nowhere, that it is idempotent: it gets no key but that of a chosen intent.
+   */
+  static KeyPlan of(MethodDescriptor<?, ?> method, Metadata.Key<String> header, boolean chosen) {
+    if (method.getType() != MethodDescriptor.MethodType.UNARY) {
+      return new Nothing();
+    }
+    Optional<Procedure> option = option(method);
+    if (option.isEmpty()) {
+      return chosen ? new InHeader(header, ANY_FORM, List.of(header)) : new Nothing();
+    }
+    Procedure declared = option.get();
+    return switch (declared.getKeyPolicy()) {
+      case PROHIBITED, HANDLER_INTERNAL, UNRECOGNIZED -> new Nothing();
+      case KEY_POLICY_UNSPECIFIED, OPTIONAL, REQUIRED, DERIVED ->
+          declared.getKeySourcesCount() == 0
+              ? new InHeader(
+                  header,
+                  new KeyForm(declared.getKeyFormat(), declared.getKeyPattern()),
+                  List.of(header))
+              : ofSources(declared.getKeySourcesList(), schema(method).orElseThrow());
+    };
+  }
+
+  private static KeyPlan ofSources(List<KeySource> sources, Descriptors.MethodDescriptor schema) {
+    List<Metadata.Key<String>> headers =
+        sources.stream().filter(KeySource::hasMetadata).map(KeyPlan::header).toList();
+    List<RequestField> fields =
+        sources.stream().map(source -> field(source, schema)).flatMap(Optional::stream).toList();
+    // The first source that the client can fill; a field goes before any header, because a header
+    // is sent before the
+    // request is seen, and might hide a key that stands in the request.
+    for (KeySource source : sources) {
+      Optional<RequestField> field = field(source, schema);
+      if (field.isPresent() && !source.hasAssignedId()) {
+        KeyForm form = source.hasRequestId() ? UUID4_FORM : form(source);
+        return new InField(field.get(), form, headers, fields);
+      }
+    }
+    return sources.stream().allMatch(KeySource::hasMetadata)
+        ? new InHeader(headers.get(0), form(sources.get(0)), headers)
+        : new Nothing();
+  }
+
+  private static Optional<RequestField> field(
+      KeySource source, Descriptors.MethodDescriptor schema) {
+    return switch (source.getSourceCase()) {
+      case REQUEST_FIELD -> RequestField.of(schema.getInputType(), source.getRequestField());
+      case REQUEST_ID -> RequestField.of(schema.getInputType(), "request_id");
+      case ASSIGNED_ID -> RequestField.of(schema.getInputType(), source.getAssignedId());
+      case METADATA, CONTENT, SOURCE_NOT_SET -> Optional.empty();
+    };
+  }
+
+  private static KeyForm form(KeySource source) {
+    return new KeyForm(source.getFormat(), source.getPattern());
+  }
+
+  private static Metadata.Key<String> header(KeySource source) {
+    return Metadata.Key.of(source.getMetadata(), Metadata.ASCII_STRING_MARSHALLER);
+  }
+
+  private static boolean prohibitsKey(Procedure declared) {
+    return switch (declared.getKeyPolicy()) {
+      case PROHIBITED -> true;
+      case KEY_POLICY_UNSPECIFIED, OPTIONAL, REQUIRED, DERIVED, HANDLER_INTERNAL, UNRECOGNIZED ->
+          false;
+    };
+  }
+
+  private static Optional<Descriptors.MethodDescriptor> schema(MethodDescriptor<?, ?> method) {
+    return method.getSchemaDescriptor() instanceof ProtoMethodDescriptorSupplier supplier
+        ? Optional.of(supplier.getMethodDescriptor())
+        : Optional.empty();
+  }
+}

@@ -1,0 +1,190 @@
+package io.github.grpcidempotency.client;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import io.github.grpcidempotency.proto.WireNames;
+import io.grpc.Metadata;
+import io.grpc.stub.AbstractStub;
+import io.grpc.stub.StreamObserver;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * A response, and what the server's trailers say of it. A {@link RetryingCaller} returns one; for a
+ * stub's own calls there are {@link #blocking}, {@link #future} and {@link #async}, each around
+ * exactly one call:
+ *
+ * <pre>{@code
+ * Reply<Order> reply = Reply.blocking(stub, orders -> orders.createOrder(request));
+ * }</pre>
+ *
+ * <p>From a server without the library only the response is there. Immutable, if the response is.
+ *
+ * @param <T> the response
+ */
+public final class Reply<T> {
+  /** How far the asynchronous work behind the created resource has come. */
+  public enum Status {
+    /** Not done yet, or not known. */
+    PROCESSING,
+    /** Done, or there was none. */
+    COMPLETED,
+    /** Given up: the resource exists, but its asynchronous work does not. */
+    FAILED;
+
+    private static Status of(String trailer) {
+      return Arrays.stream(values())
+          .filter(status -> status.name().toLowerCase(Locale.ROOT).equals(trailer))
+          .findFirst()
+          .orElse(PROCESSING);
+    }
+  }
+
+  private static final Metadata.Key<String> STATUS = ascii(WireNames.STATUS);
+  private static final Metadata.Key<String> REPLAYED = ascii(WireNames.REPLAYED);
+  private static final Metadata.Key<String> OPERATION = ascii(WireNames.OPERATION);
+  private static final Metadata.Key<String> EXPIRES = ascii(WireNames.EXPIRES);
+  private static final Metadata.Key<String> OMITTED = ascii(WireNames.OMITTED);
+
+  private final T response;
+  private final Optional<Status> status;
+  private final boolean replayed;
+  private final Optional<UUID> operationId;
+  private final Optional<Instant> expires;
+  private final Set<String> omittedFields;
+
+  private Reply(T response, Metadata trailers) {
+    this.response = response;
+    this.status = Optional.ofNullable(trailers.get(STATUS)).map(Status::of);
+    this.replayed = "true".equals(trailers.get(REPLAYED));
+    this.operationId = Optional.ofNullable(trailers.get(OPERATION)).flatMap(Reply::uuid);
+    this.expires = Optional.ofNullable(trailers.get(EXPIRES)).flatMap(Reply::instant);
+    this.omittedFields =
+        Optional.ofNullable(trailers.get(OMITTED)).stream()
+            .flatMap(fields -> Arrays.stream(fields.split(",", -1)))
+            .filter(field -> !field.isEmpty())
+            .collect(Collectors.toUnmodifiableSet());
+  }
+
+  static <T> Reply<T> of(T response, Metadata trailers) {
+    return new Reply<>(response, trailers);
+  }
+
+  /**
+   * Makes one call with a blocking stub.
+   *
+   * @throws io.grpc.StatusRuntimeException what the call throws
+   */
+  public static <S extends AbstractStub<S>, T> Reply<T> blocking(S stub, Function<S, T> call) {
+    TrailersCapture capture = new TrailersCapture();
+    T response = call.apply(stub.withInterceptors(capture));
+    return of(response, capture.trailers());
+  }
+
+  /**
+   * Makes one call with a future stub. The result fails with the call's own exception, a {@link
+   * io.grpc.StatusRuntimeException}; cancelling it cancels the call.
+   */
+  public static <S extends AbstractStub<S>, T> CompletableFuture<Reply<T>> future(
+      S stub, Function<S, ListenableFuture<T>> call) {
+    TrailersCapture capture = new TrailersCapture();
+    ListenableFuture<T> response = call.apply(stub.withInterceptors(capture));
+    CompletableFuture<Reply<T>> reply = new CompletableFuture<>();
+    response.addListener(
+        () -> TrailersCapture.complete(reply, response, capture::trailers), Runnable::run);
+    CompletableFuture<Reply<T>> unused =
+        reply.whenComplete(
+            (done, failure) -> {
+              if (reply.isCancelled()) {
+                response.cancel(true);
+              }
+            });
+    return reply;
+  }
+
+  /**
+   * Makes one unary call with an asynchronous stub. The observer gets one reply, once the call is
+   * complete, or the call's error; on the thread that the stub's own observers are called on.
+   */
+  public static <S extends AbstractStub<S>, T> void async(
+      S stub, BiConsumer<S, StreamObserver<T>> call, StreamObserver<Reply<T>> observer) {
+    TrailersCapture capture = new TrailersCapture();
+    call.accept(
+        stub.withInterceptors(capture), TrailersCapture.observer(observer, capture::trailers));
+  }
+
+  /** Returns the method's response. */
+  public T response() {
+    return response;
+  }
+
+  /**
+   * Returns how far the asynchronous work has come; a value of tomorrow's is {@code PROCESSING}.
+   */
+  public Optional<Status> status() {
+    return status;
+  }
+
+  /** Returns whether this is the first answer once more, and nothing was run for it. */
+  public boolean replayed() {
+    return replayed;
+  }
+
+  /** Returns the id of the server's record of the operation. */
+  public Optional<UUID> operationId() {
+    return operationId;
+  }
+
+  /** Returns until when the server answers retries. After that, the key runs as new. */
+  public Optional<Instant> expires() {
+    return expires;
+  }
+
+  /**
+   * Returns the paths of the fields that the response lacks because the server never records them;
+   * empty but for replays.
+   */
+  public Set<String> omittedFields() {
+    return omittedFields;
+  }
+
+  /** Returns all but the response, which may be secret. */
+  @Override
+  public String toString() {
+    return "Reply[status=%s, replayed=%s, operationId=%s, expires=%s, omittedFields=%s]"
+        .formatted(
+            status.map(Enum::name).orElse("none"),
+            replayed,
+            operationId.map(UUID::toString).orElse("none"),
+            expires.map(Instant::toString).orElse("none"),
+            omittedFields);
+  }
+
+  private static Optional<UUID> uuid(String text) {
+    try {
+      return Optional.of(UUID.fromString(text));
+    } catch (IllegalArgumentException malformed) {
+      return Optional.empty();
+    }
+  }
+
+  private static Optional<Instant> instant(String text) {
+    try {
+      return Optional.of(Instant.parse(text));
+    } catch (DateTimeParseException malformed) {
+      return Optional.empty();
+    }
+  }
+
+  private static Metadata.Key<String> ascii(String name) {
+    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+  }
+}

@@ -1,0 +1,75 @@
+package io.github.grpcidempotency.client;
+
+import io.grpc.MethodDescriptor;
+import io.grpc.ServiceDescriptor;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A ready service config, with which gRPC itself sends calls again (gRFC A6):
+ *
+ * <pre>{@code
+ * channelBuilder
+ *     .intercept(IdempotencyClientInterceptor.create())
+ *     .defaultServiceConfig(ServiceConfigs.of(OrderServiceGrpc.getServiceDescriptor()))
+ * }</pre>
+ *
+ * <p>It holds for the unary methods whose option says that they take keys, and for no others: a
+ * call without a key must not be sent twice. What it says:
+ *
+ * <ul>
+ *   <li>{@code UNAVAILABLE}: the call may be lost, or its answer. {@code ABORTED}: the first call
+ *       is still running, or its outcome is not known yet. No other code, but a server can ask for
+ *       an attempt on any by {@code grpc-retry-pushback-ms}, and forbid it; gRPC obeys.
+ *   <li>Five attempts, the first included. That is gRPC's cap: more in a service config count as
+ *       five, so that a config cannot multiply the load of an outage.
+ *   <li>Waits of 0.1, 0.3, 0.9 and 2.7 seconds, each more or less random, unless the server names
+ *       one.
+ *   <li>All within the call's one deadline: {@code DEADLINE_EXCEEDED} is the end.
+ * </ul>
+ *
+ * <p>For more attempts, or hours, there is {@link RetryingCaller}.
+ */
+public final class ServiceConfigs {
+  /** Numbers are doubles and durations text, because gRPC takes the config for parsed JSON. */
+  private static final Map<String, Object> RETRY_POLICY =
+      Map.of(
+          "maxAttempts",
+          5.0,
+          "initialBackoff",
+          "0.1s",
+          "maxBackoff",
+          "5s",
+          "backoffMultiplier",
+          3.0,
+          "retryableStatusCodes",
+          List.of("UNAVAILABLE", "ABORTED"));
+
+  private ServiceConfigs() {}
+
+  /**
+   * Returns the config of some services, for {@code ManagedChannelBuilder.defaultServiceConfig}.
+   *
+   * @throws IllegalArgumentException if no method of theirs has the option
+   */
+  public static Map<String, Object> of(ServiceDescriptor... services) {
+    List<Map<String, Object>> names =
+        Arrays.stream(services)
+            .flatMap(service -> service.getMethods().stream())
+            .filter(KeyPlan::takesKey)
+            .map(ServiceConfigs::name)
+            .toList();
+    if (names.isEmpty()) {
+      throw new IllegalArgumentException(
+          "no unary method of these services has the option (idempotency.v1.procedure)");
+    }
+    return Map.of("methodConfig", List.of(Map.of("name", names, "retryPolicy", RETRY_POLICY)));
+  }
+
+  private static Map<String, Object> name(MethodDescriptor<?, ?> method) {
+    return Map.of(
+        "service", String.valueOf(method.getServiceName()),
+        "method", String.valueOf(method.getBareMethodName()));
+  }
+}

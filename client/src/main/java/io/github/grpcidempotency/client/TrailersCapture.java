@@ -1,0 +1,86 @@
+package io.github.grpcidempotency.client;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+
+/** Keeps the trailers of one call, before whoever made the call hears that it is over. */
+final class TrailersCapture implements ClientInterceptor {
+  private volatile Metadata trailers = new Metadata();
+
+  Metadata trailers() {
+    return trailers;
+  }
+
+  @Override
+  public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(
+      MethodDescriptor<RequestT, ResponseT> method, CallOptions options, Channel next) {
+    return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
+      @Override
+      public void start(Listener<ResponseT> listener, Metadata headers) {
+        super.start(
+            new SimpleForwardingClientCallListener<>(listener) {
+              @Override
+              public void onClose(Status status, Metadata closing) {
+                trailers = closing;
+                super.onClose(status, closing);
+              }
+            },
+            headers);
+      }
+    };
+  }
+
+  /** Completes a reply with a response that is there. */
+  static <T> void complete(
+      CompletableFuture<Reply<T>> reply,
+      ListenableFuture<T> response,
+      Supplier<Metadata> trailers) {
+    try {
+      reply.complete(Reply.of(response.get(), trailers.get()));
+    } catch (ExecutionException failure) {
+      reply.completeExceptionally(Optional.ofNullable(failure.getCause()).orElse(failure));
+    } catch (InterruptedException impossible) {
+      Thread.currentThread().interrupt();
+      reply.completeExceptionally(impossible);
+    } catch (RuntimeException cancelled) {
+      reply.completeExceptionally(cancelled);
+    }
+  }
+
+  /** Returns what passes a call's response on once its trailers are there. */
+  static <T> StreamObserver<T> observer(
+      StreamObserver<Reply<T>> replies, Supplier<Metadata> trailers) {
+    return new StreamObserver<>() {
+      private Optional<T> response = Optional.empty();
+
+      @Override
+      public void onNext(T value) {
+        response = Optional.of(value);
+      }
+
+      @Override
+      public void onError(Throwable failure) {
+        replies.onError(failure);
+      }
+
+      @Override
+      public void onCompleted() {
+        response.ifPresent(value -> replies.onNext(Reply.of(value, trailers.get())));
+        replies.onCompleted();
+      }
+    };
+  }
+}

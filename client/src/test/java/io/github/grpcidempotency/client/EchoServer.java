@@ -1,0 +1,153 @@
+package io.github.grpcidempotency.client;
+
+import io.github.grpcidempotency.client.testing.v1.Order;
+import io.github.grpcidempotency.client.testing.v1.OrderRequest;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingDeque;
+import java.util.function.UnaryOperator;
+
+/**
+ * A server on loopback without the library, that keeps what it is sent, and answers as it is told:
+ * by default with what it was sent.
+ */
+final class EchoServer implements AutoCloseable {
+  /** One call as it came. */
+  record Seen(Metadata headers, OrderRequest request) {
+    Optional<String> header(String name) {
+      return Optional.ofNullable(
+          headers.get(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER)));
+    }
+
+    Optional<String> key() {
+      return header("idempotency-key");
+    }
+  }
+
+  /** What a call gets instead of its echo: no status means nothing at all. */
+  record Answer(Optional<Status> status, Metadata trailers) {
+    static Answer of(Status status) {
+      return new Answer(Optional.of(status), new Metadata());
+    }
+
+    static Answer none() {
+      return new Answer(Optional.empty(), new Metadata());
+    }
+
+    Answer with(String trailer, String value) {
+      trailers.put(Metadata.Key.of(trailer, Metadata.ASCII_STRING_MARSHALLER), value);
+      return this;
+    }
+  }
+
+  private final List<Seen> seen = new CopyOnWriteArrayList<>();
+  private final LinkedBlockingDeque<Answer> answers = new LinkedBlockingDeque<>();
+  private final Server server;
+  private final List<ManagedChannel> channels = new ArrayList<>();
+
+  EchoServer() {
+    this(0);
+  }
+
+  EchoServer(int port) {
+    ServerServiceDefinition.Builder service =
+        ServerServiceDefinition.builder(OrderServiceGrpc.getServiceDescriptor());
+    for (MethodDescriptor<?, ?> method : OrderServiceGrpc.getServiceDescriptor().getMethods()) {
+      addMethod(service, method);
+    }
+    try {
+      server =
+          NettyServerBuilder.forAddress(
+                  new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+              .addService(service.build())
+              .intercept(new Recorder())
+              .build()
+              .start();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  int port() {
+    return server.getPort();
+  }
+
+  /** Answers the next calls so, in this order. */
+  EchoServer answering(Answer... next) {
+    answers.addAll(List.of(next));
+    return this;
+  }
+
+  List<Seen> seen() {
+    return List.copyOf(seen);
+  }
+
+  /** Opens a channel, closed with the server. */
+  ManagedChannel channel(UnaryOperator<NettyChannelBuilder> settings) {
+    ManagedChannel channel =
+        settings.apply(NettyChannelBuilder.forAddress("localhost", port()).usePlaintext()).build();
+    channels.add(channel);
+    return channel;
+  }
+
+  @Override
+  public void close() {
+    channels.forEach(ManagedChannel::shutdownNow);
+    server.shutdownNow();
+  }
+
+  @SuppressWarnings("unchecked") // all methods of the service have these types
+  private void addMethod(ServerServiceDefinition.Builder service, MethodDescriptor<?, ?> method) {
+    service.addMethod(
+        (MethodDescriptor<OrderRequest, Order>) method,
+        method.getType() == MethodDescriptor.MethodType.UNARY
+            ? ServerCalls.asyncUnaryCall(this::answer)
+            : ServerCalls.asyncServerStreamingCall(this::answer));
+  }
+
+  private void answer(OrderRequest request, StreamObserver<Order> observer) {
+    seen.add(new Seen(Recorder.HEADERS.get(), request));
+    Answer answer = answers.poll();
+    if (answer == null) {
+      observer.onNext(Order.newBuilder().setName(request.getName()).build());
+      observer.onCompleted();
+    } else if (answer.status().isPresent()) {
+      observer.onError(answer.status().get().asRuntimeException(answer.trailers()));
+    }
+  }
+
+  private static final class Recorder implements ServerInterceptor {
+    static final Context.Key<Metadata> HEADERS = Context.key("headers");
+
+    @Override
+    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+        ServerCall<RequestT, ResponseT> call,
+        Metadata headers,
+        ServerCallHandler<RequestT, ResponseT> next) {
+      return Contexts.interceptCall(
+          Context.current().withValue(HEADERS, headers), call, headers, next);
+    }
+  }
+}

@@ -1,0 +1,280 @@
+package io.github.grpcidempotency.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.grpcidempotency.client.EchoServer.Seen;
+import io.github.grpcidempotency.client.testing.v1.Order;
+import io.github.grpcidempotency.client.testing.v1.OrderRequest;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.grpc.ClientInterceptor;
+import io.grpc.Metadata;
+import io.grpc.stub.MetadataUtils;
+import java.util.UUID;
+import java.util.function.BiFunction;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What the interceptor puts on the wire, seen by a server that knows nothing of it. */
+class KeysTest {
+  private static final OrderRequest REQUEST = OrderRequest.newBuilder().setName("tea").build();
+
+  private final EchoServer server = new EchoServer();
+  private final OrderServiceBlockingStub stub = stub(IdempotencyClientInterceptor.create());
+
+  @AfterEach
+  void close() {
+    server.close();
+  }
+
+  @Test
+  void aMethodWithTheOptionGetsAUuidOfVersion7() {
+    Seen seen = send(OrderServiceBlockingStub::createOrder, REQUEST);
+
+    assertThat(UUID.fromString(seen.key().orElseThrow()).version()).isEqualTo(7);
+    assertThat(seen.request()).isEqualTo(REQUEST);
+  }
+
+  @Test
+  void everyCallWithoutAnIntentGetsAKeyOfItsOwn() {
+    assertThat(send(OrderServiceBlockingStub::createOrder, REQUEST).key())
+        .isNotEqualTo(send(OrderServiceBlockingStub::createOrder, REQUEST).key());
+    assertThat(
+            send(OrderServiceBlockingStub::createWithRequestId, REQUEST).request().getRequestId())
+        .isNotEqualTo(
+            send(OrderServiceBlockingStub::createWithRequestId, REQUEST).request().getRequestId());
+  }
+
+  @Test
+  void theSameIntentIsTheSameKeyWhereverItGoes() {
+    Intent intent = Intent.create();
+    Intent readAgain = Intent.parse(intent.toString());
+
+    assertThat(send(OrderServiceBlockingStub::createOrder, REQUEST, intent).key())
+        .contains(intent.toString());
+    assertThat(send(OrderServiceBlockingStub::createOrder, REQUEST, readAgain).key())
+        .contains(intent.toString());
+    String field =
+        send(OrderServiceBlockingStub::createWithRequestId, REQUEST, intent)
+            .request()
+            .getRequestId();
+    assertThat(UUID.fromString(field).version()).isEqualTo(4);
+    assertThat(UUID.fromString(field).variant()).isEqualTo(2);
+    assertThat(
+            send(OrderServiceBlockingStub::createWithRequestId, REQUEST, readAgain)
+                .request()
+                .getRequestId())
+        .isEqualTo(field);
+  }
+
+  @Test
+  void anIntentMadeOfARandomUuidKeepsItInAField() {
+    String random = UUID.randomUUID().toString();
+
+    Seen seen = send(OrderServiceBlockingStub::createWithRequestId, REQUEST, Intent.parse(random));
+
+    assertThat(seen.request().getRequestId()).isEqualTo(random);
+  }
+
+  @Test
+  void whatIsNoIntentCannotBeRead() {
+    for (String malformed : new String[] {"", "a b", "é", "line\n", "x".repeat(256)}) {
+      assertThatThrownBy(() -> Intent.parse(malformed))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThat(Intent.parse("order-7")).isEqualTo(Intent.parse("order-7"));
+    assertThat(Intent.parse("order-7").hashCode()).isEqualTo(Intent.parse("order-7").hashCode());
+    assertThat(Intent.create()).isNotEqualTo(Intent.create());
+  }
+
+  @Test
+  void aHeaderThatTheUserHasSetIsNotTouched() {
+    Seen seen =
+        send(
+            OrderServiceBlockingStub::createOrder,
+            REQUEST,
+            stub.withInterceptors(header("idempotency-key", "mine")));
+
+    assertThat(seen.headers().getAll(metadataKey("idempotency-key"))).containsExactly("mine");
+  }
+
+  @Test
+  void aFieldOfTheRequestIsFilledInsteadOfTheHeader() {
+    Seen requestId = send(OrderServiceBlockingStub::createWithRequestId, REQUEST);
+    assertThat(UUID.fromString(requestId.request().getRequestId()).version()).isEqualTo(4);
+    assertThat(requestId.key()).isEmpty();
+    assertThat(requestId.request().getName()).isEqualTo("tea");
+
+    Seen nested = send(OrderServiceBlockingStub::createWithField, REQUEST);
+    assertThat(UUID.fromString(nested.request().getDetail().getToken()).version()).isEqualTo(4);
+    assertThat(nested.key()).isEmpty();
+  }
+
+  @Test
+  void aFieldThatTheUserHasSetIsNotTouched() {
+    OrderRequest set =
+        OrderRequest.newBuilder()
+            .setRequestId("mine")
+            .setDetail(OrderRequest.Detail.newBuilder().setToken("mine"))
+            .build();
+
+    assertThat(send(OrderServiceBlockingStub::createWithRequestId, set).request()).isEqualTo(set);
+    assertThat(send(OrderServiceBlockingStub::createWithField, set).request()).isEqualTo(set);
+  }
+
+  @Test
+  void aFieldWithPresenceThatIsSetToNothingIsSet() {
+    OrderRequest empty = OrderRequest.newBuilder().setPresentToken("").build();
+
+    assertThat(send(OrderServiceBlockingStub::createWithPresentField, empty).request())
+        .isEqualTo(empty);
+    assertThat(
+            send(OrderServiceBlockingStub::createWithPresentField, REQUEST)
+                .request()
+                .getPresentToken())
+        .isNotEmpty();
+  }
+
+  @Test
+  void aFieldIsFilledOnlyIfNoOtherPlaceHasAKey() {
+    Seen nothingGiven = send(OrderServiceBlockingStub::createWithHeaderOrField, REQUEST);
+    assertThat(nothingGiven.header("x-order-key")).isEmpty();
+    assertThat(nothingGiven.request().getDetail().getToken()).isNotEmpty();
+
+    Seen headerGiven =
+        send(
+            OrderServiceBlockingStub::createWithHeaderOrField,
+            REQUEST,
+            stub.withInterceptors(header("x-order-key", "mine")));
+    assertThat(headerGiven.request()).isEqualTo(REQUEST);
+  }
+
+  @Test
+  void theHeaderThatTheOptionNamesIsUsed() {
+    Seen seen = send(OrderServiceBlockingStub::createWithOtherHeader, REQUEST);
+    assertThat(UUID.fromString(seen.header("x-order-key").orElseThrow()).version()).isEqualTo(4);
+    assertThat(seen.header("x-older-key")).isEmpty();
+    assertThat(seen.key()).isEmpty();
+
+    Seen older =
+        send(
+            OrderServiceBlockingStub::createWithOtherHeader,
+            REQUEST,
+            stub.withInterceptors(header("x-older-key", "mine")));
+    assertThat(older.header("x-order-key")).isEmpty();
+  }
+
+  @Test
+  void aKeyThatTheServerMakesOfTheRequestIsLeftToIt() {
+    Seen assigned = send(OrderServiceBlockingStub::createWithAssignedId, REQUEST);
+    assertThat(assigned.header("x-order-key")).isEmpty();
+    assertThat(assigned.request()).isEqualTo(REQUEST);
+
+    Seen content = send(OrderServiceBlockingStub::createOfContent, REQUEST);
+    assertThat(content.key()).isEmpty();
+    assertThat(content.request()).isEqualTo(REQUEST);
+  }
+
+  @Test
+  void aMethodThatProhibitsKeysOrHandlesThemItselfGetsNoneNotEvenAnIntents() {
+    Intent intent = Intent.create();
+
+    assertThat(send(OrderServiceBlockingStub::refuseKeys, REQUEST).key()).isEmpty();
+    assertThat(send(OrderServiceBlockingStub::refuseKeys, REQUEST, intent).key()).isEmpty();
+    assertThat(send(OrderServiceBlockingStub::handleKeys, REQUEST, intent).key()).isEmpty();
+  }
+
+  @Test
+  void aMethodWithoutTheOptionGetsTheKeyOfAnIntentOnly() {
+    Intent intent = Intent.create();
+
+    assertThat(send(OrderServiceBlockingStub::getOrder, REQUEST).key()).isEmpty();
+    assertThat(send(OrderServiceBlockingStub::getOrder, REQUEST, intent).key())
+        .contains(intent.toString());
+  }
+
+  @Test
+  void aStreamGetsNoKey() {
+    assertThat(intent(Intent.create()).watchOrders(REQUEST).next().getName()).isEqualTo("tea");
+
+    assertThat(server.seen().get(0).key()).isEmpty();
+  }
+
+  @Test
+  void aFormatThatNoUuidFitsIsLeftToTheUsersOwnIntents() {
+    assertThat(send(OrderServiceBlockingStub::createOfPattern, REQUEST).key()).isEmpty();
+    assertThat(send(OrderServiceBlockingStub::createScheduled, REQUEST).key()).isEmpty();
+    assertThat(send(OrderServiceBlockingStub::createOpaque, REQUEST).key()).isPresent();
+
+    Intent own = Intent.parse("order-7");
+    assertThat(send(OrderServiceBlockingStub::createOfPattern, REQUEST, own).key())
+        .contains("order-7");
+    assertThat(send(OrderServiceBlockingStub::createScheduled, REQUEST, own).key())
+        .contains("order-7");
+  }
+
+  @Test
+  void theHeaderMayHaveAnotherName() {
+    OrderServiceBlockingStub other = stub(IdempotencyClientInterceptor.withKeyHeader("x-key"));
+
+    Seen seen = send(OrderServiceBlockingStub::createOrder, REQUEST, other);
+
+    assertThat(seen.header("x-key")).isPresent();
+    assertThat(seen.key()).isEmpty();
+    assertThatThrownBy(() -> IdempotencyClientInterceptor.withKeyHeader("x-key-bin"))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void twoInterceptorsAreAsGoodAsOne() {
+    Seen seen =
+        send(
+            OrderServiceBlockingStub::createOrder,
+            REQUEST,
+            stub.withInterceptors(IdempotencyClientInterceptor.create()));
+
+    assertThat(seen.headers().getAll(metadataKey("idempotency-key"))).hasSize(1);
+  }
+
+  private OrderServiceBlockingStub stub(ClientInterceptor interceptor) {
+    return OrderServiceGrpc.newBlockingStub(
+        server.channel(channel -> channel.intercept(interceptor)));
+  }
+
+  private OrderServiceBlockingStub intent(Intent intent) {
+    return intent.on(stub);
+  }
+
+  private Seen send(
+      BiFunction<OrderServiceBlockingStub, OrderRequest, Order> method, OrderRequest request) {
+    return send(method, request, stub);
+  }
+
+  private Seen send(
+      BiFunction<OrderServiceBlockingStub, OrderRequest, Order> method,
+      OrderRequest request,
+      Intent intent) {
+    return send(method, request, intent(intent));
+  }
+
+  private Seen send(
+      BiFunction<OrderServiceBlockingStub, OrderRequest, Order> method,
+      OrderRequest request,
+      OrderServiceBlockingStub on) {
+    int before = server.seen().size();
+    assertThat(method.apply(on, request).getName()).isEqualTo(request.getName());
+    assertThat(server.seen()).hasSize(before + 1);
+    return server.seen().get(before);
+  }
+
+  private static ClientInterceptor header(String name, String value) {
+    Metadata headers = new Metadata();
+    headers.put(metadataKey(name), value);
+    return MetadataUtils.newAttachHeadersInterceptor(headers);
+  }
+
+  private static Metadata.Key<String> metadataKey(String name) {
+    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+  }
+}

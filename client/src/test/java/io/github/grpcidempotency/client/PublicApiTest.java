@@ -1,0 +1,12 @@
+package io.github.grpcidempotency.client;
+
+import io.github.grpcidempotency.testing.PublicApi;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class PublicApiTest {
+  @Test
+  void whatUsersCanNameIsListedAndNothingOfItIsInternal() throws Exception {
+    PublicApi.assertListed(Intent.class, Path.of("api.txt"));
+  }
+}
