@@ -98,20 +98,29 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
    * for never.
    */
   Optional<Duration> retryAfter(Backoff backoff, int failures) {
+    return retryAfter(backoff, failures, RETRYABLE.contains(status.getCode()));
+  }
+
+  /**
+   * Returns the same for whoever must know what became of the call, whatever the code: empty only
+   * if the server says never, or there is nothing more to know.
+   */
+  Optional<Duration> retryUntilKnown(Backoff backoff, int failures, boolean sentBefore) {
+    boolean open = !sent() || outcome(sentBefore) == Outcome.UNKNOWN;
+    return retryAfter(backoff, failures, open);
+  }
+
+  private Optional<Duration> retryAfter(Backoff backoff, int failures, boolean worthIt) {
     String pushback = trailers.get(PUSHBACK);
     if (pushback != null) {
       return millis(pushback).map(Duration::ofMillis);
     }
-    Optional<Duration> told =
-        detail(RetryInfo.class)
-            .filter(RetryInfo::hasRetryDelay)
-            .map(RetryInfo::getRetryDelay)
-            .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()))
-            .filter(delay -> !delay.isNegative());
-    return told.isPresent()
-        ? told
-        : Optional.of(backoff.delay(failures))
-            .filter(delay -> RETRYABLE.contains(status.getCode()));
+    return detail(RetryInfo.class)
+        .filter(RetryInfo::hasRetryDelay)
+        .map(RetryInfo::getRetryDelay)
+        .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()))
+        .filter(delay -> !delay.isNegative())
+        .or(() -> Optional.of(backoff.delay(failures)).filter(delay -> worthIt));
   }
 
   private Optional<String> reason() {

@@ -29,7 +29,7 @@ public final class CallFailedException extends StatusRuntimeException {
     UNKNOWN
   }
 
-  private final transient Intent intent;
+  private final Intent intent;
   private final Outcome outcome;
   private final int attempts;
 

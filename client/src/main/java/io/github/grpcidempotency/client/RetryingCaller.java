@@ -200,7 +200,7 @@ public final class RetryingCaller {
       return new RetryingCaller(this);
     }
 
-    private static Duration positive(Duration duration) {
+    static Duration positive(Duration duration) {
       if (duration.isNegative() || duration.isZero()) {
         throw new IllegalArgumentException("a duration must be positive, not " + duration);
       }

@@ -1,0 +1,189 @@
+package io.github.grpcidempotency.client;
+
+import com.google.protobuf.ByteString;
+import io.grpc.MethodDescriptor;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Intents in a file, for command-line tools: what a run that was killed has begun, the next one
+ * finishes.
+ *
+ * <pre>{@code
+ * try (FileIntentStore intents = FileIntentStore.open(home.resolve(".orders"));
+ *     IntentWorker worker = worker(intents)) {
+ *   intents.write("orders", OrderServiceGrpc.getCreateOrderMethod(), request);
+ *   worker.drain(Duration.ofMinutes(5)); // this one, and what earlier runs have left
+ * }
+ * }</pre>
+ *
+ * <p>A written intent is on disk when the method returns, and a crash in the middle leaves the file
+ * readable. One process at a time has it open, by a lock on a file beside it. New files are for
+ * their owner only, where the file system knows owners; requests and answers stand there in the
+ * clear. Times are this machine's.
+ *
+ * <p>Thread-safe.
+ */
+public final class FileIntentStore extends IntentStore implements Closeable {
+  /** From so many lines on, a file that is mostly out of date is written anew. */
+  private static final int MANY_LINES = 1_000;
+
+  private final IntentJournal journal;
+  private final Map<String, OpenIntent> open;
+  private int lines;
+
+  private FileIntentStore(IntentJournal journal) throws IOException {
+    this.journal = journal;
+    this.open = OpenIntent.replay(journal.read());
+    compact();
+  }
+
+  /**
+   * Opens a file, or creates it; its directory must be there.
+   *
+   * @throws IOException if it cannot be done, another process has it open, or it is damaged
+   */
+  public static FileIntentStore open(Path file) throws IOException {
+    IntentJournal journal = IntentJournal.open(file);
+    try {
+      return new FileIntentStore(journal);
+    } catch (IOException | RuntimeException failure) {
+      journal.close();
+      throw failure;
+    }
+  }
+
+  /**
+   * Writes a new intent.
+   *
+   * @param target the server, by the name that the {@link IntentWorker} knows it by
+   * @return the intent, whose text is its key
+   * @throws IOException if it cannot be written: it will not be carried out
+   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   */
+  public <RequestT> Intent write(
+      String target, MethodDescriptor<RequestT, ?> method, RequestT request) throws IOException {
+    Intent intent = Intent.create();
+    write(intent, target, method, request);
+    return intent;
+  }
+
+  /**
+   * Writes an intent that was made before. If it stands there already it stays as it is.
+   *
+   * @throws IOException if it cannot be written: it will not be carried out
+   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   */
+  public synchronized <RequestT> void write(
+      Intent intent, String target, MethodDescriptor<RequestT, ?> method, RequestT request)
+      throws IOException {
+    OpenIntent written = new OpenIntent(intent, route(target, method), bytes(method, request));
+    if (!open.containsKey(intent.key())) {
+      append(List.of(written.line()));
+      open.put(intent.key(), written);
+    }
+  }
+
+  /** Lets other processes have the file. Close the workers first. */
+  @Override
+  public synchronized void close() throws IOException {
+    journal.close();
+  }
+
+  @Override
+  synchronized List<StoredIntent> take(Set<Route> routes, int most, Duration lease) {
+    Instant now = Instant.now();
+    List<OpenIntent> due =
+        open.values().stream()
+            .filter(intent -> routes.contains(intent.route()) && !intent.due().isAfter(now))
+            .limit(most)
+            .toList();
+    List<StoredIntent> taken = new ArrayList<>();
+    due.forEach(intent -> taken.add(intent.take(now, lease)));
+    persist(due.stream().map(OpenIntent::sentLine).toList());
+    return taken;
+  }
+
+  @Override
+  synchronized void renew(Collection<StoredIntent> taken, Duration lease) {
+    taken.forEach(
+        held -> owned(held).ifPresent(intent -> intent.leaseUntil(Instant.now().plus(lease))));
+  }
+
+  @Override
+  synchronized void postpone(StoredIntent taken, Duration delay, boolean neverSent) {
+    owned(taken)
+        .ifPresent(
+            intent -> {
+              intent.postpone(Instant.now().plus(delay), neverSent);
+              persist(List.of(intent.laterLine()));
+            });
+  }
+
+  @Override
+  synchronized boolean answered(StoredIntent taken, ByteString answer, Duration lease) {
+    Optional<OpenIntent> owned = owned(taken);
+    owned.ifPresent(
+        intent -> {
+          persist(List.of(intent.answerLine(answer)));
+          intent.answer(answer);
+          intent.leaseUntil(Instant.now().plus(lease));
+        });
+    return owned.isPresent();
+  }
+
+  @Override
+  synchronized void done(StoredIntent taken) {
+    owned(taken)
+        .ifPresent(
+            intent -> {
+              persist(List.of(intent.doneLine()));
+              open.remove(taken.intent().key());
+            });
+  }
+
+  @Override
+  synchronized boolean hasAny(Set<Route> routes) {
+    return open.values().stream().anyMatch(intent -> routes.contains(intent.route()));
+  }
+
+  private Optional<OpenIntent> owned(StoredIntent taken) {
+    return Optional.ofNullable(open.get(taken.intent().key()))
+        .filter(intent -> intent.isOwnedBy(taken));
+  }
+
+  private void persist(List<List<String>> appended) {
+    try {
+      append(appended);
+    } catch (IOException failure) {
+      throw new IllegalStateException("the intents' file: " + failure.getMessage(), failure);
+    }
+  }
+
+  private void append(List<List<String>> appended) throws IOException {
+    if (appended.isEmpty()) {
+      return;
+    }
+    if (lines > MANY_LINES && lines > 10 * open.size()) {
+      compact();
+    }
+    journal.append(appended);
+    lines += appended.size();
+  }
+
+  private void compact() throws IOException {
+    List<List<String>> needed = new ArrayList<>();
+    open.values().forEach(intent -> needed.addAll(intent.lines()));
+    journal.replace(needed);
+    lines = needed.size();
+  }
+}

@@ -1,0 +1,159 @@
+package io.github.grpcidempotency.client;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.client.CallFailedException.Outcome;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** How the intents of one method at one server are driven, one step at a time. */
+record IntentRoute<RequestT, T>(
+    MethodDescriptor<RequestT, T> method,
+    Channel channel,
+    CallOptions options,
+    IntentCallback<T> callback) {
+  private static final Logger logger = LoggerFactory.getLogger(IntentWorker.class);
+  private static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
+
+  /** What is the same for all intents of a worker. */
+  record Limits(Duration lease, Duration attemptTimeout, Duration giveUpAfter) {}
+
+  /**
+   * Drives an intent on:
+   *
+   * <ol>
+   *   <li>It is sent, unless its answer is there already.
+   *   <li>The answer is kept, so that it needs the server no longer.
+   *   <li>It is handed to the callback.
+   *   <li>The intent is forgotten.
+   * </ol>
+   *
+   * A crash between two steps repeats the one before; one that fails gives the intent back.
+   */
+  void advance(StoredIntent taken, IntentStore store, Limits limits) throws InterruptedException {
+    Optional<StoredAnswer> answer =
+        taken.answer().isPresent()
+            ? taken.answer().map(StoredAnswer::parse)
+            : send(taken, store, limits);
+    if (answer.isPresent() && handOn(taken, answer.get(), store)) {
+      store.done(taken);
+    }
+  }
+
+  private Optional<StoredAnswer> send(StoredIntent taken, IntentStore store, Limits limits)
+      throws InterruptedException {
+    Optional<StoredAnswer> answer =
+        taken.sentBefore() && taken.sinceSent().compareTo(limits.giveUpAfter()) > 0
+            ? Optional.of(givenUp())
+            : attempt(taken, store, limits);
+    return answer.filter(kept -> store.answered(taken, kept.toBytes(), limits.lease()));
+  }
+
+  private Optional<StoredAnswer> attempt(StoredIntent taken, IntentStore store, Limits limits)
+      throws InterruptedException {
+    AttemptResult<T> result = await(taken, store, limits);
+    if (result.response().isPresent()) {
+      return Optional.of(
+          StoredAnswer.of(
+              result.status(),
+              Outcome.EXECUTED,
+              Optional.of(bytes(result.response().get())),
+              result.trailers()));
+    }
+    Optional<Duration> wait = result.retryUntilKnown(BACKOFF, taken.attempts(), taken.sentBefore());
+    if (wait.isPresent()) {
+      logger.debug("{} is tried again in {}", method.getFullMethodName(), wait.get());
+      store.postpone(taken, wait.get(), !taken.sentBefore() && !result.sent());
+      return Optional.empty();
+    }
+    return Optional.of(
+        StoredAnswer.of(
+            result.status(),
+            result.outcome(taken.sentBefore()),
+            Optional.empty(),
+            result.trailers()));
+  }
+
+  private AttemptResult<T> await(StoredIntent taken, IntentStore store, Limits limits)
+      throws InterruptedException {
+    Attempt<RequestT, T> attempt =
+        Attempt.start(
+            channel,
+            method,
+            options
+                .withOption(Intent.OPTION, taken.intent())
+                .withDeadlineAfter(limits.attemptTimeout().toNanos(), TimeUnit.NANOSECONDS),
+            request(taken));
+    try {
+      return attempt.result().get();
+    } catch (InterruptedException closing) {
+      attempt.cancel();
+      store.postpone(taken, Duration.ZERO, false);
+      throw closing;
+    } catch (ExecutionException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  /** Returns whether it went well. */
+  private boolean handOn(StoredIntent taken, StoredAnswer answer, IntentStore store)
+      throws InterruptedException {
+    try {
+      if (answer.response().isPresent()) {
+        T response = method.parseResponse(answer.response().get().newInput());
+        callback.answered(taken.intent(), Reply.of(response, answer.metadata()));
+      } else {
+        callback.failed(taken.intent(), failure(taken, answer));
+      }
+      return true;
+    } catch (InterruptedException closing) {
+      store.postpone(taken, Duration.ZERO, false);
+      throw closing;
+    } catch (Exception failure) {
+      Duration wait = BACKOFF.delay(taken.attempts());
+      logger.warn(
+          "{}: an answer could not be handed on; again in {}",
+          method.getFullMethodName(),
+          wait,
+          failure);
+      store.postpone(taken, wait, false);
+      return false;
+    }
+  }
+
+  private static CallFailedException failure(StoredIntent taken, StoredAnswer answer) {
+    return new CallFailedException(
+        answer.status(), answer.metadata(), taken.intent(), answer.outcome(), taken.attempts());
+  }
+
+  private static StoredAnswer givenUp() {
+    return StoredAnswer.of(
+        Status.DEADLINE_EXCEEDED.withDescription(
+            "no answer for so long that the server may have forgotten the key"),
+        Outcome.UNKNOWN,
+        Optional.empty(),
+        new Metadata());
+  }
+
+  private RequestT request(StoredIntent taken) {
+    return method.parseRequest(taken.request().newInput());
+  }
+
+  private ByteString bytes(T response) {
+    try (InputStream bytes = method.streamResponse(response)) {
+      return ByteString.readFrom(bytes);
+    } catch (IOException impossible) {
+      throw new IllegalStateException("the response cannot be written", impossible);
+    }
+  }
+}

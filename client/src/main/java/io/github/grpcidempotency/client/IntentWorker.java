@@ -1,0 +1,339 @@
+package io.github.grpcidempotency.client;
+
+import io.github.grpcidempotency.client.IntentRoute.Limits;
+import io.github.grpcidempotency.proto.WireNames;
+import io.grpc.ClientInterceptors;
+import io.grpc.MethodDescriptor;
+import io.grpc.stub.AbstractStub;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Drives the intents of a store to their end: sends each until its outcome is known, and hands the
+ * answer to a callback, at least once, through crashes of this process, of the server, and of
+ * either database.
+ *
+ * <pre>{@code
+ * IntentWorker worker =
+ *     IntentWorker.builder(intents)
+ *         .method("orders", orderStub, OrderServiceGrpc.getCreateOrderMethod(), callback)
+ *         .build()
+ *         .start();
+ * }</pre>
+ *
+ * <p>Any number of workers, in any number of processes, may share a {@link PostgresIntentStore}: a
+ * lease keeps two from working on one intent at once, and is renewed while one does. Each attempt
+ * sends the same key. What the server says of when to try again is obeyed; otherwise the waits
+ * double, from a second to five minutes. It ends when the service has answered, when the server
+ * says that no attempt will help, or after {@link Builder#giveUpAfter}.
+ *
+ * <p>Intents of methods that are not named here are left to other workers. Thread-safe.
+ */
+public final class IntentWorker implements AutoCloseable {
+  private static final Logger logger = LoggerFactory.getLogger(IntentWorker.class);
+  private static final Duration POLL = Duration.ofSeconds(1);
+  private static final Duration DRAIN_POLL = Duration.ofMillis(100);
+  private static final Backoff OUTAGE = new Backoff(POLL, Duration.ofSeconds(30));
+
+  private final IntentStore store;
+  private final Map<Route, IntentRoute<?, ?>> routes;
+  private final Limits limits;
+  private final Semaphore free;
+  private final Set<StoredIntent> inWork = ConcurrentHashMap.newKeySet();
+  private final ExecutorService threads;
+  private final ScheduledExecutorService clock;
+  private final Semaphore woken = new Semaphore(0);
+  private Optional<ScheduledFuture<?>> polling = Optional.empty();
+  private volatile boolean closed;
+  private int outages;
+
+  private IntentWorker(Builder builder) {
+    this.store = builder.store;
+    this.routes = Map.copyOf(builder.routes());
+    this.limits = new Limits(builder.lease, builder.attemptTimeout, builder.giveUpAfter);
+    this.free = new Semaphore(builder.concurrency);
+    this.threads = Executors.newFixedThreadPool(builder.concurrency, daemons("intent"));
+    this.clock = Executors.newScheduledThreadPool(2, daemons("intents"));
+    long third = builder.lease.toMillis() / 3;
+    ScheduledFuture<?> unused =
+        clock.scheduleWithFixedDelay(this::renew, third, third, TimeUnit.MILLISECONDS);
+  }
+
+  /** Begins a worker on a store. */
+  public static Builder builder(IntentStore store) {
+    return new Builder(store);
+  }
+
+  /** Starts to work in the background, until {@link #close}. */
+  public synchronized IntentWorker start() {
+    if (polling.isEmpty() && !closed) {
+      polling = Optional.of(clock.schedule(this::poll, 0, TimeUnit.MILLISECONDS));
+    }
+    return this;
+  }
+
+  /**
+   * Says that there may be something to do, so that an intent need not wait up to a second for the
+   * next look. For after the commit that has written one; calling it too early does no harm.
+   */
+  public void wake() {
+    woken.release();
+  }
+
+  /**
+   * Works until no intent is left for this worker's methods, whoever works on it, or the time is
+   * up. For command-line tools.
+   *
+   * @return whether none is left
+   * @throws InterruptedException if the thread is interrupted; what is begun goes on
+   * @throws IllegalStateException if the store cannot be read or written
+   */
+  public boolean drain(Duration within) throws InterruptedException {
+    long end = System.nanoTime() + within.toNanos();
+    while (store.hasAny(routes.keySet())) {
+      if (System.nanoTime() >= end || closed) {
+        return false;
+      }
+      if (takeDue() == 0) {
+        TimeUnit.NANOSECONDS.sleep(Math.min(DRAIN_POLL.toNanos(), end - System.nanoTime()));
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Takes no more intents, and lets those that are worked on go on for the time of an attempt. Then
+   * they are interrupted, and are taken again by whoever comes next. The store, and the channels,
+   * stay open.
+   */
+  @Override
+  public void close() {
+    closed = true;
+    wake();
+    threads.shutdown();
+    try {
+      if (!threads.awaitTermination(limits.attemptTimeout().toMillis(), TimeUnit.MILLISECONDS)) {
+        List<Runnable> unused = threads.shutdownNow();
+      }
+    } catch (InterruptedException interrupt) {
+      List<Runnable> unused = threads.shutdownNow();
+      Thread.currentThread().interrupt();
+    }
+    List<Runnable> unused = clock.shutdownNow();
+  }
+
+  private void poll() {
+    try {
+      while (!closed) {
+        if (takeDueOrWarn() == 0) {
+          Duration pause = outages == 0 ? POLL : OUTAGE.delay(outages);
+          if (woken.tryAcquire(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+            woken.drainPermits();
+          }
+        }
+      }
+    } catch (InterruptedException closing) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private int takeDueOrWarn() throws InterruptedException {
+    try {
+      int taken = takeDue();
+      outages = 0;
+      return taken;
+    } catch (RuntimeException outage) {
+      outages++;
+      logger.warn("intents cannot be taken: {}", outage.getMessage(), outage);
+      return 0;
+    }
+  }
+
+  /** Takes as many intents as there are free threads, and returns how many. */
+  private int takeDue() throws InterruptedException {
+    if (!free.tryAcquire(DRAIN_POLL.toMillis(), TimeUnit.MILLISECONDS)) {
+      return 0;
+    }
+    int most = 1 + free.drainPermits();
+    List<StoredIntent> taken = List.of();
+    try {
+      taken = store.take(routes.keySet(), most, limits.lease());
+    } finally {
+      free.release(most - taken.size());
+    }
+    taken.forEach(this::begin);
+    return taken.size();
+  }
+
+  private void begin(StoredIntent intent) {
+    inWork.add(intent);
+    try {
+      threads.execute(() -> advance(intent));
+    } catch (RejectedExecutionException closing) {
+      inWork.remove(intent);
+      free.release();
+      store.postpone(intent, Duration.ZERO, !intent.sentBefore());
+    }
+  }
+
+  private void advance(StoredIntent intent) {
+    try {
+      Optional.ofNullable(routes.get(intent.route())).orElseThrow().advance(intent, store, limits);
+    } catch (InterruptedException closing) {
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException failure) {
+      logger.warn(
+          "{}: an intent could not be driven on; again after its lease",
+          intent.route().method(),
+          failure);
+    } finally {
+      inWork.remove(intent);
+      free.release();
+    }
+  }
+
+  private void renew() {
+    try {
+      if (!inWork.isEmpty()) {
+        store.renew(List.copyOf(inWork), limits.lease());
+      }
+    } catch (RuntimeException outage) {
+      logger.warn("leases of intents cannot be renewed: {}", outage.getMessage());
+    }
+  }
+
+  private static ThreadFactory daemons(String name) {
+    return task -> {
+      Thread thread = new Thread(task, "idempotency-" + name);
+      thread.setDaemon(true);
+      return thread;
+    };
+  }
+
+  /** Settings of a worker. */
+  public static final class Builder {
+    private final IntentStore store;
+    private final Map<Route, Registration<?, ?>> registrations = new HashMap<>();
+    private Duration lease = Duration.ofMinutes(1);
+    private Duration attemptTimeout = Duration.ofSeconds(30);
+    private Duration giveUpAfter = Duration.ofHours(20);
+    private int concurrency = 8;
+    private String keyHeader = WireNames.KEY;
+
+    private Builder(IntentStore store) {
+      this.store = store;
+    }
+
+    /**
+     * Names a method whose intents are driven.
+     *
+     * @param target the server, by the name under which its intents are written
+     * @param stub of any kind: its channel and call options are used, but no deadline
+     * @throws IllegalArgumentException if the method is not unary, prohibits keys, or was named
+     *     before
+     */
+    public <RequestT, T> Builder method(
+        String target,
+        AbstractStub<?> stub,
+        MethodDescriptor<RequestT, T> method,
+        IntentCallback<T> callback) {
+      Registration<?, ?> before =
+          registrations.putIfAbsent(
+              IntentStore.route(target, method), new Registration<>(method, stub, callback));
+      if (before != null) {
+        throw new IllegalArgumentException(method.getFullMethodName() + " is named twice");
+      }
+      return this;
+    }
+
+    /**
+     * Sets how long after the death of a worker's process its intents are taken by another; a
+     * minute if not set. At least a second.
+     */
+    public Builder lease(Duration lease) {
+      if (lease.compareTo(Duration.ofSeconds(1)) < 0) {
+        throw new IllegalArgumentException("a lease is at least a second, not " + lease);
+      }
+      this.lease = lease;
+      return this;
+    }
+
+    /**
+     * Sets the time for one attempt, after which its answer counts as lost; 30 seconds if not set.
+     */
+    public Builder attemptTimeout(Duration timeout) {
+      this.attemptTimeout = RetryingCaller.Builder.positive(timeout);
+      return this;
+    }
+
+    /**
+     * Sets how long after the first attempt that may have been sent no further one is made, because
+     * the server may have forgotten the key and would run the call as new: less than the server's
+     * retention. 20 hours if not set, for a retention of 24.
+     */
+    public Builder giveUpAfter(Duration horizon) {
+      this.giveUpAfter = RetryingCaller.Builder.positive(horizon);
+      return this;
+    }
+
+    /** Sets how many intents are worked on at once, each on a thread; 8 if not set. */
+    public Builder concurrency(int intents) {
+      if (intents < 1) {
+        throw new IllegalArgumentException("at least one intent is worked on at a time");
+      }
+      this.concurrency = intents;
+      return this;
+    }
+
+    /** Sets the header for keys, for a server that was given another name than the standard one. */
+    public Builder keyHeader(String name) {
+      this.keyHeader = name;
+      return this;
+    }
+
+    /**
+     * Returns the worker, which does nothing yet.
+     *
+     * @throws IllegalStateException if no method is named
+     */
+    public IntentWorker build() {
+      if (registrations.isEmpty()) {
+        throw new IllegalStateException("no method is named");
+      }
+      return new IntentWorker(this);
+    }
+
+    private Map<Route, IntentRoute<?, ?>> routes() {
+      IdempotencyClientInterceptor keys = IdempotencyClientInterceptor.withKeyHeader(keyHeader);
+      Map<Route, IntentRoute<?, ?>> routes = new HashMap<>();
+      registrations.forEach((route, named) -> routes.put(route, named.toRoute(keys)));
+      return routes;
+    }
+
+    private record Registration<RequestT, T>(
+        MethodDescriptor<RequestT, T> method, AbstractStub<?> stub, IntentCallback<T> callback) {
+      IntentRoute<RequestT, T> toRoute(IdempotencyClientInterceptor keys) {
+        return new IntentRoute<>(
+            method,
+            ClientInterceptors.intercept(stub.getChannel(), keys),
+            stub.getCallOptions(),
+            callback);
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+package io.github.grpcidempotency.client;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.client.CallFailedException.Outcome;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The answer to an intent, as its store keeps it until it is handed on: a response, or a failure.
+ *
+ * @param outcome what is known of the effect; {@code EXECUTED} for a response
+ * @param response the response as the method's marshaller writes it, if the status is OK
+ */
+record StoredAnswer(
+    Status status, Outcome outcome, Optional<ByteString> response, List<Trailer> trailers) {
+
+  /** One entry of the trailers. */
+  record Trailer(String name, ByteString value) {}
+
+  private static final int VERSION = 1;
+
+  static StoredAnswer of(
+      Status status, Outcome outcome, Optional<ByteString> response, Metadata trailers) {
+    List<Trailer> entries = new ArrayList<>();
+    for (String name : trailers.keys()) {
+      if (name.endsWith(Metadata.BINARY_HEADER_SUFFIX)) {
+        trailers
+            .getAll(binary(name))
+            .forEach(value -> entries.add(new Trailer(name, ByteString.copyFrom(value))));
+      } else {
+        trailers
+            .getAll(ascii(name))
+            .forEach(
+                value ->
+                    entries.add(
+                        new Trailer(name, ByteString.copyFrom(value, StandardCharsets.US_ASCII))));
+      }
+    }
+    return new StoredAnswer(status, outcome, response, entries);
+  }
+
+  Metadata metadata() {
+    Metadata metadata = new Metadata();
+    for (Trailer trailer : trailers) {
+      if (trailer.name().endsWith(Metadata.BINARY_HEADER_SUFFIX)) {
+        metadata.put(binary(trailer.name()), trailer.value().toByteArray());
+      } else {
+        metadata.put(ascii(trailer.name()), trailer.value().toString(StandardCharsets.US_ASCII));
+      }
+    }
+    return metadata;
+  }
+
+  ByteString toBytes() {
+    ByteString.Output bytes = ByteString.newOutput();
+    try (DataOutputStream out = new DataOutputStream(bytes)) {
+      out.writeByte(VERSION);
+      out.writeInt(status.getCode().value());
+      write(out, ByteString.copyFromUtf8(Optional.ofNullable(status.getDescription()).orElse("")));
+      out.writeUTF(outcome.name());
+      out.writeBoolean(response.isPresent());
+      write(out, response.orElse(ByteString.EMPTY));
+      out.writeInt(trailers.size());
+      for (Trailer trailer : trailers) {
+        out.writeUTF(trailer.name());
+        write(out, trailer.value());
+      }
+    } catch (IOException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+    return bytes.toByteString();
+  }
+
+  /**
+   * Reads an answer again.
+   *
+   * @throws IllegalStateException if it is not one
+   */
+  static StoredAnswer parse(ByteString bytes) {
+    try (DataInputStream in = new DataInputStream(bytes.newInput())) {
+      if (in.readByte() != VERSION) {
+        throw new IllegalStateException("the answer was kept by a later version of the library");
+      }
+      Status code = Status.fromCodeValue(in.readInt());
+      String description = read(in).toStringUtf8();
+      Outcome outcome = Outcome.valueOf(in.readUTF());
+      boolean responded = in.readBoolean();
+      ByteString response = read(in);
+      List<Trailer> trailers = new ArrayList<>();
+      for (int left = in.readInt(); left > 0; left--) {
+        trailers.add(new Trailer(in.readUTF(), read(in)));
+      }
+      return new StoredAnswer(
+          description.isEmpty() ? code : code.withDescription(description),
+          outcome,
+          Optional.of(response).filter(present -> responded),
+          trailers);
+    } catch (IOException | IllegalArgumentException malformed) {
+      throw new IllegalStateException("the answer that was kept is damaged", malformed);
+    }
+  }
+
+  private static void write(DataOutputStream out, ByteString bytes) throws IOException {
+    out.writeInt(bytes.size());
+    bytes.writeTo(out);
+  }
+
+  private static ByteString read(DataInputStream in) throws IOException {
+    int size = in.readInt();
+    if (size < 0) {
+      throw new IOException("a negative size");
+    }
+    byte[] bytes = in.readNBytes(size);
+    if (bytes.length < size) {
+      throw new IOException("cut off");
+    }
+    return ByteString.copyFrom(bytes);
+  }
+
+  private static Metadata.Key<byte[]> binary(String name) {
+    return Metadata.Key.of(name, Metadata.BINARY_BYTE_MARSHALLER);
+  }
+
+  private static Metadata.Key<String> ascii(String name) {
+    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+  }
+}

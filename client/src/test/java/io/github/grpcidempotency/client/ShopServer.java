@@ -1,0 +1,204 @@
+package io.github.grpcidempotency.client;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.client.testing.v1.Order;
+import io.github.grpcidempotency.client.testing.v1.OrderRequest;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+
+/**
+ * A server on loopback with the library and its store, whose handler inserts a row: the effect that
+ * must happen once.
+ */
+final class ShopServer implements AutoCloseable {
+  private static final Caller CALLER = Caller.ofSubject("buyer");
+
+  private final HikariDataSource pool;
+  private final IdempotencyInterceptor interceptor;
+  private final Network network = new Network();
+  private final Service service = new Service();
+  private final Server server;
+  private final List<ManagedChannel> channels = new ArrayList<>();
+
+  ShopServer(Databases.Database database) {
+    this.pool = database.pool();
+    this.interceptor =
+        IdempotencyInterceptor.builder(
+                Procedures.of(
+                    Procedure.annotated(OrderServiceGrpc.getCreateOrderMethod()).build(),
+                    Procedure.annotated(OrderServiceGrpc.getCreateWithRequestIdMethod()).build()),
+                () -> Optional.of(CALLER))
+            .store(PostgresIdempotencyStore.builder(pool).build())
+            .build();
+    try {
+      this.server =
+          NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+              .addService(service)
+              .intercept(interceptor)
+              .intercept(network)
+              .build()
+              .start();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  int port() {
+    return server.getPort();
+  }
+
+  /** Returns how often the handler has run. */
+  int runs() {
+    return service.runs.get();
+  }
+
+  /** Returns the keys of all calls so far, as they came. */
+  List<String> keys() {
+    return List.copyOf(network.keys);
+  }
+
+  /** Loses the next answers: the client hears that the server is unavailable. */
+  ShopServer losingAnswers(int answers) {
+    network.toLose.set(answers);
+    return this;
+  }
+
+  /** Lets every handler wait until it is released; gives what releases one. */
+  Semaphore holdHandlers() {
+    Semaphore gate = new Semaphore(0);
+    service.gate = Optional.of(gate);
+    return gate;
+  }
+
+  /** Returns how many handlers wait. */
+  int waiting() {
+    return service.gate.map(Semaphore::getQueueLength).orElse(0);
+  }
+
+  void letHandlersGo() {
+    Optional<Semaphore> gate = service.gate;
+    service.gate = Optional.empty();
+    gate.ifPresent(closed -> closed.release(1_000));
+  }
+
+  /** Opens a channel, closed with the server. */
+  ManagedChannel channel(UnaryOperator<NettyChannelBuilder> settings) {
+    ManagedChannel channel =
+        settings.apply(NettyChannelBuilder.forAddress("localhost", port()).usePlaintext()).build();
+    channels.add(channel);
+    return channel;
+  }
+
+  @Override
+  public void close() {
+    letHandlersGo();
+    channels.forEach(ManagedChannel::shutdownNow);
+    server.shutdownNow();
+    interceptor.close();
+    pool.close();
+  }
+
+  private static final class Service extends OrderServiceGrpc.OrderServiceImplBase {
+    private final AtomicInteger runs = new AtomicInteger();
+    private volatile Optional<Semaphore> gate = Optional.empty();
+
+    @Override
+    public void createOrder(OrderRequest request, StreamObserver<Order> observer) {
+      runs.incrementAndGet();
+      if (request.getName().isEmpty()) {
+        observer.onError(
+            Status.INVALID_ARGUMENT.withDescription("an order has a name").asRuntimeException());
+        return;
+      }
+      String id = UUID.randomUUID().toString();
+      try (PreparedStatement insert =
+          ClaimTransaction.connection()
+              .prepareStatement("INSERT INTO shop.orders (id, name) VALUES (?::uuid, ?)")) {
+        insert.setString(1, id);
+        insert.setString(2, request.getName());
+        insert.executeUpdate();
+        gate.ifPresent(Semaphore::acquireUninterruptibly);
+      } catch (SQLException failure) {
+        observer.onError(Status.INTERNAL.withCause(failure).asRuntimeException());
+        return;
+      }
+      answer(request, id, observer);
+    }
+
+    @Override
+    public void createWithRequestId(OrderRequest request, StreamObserver<Order> observer) {
+      runs.incrementAndGet();
+      answer(request, UUID.randomUUID().toString(), observer);
+    }
+
+    private static void answer(OrderRequest request, String id, StreamObserver<Order> observer) {
+      observer.onNext(
+          Order.newBuilder().setId(id).setName(request.getName()).setSecret("secret").build());
+      observer.onCompleted();
+    }
+  }
+
+  /** Sees what comes first and goes last, as a network does. */
+  private static final class Network implements ServerInterceptor {
+    private static final Metadata.Key<String> KEY =
+        Metadata.Key.of("idempotency-key", Metadata.ASCII_STRING_MARSHALLER);
+
+    private final AtomicInteger toLose = new AtomicInteger();
+    private final List<String> keys = new CopyOnWriteArrayList<>();
+
+    @Override
+    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+        ServerCall<RequestT, ResponseT> call,
+        Metadata headers,
+        ServerCallHandler<RequestT, ResponseT> next) {
+      keys.add(String.valueOf(headers.get(KEY)));
+      if (toLose.getAndUpdate(left -> Math.max(0, left - 1)) == 0) {
+        return next.startCall(call, headers);
+      }
+      return next.startCall(
+          new SimpleForwardingServerCall<>(call) {
+            @Override
+            public void sendHeaders(Metadata sent) {}
+
+            @Override
+            public void sendMessage(ResponseT message) {}
+
+            @Override
+            public void close(Status status, Metadata trailers) {
+              super.close(Status.UNAVAILABLE.withDescription("lost"), new Metadata());
+            }
+          },
+          headers);
+    }
+  }
+}
