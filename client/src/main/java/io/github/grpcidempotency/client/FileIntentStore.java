@@ -104,7 +104,7 @@ public final class FileIntentStore extends IntentStore implements Closeable {
     Instant now = Instant.now();
     List<OpenIntent> due =
         open.values().stream()
-            .filter(intent -> routes.contains(intent.route()) && !intent.due().isAfter(now))
+            .filter(intent -> routes.contains(intent.route()) && intent.isDue(now))
             .limit(most)
             .toList();
     List<StoredIntent> taken = new ArrayList<>();

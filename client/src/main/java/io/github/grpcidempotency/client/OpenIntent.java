@@ -29,6 +29,7 @@ final class OpenIntent {
   private int attempts;
   private long fence;
   private Instant due = Instant.EPOCH;
+  private Instant leaseEnd = Instant.EPOCH;
   private Optional<Instant> firstSent = Optional.empty();
   private Optional<ByteString> answer = Optional.empty();
 
@@ -75,8 +76,8 @@ final class OpenIntent {
     return route;
   }
 
-  Instant due() {
-    return due;
+  boolean isDue(Instant now) {
+    return !due.isAfter(now) && !leaseEnd.isAfter(now);
   }
 
   StoredIntent take(Instant now, Duration lease) {
@@ -84,7 +85,7 @@ final class OpenIntent {
     attempts++;
     fence++;
     firstSent = Optional.of(before.orElse(now));
-    due = now.plus(lease);
+    leaseEnd = now.plus(lease);
     return new StoredIntent(
         intent,
         route,
@@ -101,11 +102,12 @@ final class OpenIntent {
   }
 
   void leaseUntil(Instant end) {
-    due = end;
+    leaseEnd = end;
   }
 
   void postpone(Instant until, boolean neverSent) {
     later(until, neverSent ? Optional.empty() : firstSent);
+    leaseEnd = Instant.EPOCH;
   }
 
   void answer(ByteString kept) {

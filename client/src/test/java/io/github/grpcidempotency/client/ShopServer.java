@@ -93,8 +93,9 @@ final class ShopServer implements AutoCloseable {
     return this;
   }
 
-  /** Lets every handler wait until it is released; gives what releases one. */
-  Semaphore holdHandlers() {
+  /** Lets handlers of orders with such names wait until released; gives what releases one. */
+  Semaphore holdHandlers(String prefix) {
+    service.held = prefix;
     Semaphore gate = new Semaphore(0);
     service.gate = Optional.of(gate);
     return gate;
@@ -131,6 +132,7 @@ final class ShopServer implements AutoCloseable {
   private static final class Service extends OrderServiceGrpc.OrderServiceImplBase {
     private final AtomicInteger runs = new AtomicInteger();
     private volatile Optional<Semaphore> gate = Optional.empty();
+    private volatile String held = "";
 
     @Override
     public void createOrder(OrderRequest request, StreamObserver<Order> observer) {
@@ -147,7 +149,9 @@ final class ShopServer implements AutoCloseable {
         insert.setString(1, id);
         insert.setString(2, request.getName());
         insert.executeUpdate();
-        gate.ifPresent(Semaphore::acquireUninterruptibly);
+        if (request.getName().startsWith(held)) {
+          gate.ifPresent(Semaphore::acquireUninterruptibly);
+        }
       } catch (SQLException failure) {
         observer.onError(Status.INTERNAL.withCause(failure).asRuntimeException());
         return;

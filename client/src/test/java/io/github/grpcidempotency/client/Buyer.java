@@ -1,0 +1,234 @@
+package io.github.grpcidempotency.client;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.client.testing.v1.Order;
+import io.github.grpcidempotency.client.testing.v1.OrderRequest;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
+
+/**
+ * A client service that decides to order something, and stops for ever at the step it is told, to
+ * be killed there. Run as a process of its own; what it does without stopping, a test does as well.
+ */
+final class Buyer {
+  /** Where it can be killed. */
+  enum Step {
+    BEFORE_COMMIT,
+    AFTER_COMMIT,
+    BEFORE_CALL,
+    DURING_CALL,
+    ANSWER_ARRIVED,
+    ANSWER_KEPT,
+    CALLBACK_DONE,
+    NEVER
+  }
+
+  private static final Duration LEASE = Duration.ofSeconds(1);
+
+  private final Step step;
+
+  Buyer(Step step) {
+    this.step = step;
+  }
+
+  /**
+   * Runs until it is killed: with the server's port, the step, a count of orders, and a JDBC URL or
+   * a file.
+   */
+  public static void main(String[] arguments) throws Exception {
+    int port = Integer.parseInt(arguments[0]);
+    Buyer buyer = new Buyer(Step.valueOf(arguments[1]));
+    int orders = Integer.parseInt(arguments[2]);
+    if (arguments[3].startsWith("jdbc:")) {
+      buyer.orderFromDatabase(port, orders, Databases.pool(arguments[3]));
+    } else {
+      buyer.orderFromFile(port, orders, Path.of(arguments[3]));
+    }
+    new CountDownLatch(1).await();
+  }
+
+  @SuppressWarnings("MustBeClosedChecker")
+  private void orderFromDatabase(int port, int orders, HikariDataSource pool) throws SQLException {
+    PostgresIntentStore intents = PostgresIntentStore.on(pool);
+    IntentWorker worker = worker(port, intents, new ToDatabase(pool));
+    if (step == Step.NEVER) {
+      worker.start();
+    }
+    for (int i = 0; i < orders; i++) {
+      String name = step + " " + UUID.randomUUID();
+      try (Connection connection = pool.getConnection()) {
+        connection.setAutoCommit(false);
+        execute(connection, "INSERT INTO buyer.decisions VALUES (?)", name);
+        Intent unused =
+            intents.write(connection, "shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
+        at(Step.BEFORE_COMMIT);
+        connection.commit();
+      }
+    }
+    at(Step.AFTER_COMMIT);
+    IntentWorker unused = worker.start();
+  }
+
+  private void orderFromFile(int port, int orders, Path file) throws IOException {
+    FileIntentStore intents = FileIntentStore.open(file);
+    IntentWorker worker = worker(port, intents, new ToFile(answers(file)));
+    if (step == Step.NEVER) {
+      worker.start();
+    }
+    for (int i = 0; i < orders; i++) {
+      String name = step + " " + UUID.randomUUID();
+      at(Step.BEFORE_COMMIT);
+      Intent unused = intents.write("shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
+      Files.writeString(
+          decisions(file), name + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    }
+    at(Step.AFTER_COMMIT);
+    IntentWorker unused = worker.start();
+  }
+
+  static Path answers(Path file) {
+    return file.resolveSibling("answers");
+  }
+
+  static Path decisions(Path file) {
+    return file.resolveSibling("decisions");
+  }
+
+  /** Returns a worker on the server's order method. */
+  IntentWorker worker(int port, IntentStore intents, IntentCallback<Order> callback) {
+    Channel channel =
+        NettyChannelBuilder.forAddress("localhost", port)
+            .usePlaintext()
+            .intercept(new Stopping())
+            .build();
+    return IntentWorker.builder(intents)
+        .method(
+            "shop",
+            OrderServiceGrpc.newStub(channel),
+            OrderServiceGrpc.getCreateOrderMethod(),
+            callback)
+        .lease(LEASE)
+        .build();
+  }
+
+  @SuppressWarnings("SystemOut") // the test that started this process reads it
+  private void at(Step reached) {
+    if (step == reached) {
+      System.out.println("at " + reached);
+      try {
+        new CountDownLatch(1).await();
+      } catch (InterruptedException impossible) {
+        throw new IllegalStateException(impossible);
+      }
+    }
+  }
+
+  private static OrderRequest order(String name) {
+    return OrderRequest.newBuilder().setName(name).build();
+  }
+
+  private static void execute(Connection connection, String sql, String... values)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      for (int i = 0; i < values.length; i++) {
+        statement.setString(i + 1, values[i]);
+      }
+      statement.executeUpdate();
+    }
+  }
+
+  /** Stops ahead of a call, or once its answer has arrived. */
+  private final class Stopping implements ClientInterceptor {
+    @Override
+    public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(
+        MethodDescriptor<RequestT, ResponseT> method, CallOptions options, Channel next) {
+      return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
+        @Override
+        public void start(Listener<ResponseT> listener, Metadata headers) {
+          at(Step.BEFORE_CALL);
+          super.start(
+              new SimpleForwardingClientCallListener<>(listener) {
+                @Override
+                public void onClose(Status status, Metadata trailers) {
+                  at(Step.ANSWER_ARRIVED);
+                  super.onClose(status, trailers);
+                }
+              },
+              headers);
+        }
+      };
+    }
+  }
+
+  /** Notes an answer in the client's database. */
+  final class ToDatabase implements IntentCallback<Order> {
+    private final HikariDataSource pool;
+
+    ToDatabase(HikariDataSource pool) {
+      this.pool = pool;
+    }
+
+    @Override
+    public void answered(Intent intent, Reply<Order> reply) throws SQLException {
+      at(Step.ANSWER_KEPT);
+      try (Connection connection = pool.getConnection()) {
+        execute(
+            connection,
+            "INSERT INTO buyer.answers VALUES (?, ?)",
+            intent.toString(),
+            reply.response().getId());
+      }
+      at(Step.CALLBACK_DONE);
+    }
+
+    @Override
+    public void failed(Intent intent, CallFailedException failure) {
+      throw failure;
+    }
+  }
+
+  /** Notes an answer in a file. */
+  final class ToFile implements IntentCallback<Order> {
+    private final Path file;
+
+    ToFile(Path file) {
+      this.file = file;
+    }
+
+    @Override
+    public void answered(Intent intent, Reply<Order> reply) throws IOException {
+      at(Step.ANSWER_KEPT);
+      Files.write(
+          file,
+          (intent + " " + reply.response().getId() + "\n").getBytes(StandardCharsets.UTF_8),
+          StandardOpenOption.CREATE,
+          StandardOpenOption.APPEND);
+      at(Step.CALLBACK_DONE);
+    }
+
+    @Override
+    public void failed(Intent intent, CallFailedException failure) {
+      throw failure;
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package io.github.grpcidempotency.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.client.Buyer.Step;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A command-line tool that is killed with SIGKILL, and what becomes of its intents. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class FileKillTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private static final Databases.Database shop = Databases.shop();
+
+  private final ShopServer server = new ShopServer(shop);
+  private final Path home;
+
+  FileKillTest(@TempDir Path home) {
+    this.home = home;
+  }
+
+  /** Kills all at their steps at first: JVMs are slow to start. */
+  @BeforeAll
+  void killOneAtEveryStep() throws IOException {
+    server.holdHandlers(Step.DURING_CALL.name());
+    Map<Step, ChildProcess> clients = new EnumMap<>(Step.class);
+    for (Step step : EnumSet.complementOf(EnumSet.of(Step.NEVER))) {
+      clients.put(step, start(step, 1, file(step)));
+    }
+    clients.forEach(this::killAt);
+    server.letHandlersGo();
+  }
+
+  @AfterAll
+  void close() {
+    server.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = Step.class, names = "NEVER", mode = EnumSource.Mode.EXCLUDE)
+  void whereverTheToolIsKilledAnIntentHasOneEffectAndItsAnswerArrives(Step step) throws Exception {
+    finish(file(step));
+
+    assertThat(orders(step)).hasSize(step == Step.BEFORE_COMMIT ? 0 : 1);
+    assertEveryEffectAnswered(step);
+  }
+
+  @Test
+  void killsAtAnyTimeLeaveOneEffectPerIntent() throws Exception {
+    killAtRandom(2, 50);
+  }
+
+  @Test
+  @Tag("torture")
+  void aHundredKillsAtAnyTimeLeaveOneEffectPerIntent() throws Exception {
+    killAtRandom(100, 10_000);
+  }
+
+  private void killAt(Step step, ChildProcess client) {
+    if (step == Step.DURING_CALL) {
+      await().atMost(PATIENCE).until(() -> server.waiting() == 1);
+    } else {
+      client.awaitLine("at " + step);
+    }
+    client.kill();
+  }
+
+  private void killAtRandom(int kills, int orders) throws Exception {
+    Path file = file(Step.NEVER);
+    for (int i = 0; i < kills; i++) {
+      int before = decisions(file).size();
+      try (ChildProcess client = start(Step.NEVER, orders, file)) {
+        await().atMost(PATIENCE).until(() -> decisions(file).size() > before);
+        TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(500));
+        client.kill();
+      }
+    }
+    finish(file);
+    assertThat(decisions(file)).hasSizeGreaterThanOrEqualTo(kills);
+    // An intent is noted as decided once it is written: of the last before a kill there may be no
+    // note.
+    assertThat(orders(Step.NEVER))
+        .doesNotHaveDuplicates()
+        .containsAll(decisions(file))
+        .hasSizeBetween(decisions(file).size(), decisions(file).size() + kills);
+    assertEveryEffectAnswered(Step.NEVER);
+  }
+
+  private ChildProcess start(Step step, int orders, Path file) {
+    return ChildProcess.start(
+        Buyer.class,
+        Integer.toString(server.port()),
+        step.name(),
+        Integer.toString(orders),
+        file.toString());
+  }
+
+  private void finish(Path file) throws Exception {
+    Buyer survivor = new Buyer(Step.NEVER);
+    try (FileIntentStore intents = FileIntentStore.open(file);
+        IntentWorker worker =
+            survivor.worker(server.port(), intents, survivor.new ToFile(Buyer.answers(file)))) {
+      assertThat(worker.drain(PATIENCE.multipliedBy(4))).isTrue();
+    }
+  }
+
+  private void assertEveryEffectAnswered(Step step) throws IOException {
+    Set<String> answered =
+        lines(Buyer.answers(file(step))).stream()
+            .map(line -> line.substring(line.indexOf(' ') + 1))
+            .collect(Collectors.toSet());
+    assertThat(answered).containsExactlyInAnyOrderElementsOf(effects("id", step));
+  }
+
+  private static List<String> decisions(Path file) throws IOException {
+    return lines(Buyer.decisions(file));
+  }
+
+  private static List<String> orders(Step step) {
+    return effects("name", step);
+  }
+
+  private static List<String> effects(String column, Step step) {
+    return shop.column(
+        "SELECT %s FROM shop.orders WHERE name LIKE '%s %%'".formatted(column, step));
+  }
+
+  private static List<String> lines(Path file) throws IOException {
+    return Files.exists(file) ? Files.readAllLines(file) : List.of();
+  }
+
+  private Path file(Step step) throws IOException {
+    return Files.createDirectories(home.resolve(step.name())).resolve("intents");
+  }
+}

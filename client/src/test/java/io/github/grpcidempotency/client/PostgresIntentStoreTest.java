@@ -1,0 +1,366 @@
+package io.github.grpcidempotency.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.client.CallFailedException.Outcome;
+import io.github.grpcidempotency.client.testing.v1.OrderRequest;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class PostgresIntentStoreTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration LEASE = Duration.ofSeconds(1);
+  private static final Set<Route> ROUTES =
+      Set.of(IntentStore.route("shop", OrderServiceGrpc.getCreateOrderMethod()));
+
+  private static final Databases.Database shop = Databases.shop();
+  private static final Databases.Database buyer = Databases.buyer();
+
+  private final HikariDataSource pool = buyer.pool();
+  private final PostgresIntentStore intents = PostgresIntentStore.on(pool);
+  private final ShopServer server = new ShopServer(shop);
+  private final OrderServiceBlockingStub stub =
+      OrderServiceGrpc.newBlockingStub(server.channel(builder -> builder));
+  private final Collected collected = new Collected();
+
+  @BeforeEach
+  void begin() {
+    buyer.execute("TRUNCATE idempotency_client.intents");
+    shop.execute("TRUNCATE shop.orders");
+  }
+
+  @AfterEach
+  void close() {
+    server.close();
+    pool.close();
+  }
+
+  @Test
+  void anIntentIsThereIfItsDecisionIs() throws Exception {
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      intents.write(connection, "shop", OrderServiceGrpc.getCreateOrderMethod(), order("tea"));
+      connection.rollback();
+      assertThat(keys()).isEmpty();
+
+      Intent kept =
+          intents.write(connection, "shop", OrderServiceGrpc.getCreateOrderMethod(), order("tea"));
+      connection.commit();
+      assertThat(keys()).containsExactly(kept.toString());
+    }
+  }
+
+  @Test
+  void aWorkerDrivesAnIntentToItsEnd() throws Exception {
+    Intent intent = write("tea");
+
+    try (IntentWorker worker = worker(stub).build().start()) {
+      worker.wake();
+      await().atMost(PATIENCE).until(() -> keys().isEmpty());
+    }
+
+    assertThat(collected.answers()).hasSize(1);
+    assertThat(collected.answers().get(0).intent()).isEqualTo(intent);
+    assertThat(collected.answers().get(0).reply().replayed()).isFalse();
+    assertThat(collected.answers().get(0).reply().operationId()).isPresent();
+    assertThat(orders()).containsExactly("tea");
+    assertThat(server.keys()).containsExactly(intent.toString());
+  }
+
+  @Test
+  void aWokenWorkerDoesNotWaitForItsNextLook() throws Exception {
+    try (IntentWorker worker = worker(stub).build().start()) {
+      drain(worker, "warm up");
+      long begin = System.nanoTime();
+      for (int i = 0; i < 5; i++) {
+        write("tea " + i);
+        worker.wake();
+        int wanted = i + 2;
+        await()
+            .pollInterval(Duration.ofMillis(5))
+            .atMost(PATIENCE)
+            .until(() -> collected.answers().size() == wanted);
+      }
+      assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(4));
+    }
+  }
+
+  @Test
+  void anIntentThatIsWrittenTwiceIsThereOnce() throws Exception {
+    Intent intent = Intent.create();
+    write(intent, "tea");
+    write(intent, "tea");
+
+    assertThat(keys()).containsExactly(intent.toString());
+  }
+
+  @Test
+  void lostAnswersAreAskedForAgainWithTheSameKey() throws Exception {
+    server.losingAnswers(2);
+    Intent intent = write("tea");
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+    }
+
+    assertThat(server.keys()).hasSize(3).containsOnly(intent.toString());
+    assertThat(server.runs()).isEqualTo(1);
+    assertThat(orders()).containsExactly("tea");
+    assertThat(collected.answers()).hasSize(1);
+    assertThat(collected.answers().get(0).reply().replayed()).isTrue();
+  }
+
+  @Test
+  void aCallbackThatFailsIsHandedTheSameAnswerAgainAndTheServerIsNotAsked() throws Exception {
+    collected.failing(1);
+    Intent intent = write("tea");
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+    }
+
+    assertThat(server.keys()).containsExactly(intent.toString());
+    assertThat(collected.answers()).hasSize(2);
+    Reply<?> first = collected.answers().get(0).reply();
+    Reply<?> second = collected.answers().get(1).reply();
+    assertThat(second.response()).isEqualTo(first.response());
+    assertThat(second.operationId()).isEqualTo(first.operationId()).isPresent();
+    assertThat(second.expires()).isEqualTo(first.expires()).isPresent();
+  }
+
+  @Test
+  void whatTheServiceRefusesIsHandedOnAsItsAnswer() throws Exception {
+    Intent intent = write("");
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+    }
+
+    assertThat(collected.failures()).hasSize(1);
+    CallFailedException failure = collected.failures().get(0);
+    assertThat(failure.outcome()).isEqualTo(Outcome.EXECUTED);
+    assertThat(failure.intent()).isEqualTo(intent);
+    assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+    assertThat(failure.getStatus().getDescription()).isEqualTo("an order has a name");
+  }
+
+  @Test
+  void manyWorkersDoManyIntentsAndNoneOfThemTwiceAtOnce() throws Exception {
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      names.add("order " + i);
+      write("order " + i);
+    }
+
+    try (HikariDataSource otherPool = buyer.pool();
+        IntentWorker one = worker(stub).build();
+        IntentWorker two = worker(stub).build();
+        IntentWorker three = worker(PostgresIntentStore.on(otherPool), stub).build()) {
+      List.of(one, two, three).forEach(IntentWorker::start);
+      await().atMost(PATIENCE).until(() -> keys().isEmpty());
+    }
+
+    assertThat(orders()).containsExactlyInAnyOrderElementsOf(names);
+    assertThat(server.keys()).hasSize(200).doesNotHaveDuplicates();
+    assertThat(collected.answers()).hasSize(200);
+  }
+
+  @Test
+  void aSlowCallIsNotTakenByAnotherWorkerHoweverShortTheLease() throws Exception {
+    Semaphore gate = server.holdHandlers("");
+    write("tea");
+
+    try (IntentWorker one = worker(stub).lease(LEASE).build();
+        IntentWorker two = worker(stub).lease(LEASE).build()) {
+      List.of(one, two).forEach(IntentWorker::start);
+      await().atMost(PATIENCE).until(() -> server.waiting() == 1);
+      await().during(LEASE.multipliedBy(2)).atMost(PATIENCE).until(() -> server.keys().size() == 1);
+      gate.release();
+      await().atMost(PATIENCE).until(() -> keys().isEmpty());
+    }
+
+    assertThat(collected.answers()).hasSize(1);
+  }
+
+  @Test
+  void whoHasLostAnIntentChangesNothingOfIt() throws Exception {
+    write("tea");
+    StoredIntent lost = intents.take(ROUTES, 1, Duration.ofMillis(1)).get(0);
+    StoredIntent taken =
+        await()
+            .atMost(PATIENCE)
+            .until(() -> intents.take(ROUTES, 1, Duration.ofMinutes(1)), all -> all.size() == 1)
+            .get(0);
+
+    assertThat(taken.attempts()).isEqualTo(2);
+    assertThat(lost.sentBefore()).isFalse();
+    assertThat(taken.sentBefore()).isTrue();
+    assertThat(intents.answered(lost, ByteString.EMPTY, LEASE)).isFalse();
+    intents.postpone(lost, Duration.ZERO, true);
+    intents.renew(List.of(lost), Duration.ZERO);
+    intents.done(lost);
+    assertThat(intents.take(ROUTES, 1, LEASE)).isEmpty();
+    assertThat(keys()).hasSize(1);
+    assertThat(intents.answered(taken, ByteString.EMPTY, LEASE)).isTrue();
+    intents.done(taken);
+    assertThat(intents.hasAny(ROUTES)).isFalse();
+  }
+
+  @Test
+  void intentsForOthersAreLeftAlone() throws Exception {
+    try (Connection connection = pool.getConnection()) {
+      intents.write(connection, "mall", OrderServiceGrpc.getCreateOrderMethod(), order("tea"));
+    }
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+    }
+
+    assertThat(keys()).hasSize(1);
+    assertThat(server.keys()).isEmpty();
+  }
+
+  @Test
+  void afterSoLongThatTheServerMayHaveForgottenItAnIntentIsNotSentAgain() throws Exception {
+    write("tea");
+    buyer.execute("UPDATE idempotency_client.intents SET first_sent = now() - interval '21 hours'");
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+    }
+
+    assertThat(server.keys()).isEmpty();
+    assertThat(collected.failures()).hasSize(1);
+    assertThat(collected.failures().get(0).outcome()).isEqualTo(Outcome.UNKNOWN);
+    assertThat(collected.failures().get(0).getStatus().getCode())
+        .isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+  }
+
+  @Test
+  void theTimeToGiveUpDoesNotBeginBeforeTheServerCouldKnowTheKey() throws Exception {
+    write("tea");
+    ManagedChannel nowhere = toNowhere();
+    try (IntentWorker worker = worker(OrderServiceGrpc.newBlockingStub(nowhere)).build()) {
+      assertThat(worker.drain(Duration.ofMillis(300))).isFalse();
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  buyer
+                      .column(
+                          "SELECT attempts > 0 AND first_sent IS NULL"
+                              + " FROM idempotency_client.intents")
+                      .equals(List.of("t")));
+    } finally {
+      nowhere.shutdownNow();
+    }
+  }
+
+  @Test
+  void whatMustNotBeSentTwiceIsNotWritten() throws Exception {
+    try (Connection connection = pool.getConnection()) {
+      assertThatThrownBy(
+              () ->
+                  intents.write(
+                      connection, "shop", OrderServiceGrpc.getRefuseKeysMethod(), order("tea")))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void aWorkerThatMakesNoSenseIsRefused() {
+    assertThatThrownBy(() -> IntentWorker.builder(intents).build())
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(
+            () ->
+                worker(stub)
+                    .method("shop", stub, OrderServiceGrpc.getCreateOrderMethod(), collected))
+        .hasMessageContaining("twice");
+    assertThatThrownBy(() -> worker(stub).lease(Duration.ofMillis(10)))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> worker(stub).concurrency(0))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void aWorkerOutlivesItsDatabasesAbsence() throws Exception {
+    try (IntentWorker worker = worker(stub).build().start()) {
+      drain(worker, "before");
+      buyer.execute("ALTER TABLE idempotency_client.intents RENAME TO gone");
+      worker.wake();
+      await()
+          .during(Duration.ofMillis(1_200))
+          .atMost(PATIENCE)
+          .until(() -> collected.answers().size() == 1);
+      buyer.execute("ALTER TABLE idempotency_client.gone RENAME TO intents");
+      write("after");
+      await().atMost(PATIENCE).until(() -> collected.answers().size() == 2);
+    }
+  }
+
+  private void drain(IntentWorker worker, String name) throws Exception {
+    write(name);
+    assertThat(worker.drain(PATIENCE)).isTrue();
+  }
+
+  private IntentWorker.Builder worker(OrderServiceBlockingStub to) {
+    return worker(intents, to);
+  }
+
+  private IntentWorker.Builder worker(PostgresIntentStore store, OrderServiceBlockingStub to) {
+    return IntentWorker.builder(store)
+        .method("shop", to, OrderServiceGrpc.getCreateOrderMethod(), collected);
+  }
+
+  private Intent write(String name) throws SQLException {
+    Intent intent = Intent.create();
+    write(intent, name);
+    return intent;
+  }
+
+  private void write(Intent intent, String name) throws SQLException {
+    try (Connection connection = pool.getConnection()) {
+      intents.write(
+          connection, intent, "shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
+    }
+  }
+
+  private List<String> keys() {
+    return buyer.column("SELECT key FROM idempotency_client.intents");
+  }
+
+  private List<String> orders() {
+    return shop.column("SELECT name FROM shop.orders");
+  }
+
+  private static OrderRequest order(String name) {
+    return OrderRequest.newBuilder().setName(name).build();
+  }
+
+  private static ManagedChannel toNowhere() throws IOException {
+    try (ServerSocket free = new ServerSocket(0)) {
+      return NettyChannelBuilder.forAddress("localhost", free.getLocalPort())
+          .usePlaintext()
+          .build();
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package io.github.grpcidempotency.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.client.Buyer.Step;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A client service that is killed with SIGKILL, and what becomes of its intents. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class PostgresKillTest {
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private static final Databases.Database shop = Databases.shop();
+
+  private final ShopServer server = new ShopServer(shop);
+  private final Map<Step, Databases.Database> buyers = new EnumMap<>(Step.class);
+
+  /** Kills all at their steps at first: JVMs are slow to start, and leases to end. */
+  @BeforeAll
+  void killOneAtEveryStep() {
+    server.holdHandlers(Step.DURING_CALL.name());
+    Map<Step, ChildProcess> clients = new EnumMap<>(Step.class);
+    for (Step step : EnumSet.complementOf(EnumSet.of(Step.NEVER))) {
+      buyers.put(step, Databases.buyer());
+      clients.put(step, start(step, 1, buyers.get(step)));
+    }
+    clients.forEach(this::killAt);
+    server.letHandlersGo();
+  }
+
+  @AfterAll
+  void close() {
+    server.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource(value = Step.class, names = "NEVER", mode = EnumSource.Mode.EXCLUDE)
+  void whereverTheClientIsKilledADecisionHasOneEffectAndItsAnswerArrives(Step step)
+      throws InterruptedException {
+    Databases.Database buyer = Optional.ofNullable(buyers.get(step)).orElseThrow();
+
+    finish(buyer);
+
+    assertThat(decisions(buyer)).hasSize(step == Step.BEFORE_COMMIT ? 0 : 1);
+    assertOneEffectPerDecision(step, buyer);
+  }
+
+  @Test
+  void killsAtAnyTimeLeaveOneEffectPerDecision() throws InterruptedException {
+    killAtRandom(2, 50);
+  }
+
+  @Test
+  @Tag("torture")
+  void aHundredKillsAtAnyTimeLeaveOneEffectPerDecision() throws InterruptedException {
+    killAtRandom(100, 10_000);
+  }
+
+  private void killAt(Step step, ChildProcess client) {
+    if (step == Step.DURING_CALL) {
+      await().atMost(PATIENCE).until(() -> server.waiting() == 1);
+    } else {
+      client.awaitLine("at " + step);
+    }
+    client.kill();
+  }
+
+  private void killAtRandom(int kills, int orders) throws InterruptedException {
+    Databases.Database buyer = Databases.buyer();
+    for (int i = 0; i < kills; i++) {
+      int before = decisions(buyer).size();
+      try (ChildProcess one = start(Step.NEVER, orders, buyer);
+          ChildProcess two = start(Step.NEVER, orders, buyer)) {
+        await().atMost(PATIENCE).until(() -> decisions(buyer).size() > before);
+        TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(500));
+        one.kill();
+        two.kill();
+      }
+    }
+    finish(buyer);
+    assertThat(decisions(buyer)).hasSizeGreaterThanOrEqualTo(kills);
+    assertOneEffectPerDecision(Step.NEVER, buyer);
+  }
+
+  private ChildProcess start(Step step, int orders, Databases.Database buyer) {
+    return ChildProcess.start(
+        Buyer.class,
+        Integer.toString(server.port()),
+        step.name(),
+        Integer.toString(orders),
+        buyer.url());
+  }
+
+  private void finish(Databases.Database buyer) throws InterruptedException {
+    Buyer survivor = new Buyer(Step.NEVER);
+    try (HikariDataSource pool = buyer.pool();
+        IntentWorker worker =
+            survivor.worker(
+                server.port(), PostgresIntentStore.on(pool), survivor.new ToDatabase(pool))) {
+      assertThat(worker.drain(PATIENCE.multipliedBy(4))).isTrue();
+    }
+  }
+
+  private static void assertOneEffectPerDecision(Step step, Databases.Database buyer) {
+    String effects = " FROM shop.orders WHERE name LIKE '%s %%'".formatted(step);
+    assertThat(shop.column("SELECT name" + effects))
+        .containsExactlyInAnyOrderElementsOf(decisions(buyer));
+    assertThat(buyer.column("SELECT DISTINCT order_id FROM buyer.answers"))
+        .containsExactlyInAnyOrderElementsOf(shop.column("SELECT id" + effects));
+    assertThat(buyer.column("SELECT key FROM idempotency_client.intents")).isEmpty();
+  }
+
+  private static List<String> decisions(Databases.Database buyer) {
+    return buyer.column("SELECT name FROM buyer.decisions");
+  }
+}
