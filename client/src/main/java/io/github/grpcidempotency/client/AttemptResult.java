@@ -7,6 +7,7 @@ import static io.github.grpcidempotency.proto.WireNames.KEY_PROHIBITED;
 import static io.github.grpcidempotency.proto.WireNames.KEY_REQUIRED;
 import static io.github.grpcidempotency.proto.WireNames.RECORD_UNREADABLE;
 import static io.github.grpcidempotency.proto.WireNames.REPLAY_DENIED;
+import static io.github.grpcidempotency.proto.WireNames.RESOURCE_GONE;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
@@ -40,7 +41,8 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
       Set.of(KEY_INVALID, KEY_REQUIRED, KEY_PROHIBITED, CALLER_REQUIRED);
 
   /** Refusals that tell of an answer on record. */
-  private static final Set<String> ANSWERED_BEFORE = Set.of(REPLAY_DENIED, RECORD_UNREADABLE);
+  private static final Set<String> ANSWERED_BEFORE =
+      Set.of(REPLAY_DENIED, RECORD_UNREADABLE, RESOURCE_GONE);
 
   /**
    * What gRPC itself never answers (statuscodes.md of gRPC core), nor once a call was sent: the

@@ -24,10 +24,11 @@ record KeyForm(KeyFormat format, String pattern) {
 
   private Optional<String> spelt(String key, String uuid4, boolean chosen) {
     return switch (format) {
-      case KEY_FORMAT_UNSPECIFIED, UUID, OPAQUE -> Optional.of(key);
-      case UUID4 -> Optional.of(uuid4);
-      case PATTERN -> Optional.of(key).filter(made -> chosen || Pattern.matches(pattern, made));
-      case SCHEDULE, UNRECOGNIZED -> Optional.of(key).filter(made -> chosen);
+      case KEY_FORMAT_UNSPECIFIED, KEY_FORMAT_UUID, KEY_FORMAT_OPAQUE -> Optional.of(key);
+      case KEY_FORMAT_UUID4 -> Optional.of(uuid4);
+      case KEY_FORMAT_PATTERN ->
+          Optional.of(key).filter(made -> chosen || Pattern.matches(pattern, made));
+      case KEY_FORMAT_SCHEDULE, UNRECOGNIZED -> Optional.of(key).filter(made -> chosen);
     };
   }
 }

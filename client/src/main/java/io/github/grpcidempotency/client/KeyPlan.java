@@ -40,7 +40,7 @@ sealed interface KeyPlan {
   KeyForm ANY_FORM = new KeyForm(KeyFormat.KEY_FORMAT_UNSPECIFIED, "");
 
   /** The form of AIP-155. */
-  KeyForm UUID4_FORM = new KeyForm(KeyFormat.UUID4, "");
+  KeyForm UUID4_FORM = new KeyForm(KeyFormat.KEY_FORMAT_UUID4, "");
 
   /** Returns a method's option; empty if it has none. */
   static Optional<Procedure> option(MethodDescriptor<?, ?> method) {
@@ -75,8 +75,8 @@ sealed interface KeyPlan {
     }
     Procedure declared = option.get();
     return switch (declared.getKeyPolicy()) {
-      case PROHIBITED, HANDLER_INTERNAL, UNRECOGNIZED -> new Nothing();
-      case KEY_POLICY_UNSPECIFIED, OPTIONAL, REQUIRED, DERIVED ->
+      case KEY_POLICY_PROHIBITED, KEY_POLICY_HANDLER_INTERNAL, UNRECOGNIZED -> new Nothing();
+      case KEY_POLICY_UNSPECIFIED, KEY_POLICY_OPTIONAL, KEY_POLICY_REQUIRED, KEY_POLICY_DERIVED ->
           declared.getKeySourcesCount() == 0
               ? new InHeader(
                   header,
@@ -126,8 +126,13 @@ sealed interface KeyPlan {
 
   private static boolean prohibitsKey(Procedure declared) {
     return switch (declared.getKeyPolicy()) {
-      case PROHIBITED -> true;
-      case KEY_POLICY_UNSPECIFIED, OPTIONAL, REQUIRED, DERIVED, HANDLER_INTERNAL, UNRECOGNIZED ->
+      case KEY_POLICY_PROHIBITED -> true;
+      case KEY_POLICY_UNSPECIFIED,
+          KEY_POLICY_OPTIONAL,
+          KEY_POLICY_REQUIRED,
+          KEY_POLICY_DERIVED,
+          KEY_POLICY_HANDLER_INTERNAL,
+          UNRECOGNIZED ->
           false;
     };
   }

@@ -52,11 +52,13 @@ public final class Reply<T> {
   private static final Metadata.Key<String> REPLAYED = ascii(WireNames.REPLAYED);
   private static final Metadata.Key<String> OPERATION = ascii(WireNames.OPERATION);
   private static final Metadata.Key<String> EXPIRES = ascii(WireNames.EXPIRES);
+  private static final Metadata.Key<String> RECONSTRUCTED = ascii(WireNames.RECONSTRUCTED);
   private static final Metadata.Key<String> OMITTED = ascii(WireNames.OMITTED);
 
   private final T response;
   private final Optional<Status> status;
   private final boolean replayed;
+  private final boolean reconstructed;
   private final Optional<UUID> operationId;
   private final Optional<Instant> expires;
   private final Set<String> omittedFields;
@@ -65,6 +67,7 @@ public final class Reply<T> {
     this.response = response;
     this.status = Optional.ofNullable(trailers.get(STATUS)).map(Status::of);
     this.replayed = "true".equals(trailers.get(REPLAYED));
+    this.reconstructed = "true".equals(trailers.get(RECONSTRUCTED));
     this.operationId = Optional.ofNullable(trailers.get(OPERATION)).flatMap(Reply::uuid);
     this.expires = Optional.ofNullable(trailers.get(EXPIRES)).flatMap(Reply::instant);
     this.omittedFields =
@@ -138,6 +141,14 @@ public final class Reply<T> {
     return replayed;
   }
 
+  /**
+   * Returns whether the server has made the response of a replay from its resource as that is now,
+   * because it does not record the response itself.
+   */
+  public boolean reconstructed() {
+    return reconstructed;
+  }
+
   /** Returns the id of the server's record of the operation. */
   public Optional<UUID> operationId() {
     return operationId;
@@ -159,10 +170,11 @@ public final class Reply<T> {
   /** Returns all but the response, which may be secret. */
   @Override
   public String toString() {
-    return "Reply[status=%s, replayed=%s, operationId=%s, expires=%s, omittedFields=%s]"
+    return "Reply[status=%s, replayed=%s, reconstructed=%s, operationId=%s, expires=%s, omittedFields=%s]"
         .formatted(
             status.map(Enum::name).orElse("none"),
             replayed,
+            reconstructed,
             operationId.map(UUID::toString).orElse("none"),
             expires.map(Instant::toString).orElse("none"),
             omittedFields);

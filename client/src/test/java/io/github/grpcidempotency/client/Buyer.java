@@ -10,6 +10,7 @@ import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
@@ -30,7 +31,7 @@ import java.util.concurrent.CountDownLatch;
  * A client service that decides to order something, and stops for ever at the step it is told, to
  * be killed there. Run as a process of its own; what it does without stopping, a test does as well.
  */
-final class Buyer {
+final class Buyer implements AutoCloseable {
   /** Where it can be killed. */
   enum Step {
     BEFORE_COMMIT,
@@ -46,31 +47,61 @@ final class Buyer {
   private static final Duration LEASE = Duration.ofSeconds(1);
 
   private final Step step;
+  private final ManagedChannel channel;
 
-  Buyer(Step step) {
+  Buyer(Step step, int port) {
     this.step = step;
+    this.channel =
+        NettyChannelBuilder.forAddress("localhost", port)
+            .usePlaintext()
+            .intercept(new Stopping())
+            .build();
   }
 
   /**
-   * Runs until it is killed: with the server's port, the step, a count of orders, and a JDBC URL or
-   * a file.
+   * Runs buyers until they are killed: with the server's port, a count of orders, and for each
+   * buyer its step and a JDBC URL or a file.
    */
   public static void main(String[] arguments) throws Exception {
     int port = Integer.parseInt(arguments[0]);
-    Buyer buyer = new Buyer(Step.valueOf(arguments[1]));
-    int orders = Integer.parseInt(arguments[2]);
-    if (arguments[3].startsWith("jdbc:")) {
-      buyer.orderFromDatabase(port, orders, Databases.pool(arguments[3]));
-    } else {
-      buyer.orderFromFile(port, orders, Path.of(arguments[3]));
+    int orders = Integer.parseInt(arguments[1]);
+    for (int i = 2; i < arguments.length; i += 2) {
+      Buyer buyer = new Buyer(Step.valueOf(arguments[i]), port);
+      String place = arguments[i + 1];
+      new Thread(() -> buyer.run(orders, place)).start();
     }
     new CountDownLatch(1).await();
   }
 
-  @SuppressWarnings("MustBeClosedChecker")
-  private void orderFromDatabase(int port, int orders, HikariDataSource pool) throws SQLException {
+  @SuppressWarnings("SystemOut") // the test that started this process reads it
+  private void run(int orders, String place) {
+    try {
+      if (place.startsWith("jdbc:")) {
+        orderFromDatabase(orders, pool(place));
+      } else {
+        orderFromFile(orders, Path.of(place));
+      }
+    } catch (SQLException | IOException failure) {
+      System.out.println(failure);
+      Runtime.getRuntime().halt(1);
+    }
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
+  }
+
+  private static HikariDataSource pool(String url) {
+    HikariDataSource pool = new HikariDataSource();
+    pool.setJdbcUrl(url);
+    pool.setMinimumIdle(0);
+    return pool;
+  }
+
+  private void orderFromDatabase(int orders, HikariDataSource pool) throws SQLException {
     PostgresIntentStore intents = PostgresIntentStore.on(pool);
-    IntentWorker worker = worker(port, intents, new ToDatabase(pool));
+    IntentWorker worker = worker(intents, new ToDatabase(pool));
     if (step == Step.NEVER) {
       worker.start();
     }
@@ -89,9 +120,9 @@ final class Buyer {
     IntentWorker unused = worker.start();
   }
 
-  private void orderFromFile(int port, int orders, Path file) throws IOException {
+  private void orderFromFile(int orders, Path file) throws IOException {
     FileIntentStore intents = FileIntentStore.open(file);
-    IntentWorker worker = worker(port, intents, new ToFile(answers(file)));
+    IntentWorker worker = worker(intents, new ToFile(answers(file)));
     if (step == Step.NEVER) {
       worker.start();
     }
@@ -115,12 +146,7 @@ final class Buyer {
   }
 
   /** Returns a worker on the server's order method. */
-  IntentWorker worker(int port, IntentStore intents, IntentCallback<Order> callback) {
-    Channel channel =
-        NettyChannelBuilder.forAddress("localhost", port)
-            .usePlaintext()
-            .intercept(new Stopping())
-            .build();
+  IntentWorker worker(IntentStore intents, IntentCallback<Order> callback) {
     return IntentWorker.builder(intents)
         .method(
             "shop",

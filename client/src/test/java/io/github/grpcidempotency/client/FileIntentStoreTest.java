@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
+import io.github.grpcidempotency.fault.ServerProcess;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -191,8 +192,8 @@ class FileIntentStoreTest {
   @Test
   void anotherProcessIsKeptOutToo() throws IOException {
     try (FileIntentStore intents = open();
-        ChildProcess other =
-            ChildProcess.start(Buyer.class, "1", "NEVER", "0", file().toString())) {
+        ServerProcess other =
+            ServerProcess.start(Buyer.class, "1", "0", "NEVER", file().toString())) {
       assertThat(intents.hasAny(ROUTES)).isFalse();
       assertThatThrownBy(() -> other.awaitLine("never"))
           .hasMessageContaining("is in use by another process");

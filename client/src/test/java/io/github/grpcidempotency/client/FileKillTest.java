@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.client.Buyer.Step;
+import io.github.grpcidempotency.fault.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.EnumMap;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -39,15 +39,17 @@ class FileKillTest {
     this.home = home;
   }
 
-  /** Kills all at their steps at first: JVMs are slow to start. */
+  /** One process has a tool at every step, and is killed once. */
   @BeforeAll
   void killOneAtEveryStep() throws IOException {
     server.holdHandlers(Step.DURING_CALL.name());
-    Map<Step, ChildProcess> clients = new EnumMap<>(Step.class);
-    for (Step step : EnumSet.complementOf(EnumSet.of(Step.NEVER))) {
-      clients.put(step, start(step, 1, file(step)));
+    try (ServerProcess tools = start(1, EnumSet.complementOf(EnumSet.of(Step.NEVER)))) {
+      for (Step step : EnumSet.complementOf(EnumSet.of(Step.NEVER, Step.DURING_CALL))) {
+        assertThat(tools.awaitLine("at " + step)).isEmpty();
+      }
+      await().atMost(PATIENCE).until(() -> server.waiting() == 1);
+      tools.kill();
     }
-    clients.forEach(this::killAt);
     server.letHandlersGo();
   }
 
@@ -76,20 +78,11 @@ class FileKillTest {
     killAtRandom(100, 10_000);
   }
 
-  private void killAt(Step step, ChildProcess client) {
-    if (step == Step.DURING_CALL) {
-      await().atMost(PATIENCE).until(() -> server.waiting() == 1);
-    } else {
-      client.awaitLine("at " + step);
-    }
-    client.kill();
-  }
-
   private void killAtRandom(int kills, int orders) throws Exception {
     Path file = file(Step.NEVER);
     for (int i = 0; i < kills; i++) {
       int before = decisions(file).size();
-      try (ChildProcess client = start(Step.NEVER, orders, file)) {
+      try (ServerProcess client = start(orders, EnumSet.of(Step.NEVER))) {
         await().atMost(PATIENCE).until(() -> decisions(file).size() > before);
         TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(500));
         client.kill();
@@ -106,20 +99,20 @@ class FileKillTest {
     assertEveryEffectAnswered(Step.NEVER);
   }
 
-  private ChildProcess start(Step step, int orders, Path file) {
-    return ChildProcess.start(
-        Buyer.class,
-        Integer.toString(server.port()),
-        step.name(),
-        Integer.toString(orders),
-        file.toString());
+  private ServerProcess start(int orders, Set<Step> steps) throws IOException {
+    List<String> arguments = new ArrayList<>();
+    arguments.add(Integer.toString(server.port()));
+    arguments.add(Integer.toString(orders));
+    for (Step step : steps) {
+      arguments.addAll(List.of(step.name(), file(step).toString()));
+    }
+    return ServerProcess.start(Buyer.class, arguments.toArray(String[]::new));
   }
 
   private void finish(Path file) throws Exception {
-    Buyer survivor = new Buyer(Step.NEVER);
-    try (FileIntentStore intents = FileIntentStore.open(file);
-        IntentWorker worker =
-            survivor.worker(server.port(), intents, survivor.new ToFile(Buyer.answers(file)))) {
+    try (Buyer survivor = new Buyer(Step.NEVER, server.port());
+        FileIntentStore intents = FileIntentStore.open(file);
+        IntentWorker worker = survivor.worker(intents, survivor.new ToFile(Buyer.answers(file)))) {
       assertThat(worker.drain(PATIENCE.multipliedBy(4))).isTrue();
     }
   }

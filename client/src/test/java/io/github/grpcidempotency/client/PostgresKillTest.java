@@ -5,7 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.client.Buyer.Step;
+import io.github.grpcidempotency.fault.ServerProcess;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
@@ -31,16 +33,20 @@ class PostgresKillTest {
   private final ShopServer server = new ShopServer(shop);
   private final Map<Step, Databases.Database> buyers = new EnumMap<>(Step.class);
 
-  /** Kills all at their steps at first: JVMs are slow to start, and leases to end. */
+  /** One process has a client at every step, and is killed once. */
   @BeforeAll
   void killOneAtEveryStep() {
     server.holdHandlers(Step.DURING_CALL.name());
-    Map<Step, ChildProcess> clients = new EnumMap<>(Step.class);
     for (Step step : EnumSet.complementOf(EnumSet.of(Step.NEVER))) {
       buyers.put(step, Databases.buyer());
-      clients.put(step, start(step, 1, buyers.get(step)));
     }
-    clients.forEach(this::killAt);
+    try (ServerProcess clients = start(1, buyers)) {
+      for (Step step : EnumSet.complementOf(EnumSet.of(Step.NEVER, Step.DURING_CALL))) {
+        assertThat(clients.awaitLine("at " + step)).isEmpty();
+      }
+      await().atMost(PATIENCE).until(() -> server.waiting() == 1);
+      clients.kill();
+    }
     server.letHandlersGo();
   }
 
@@ -72,21 +78,12 @@ class PostgresKillTest {
     killAtRandom(100, 10_000);
   }
 
-  private void killAt(Step step, ChildProcess client) {
-    if (step == Step.DURING_CALL) {
-      await().atMost(PATIENCE).until(() -> server.waiting() == 1);
-    } else {
-      client.awaitLine("at " + step);
-    }
-    client.kill();
-  }
-
   private void killAtRandom(int kills, int orders) throws InterruptedException {
     Databases.Database buyer = Databases.buyer();
     for (int i = 0; i < kills; i++) {
       int before = decisions(buyer).size();
-      try (ChildProcess one = start(Step.NEVER, orders, buyer);
-          ChildProcess two = start(Step.NEVER, orders, buyer)) {
+      try (ServerProcess one = start(orders, Map.of(Step.NEVER, buyer));
+          ServerProcess two = start(orders, Map.of(Step.NEVER, buyer))) {
         await().atMost(PATIENCE).until(() -> decisions(buyer).size() > before);
         TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(500));
         one.kill();
@@ -98,21 +95,19 @@ class PostgresKillTest {
     assertOneEffectPerDecision(Step.NEVER, buyer);
   }
 
-  private ChildProcess start(Step step, int orders, Databases.Database buyer) {
-    return ChildProcess.start(
-        Buyer.class,
-        Integer.toString(server.port()),
-        step.name(),
-        Integer.toString(orders),
-        buyer.url());
+  private ServerProcess start(int orders, Map<Step, Databases.Database> at) {
+    List<String> arguments = new ArrayList<>();
+    arguments.add(Integer.toString(server.port()));
+    arguments.add(Integer.toString(orders));
+    at.forEach((step, database) -> arguments.addAll(List.of(step.name(), database.url())));
+    return ServerProcess.start(Buyer.class, arguments.toArray(String[]::new));
   }
 
-  private void finish(Databases.Database buyer) throws InterruptedException {
-    Buyer survivor = new Buyer(Step.NEVER);
-    try (HikariDataSource pool = buyer.pool();
+  private void finish(Databases.Database database) throws InterruptedException {
+    try (Buyer survivor = new Buyer(Step.NEVER, server.port());
+        HikariDataSource pool = database.pool();
         IntentWorker worker =
-            survivor.worker(
-                server.port(), PostgresIntentStore.on(pool), survivor.new ToDatabase(pool))) {
+            survivor.worker(PostgresIntentStore.on(pool), survivor.new ToDatabase(pool))) {
       assertThat(worker.drain(PATIENCE.multipliedBy(4))).isTrue();
     }
   }

@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.client;
 
-import io.github.grpcidempotency.testing.PublicApi;
+import io.github.grpcidempotency.test.PublicApi;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 

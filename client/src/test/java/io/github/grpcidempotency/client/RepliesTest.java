@@ -112,6 +112,7 @@ class RepliesTest {
       assertThat(reply.response().getName()).isEqualTo("tea");
       assertThat(reply.status()).isEmpty();
       assertThat(reply.replayed()).isFalse();
+      assertThat(reply.reconstructed()).isFalse();
       assertThat(reply.operationId()).isEmpty();
       assertThat(reply.expires()).isEmpty();
       assertThat(reply.omittedFields()).isEmpty();
@@ -125,6 +126,7 @@ class RepliesTest {
     trailers.put(ascii("idempotency-operation"), "no uuid");
     trailers.put(ascii("idempotency-expires"), "soon");
     trailers.put(ascii("idempotency-replayed"), "maybe");
+    trailers.put(ascii("idempotency-reconstructed"), "true");
 
     Reply<String> reply = Reply.of("secret", trailers);
 
@@ -132,6 +134,7 @@ class RepliesTest {
     assertThat(reply.operationId()).isEmpty();
     assertThat(reply.expires()).isEmpty();
     assertThat(reply.replayed()).isFalse();
+    assertThat(reply.reconstructed()).isTrue();
     assertThat(reply).asString().contains("PROCESSING").doesNotContain("secret");
   }
 

@@ -271,7 +271,8 @@ class RetryingCallerTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {WireNames.REPLAY_DENIED, WireNames.RECORD_UNREADABLE})
+  @ValueSource(
+      strings = {WireNames.REPLAY_DENIED, WireNames.RECORD_UNREADABLE, WireNames.RESOURCE_GONE})
   void anAnswerThatMayNotBeShownTellsThatThereIsOne(String reason) {
     assertThat(failWith(Code.PERMISSION_DENIED, reason).outcome()).isEqualTo(Outcome.EXECUTED);
   }
