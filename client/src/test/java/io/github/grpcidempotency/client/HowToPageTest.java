@@ -1,0 +1,181 @@
+package io.github.grpcidempotency.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.client.testing.v1.Order;
+import io.github.grpcidempotency.client.testing.v1.OrderRequest;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the page "write a client" shows is cut from here, and runs. */
+class HowToPageTest {
+  private static final Path PAGE = Path.of("..", "docs", "how-to", "write-a-client.md");
+  private static final Path SOURCE =
+      Path.of("src/test/java/io/github/grpcidempotency/client/HowToPageTest.java");
+  private static final Pattern SNIPPET =
+      Pattern.compile("^```java\\R(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
+
+  private static final Databases.Database shop = Databases.shop();
+  private static final Databases.Database buyer = Databases.buyer();
+
+  private final Path home;
+  private final ShopServer server = new ShopServer(shop);
+  private final HikariDataSource pool = buyer.pool();
+  private final String target = "localhost:" + server.port();
+  private final List<String> heard = new ArrayList<>();
+  private final OrderRequest request = OrderRequest.newBuilder().setName("tea").build();
+
+  HowToPageTest(@TempDir Path home) {
+    this.home = home;
+  }
+
+  @AfterEach
+  void close() {
+    server.close();
+    pool.close();
+  }
+
+  @Test
+  void everySnippetOfThePageIsCutFromHere() throws Exception {
+    String source = withoutIndentation(Files.readString(SOURCE));
+    List<String> snippets =
+        SNIPPET.matcher(Files.readString(PAGE)).results().map(found -> found.group(1)).toList();
+
+    assertThat(snippets).hasSizeGreaterThan(5);
+    assertThat(snippets)
+        .allSatisfy(snippet -> assertThat(source).contains(withoutIndentation(snippet)));
+  }
+
+  @Test
+  void keysRetriesAndRepliesWorkAsShown() throws Exception {
+    ManagedChannel channel =
+        Grpc.newChannelBuilder(target, InsecureChannelCredentials.create())
+            .intercept(IdempotencyClientInterceptor.create()) // before all other interceptors
+            .defaultServiceConfig(ServiceConfigs.of(OrderServiceGrpc.getServiceDescriptor()))
+            .build();
+    OrderServiceBlockingStub stub = OrderServiceGrpc.newBlockingStub(channel);
+
+    Intent intent = Intent.create(); // when the user decides
+    Order order = intent.on(stub).createOrder(request);
+    assertThat(order.getName()).isEqualTo("tea");
+
+    Reply<Order> reply = Reply.blocking(intent.on(stub), orders -> orders.createOrder(request));
+    if (reply.replayed()) {
+      heard.add("done before, as operation " + reply.operationId().orElseThrow());
+    }
+    assertThat(heard).hasSize(1);
+
+    patiently(stub, intent);
+    assertThat(heard).hasSize(2);
+    channel.shutdownNow();
+  }
+
+  private void patiently(OrderServiceBlockingStub stub, Intent intent) {
+    RetryingCaller caller = RetryingCaller.builder().within(Duration.ofHours(2)).build();
+    try {
+      Reply<Order> reply =
+          caller.call(intent.on(stub), OrderServiceGrpc.getCreateOrderMethod(), request);
+      heard.add(reply.response().getId());
+    } catch (CallFailedException failure) {
+      switch (failure.outcome()) {
+        case NEVER_EXECUTED -> heard.add("nothing has happened: buy elsewhere");
+        case EXECUTED -> heard.add("the shop says no: " + failure.getStatus().getDescription());
+        case UNKNOWN -> heard.add("to be asked again, with " + failure.intent());
+      }
+    }
+  }
+
+  @Test
+  void intentsInADatabaseWorkAsShown() throws Exception {
+    PostgresIntentStore intents = PostgresIntentStore.on(pool);
+    ManagedChannel channel = server.channel(builder -> builder);
+    OrderServiceBlockingStub stub = OrderServiceGrpc.newBlockingStub(channel);
+
+    IntentWorker worker =
+        IntentWorker.builder(intents)
+            .method("shop", stub, OrderServiceGrpc.getCreateOrderMethod(), new Orders())
+            .build()
+            .start();
+
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      markAsDecided(connection);
+      intents.write(connection, "shop", OrderServiceGrpc.getCreateOrderMethod(), request);
+      connection.commit();
+    }
+    worker.wake();
+
+    await().until(() -> buyer.column("SELECT order_id FROM buyer.answers").size() == 1);
+    worker.close();
+  }
+
+  @Test
+  void intentsInAFileWorkAsShown() throws Exception {
+    ManagedChannel channel = server.channel(builder -> builder);
+    OrderServiceBlockingStub stub = OrderServiceGrpc.newBlockingStub(channel);
+
+    try (FileIntentStore intents = FileIntentStore.open(home.resolve("orders"));
+        IntentWorker worker =
+            IntentWorker.builder(intents)
+                .method("shop", stub, OrderServiceGrpc.getCreateOrderMethod(), new Orders())
+                .build()) {
+      intents.write("shop", OrderServiceGrpc.getCreateOrderMethod(), request);
+      boolean all = worker.drain(Duration.ofMinutes(5)); // this one, and what earlier runs left
+      assertThat(all).isTrue();
+    }
+    assertThat(Files.size(home.resolve("orders"))).isPositive();
+  }
+
+  /** Notes the answers in the client's database. */
+  private final class Orders implements IntentCallback<Order> {
+    @Override
+    public void answered(Intent intent, Reply<Order> reply) throws SQLException {
+      noteOnce(intent.toString(), reply.response().getId());
+    }
+
+    @Override
+    public void failed(Intent intent, CallFailedException failure) throws SQLException {
+      noteOnce(intent.toString(), "failed: " + failure.outcome());
+    }
+  }
+
+  private void noteOnce(String key, String orderId) throws SQLException {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(
+          """
+          INSERT INTO buyer.answers SELECT '%1$s', '%2$s'
+           WHERE NOT EXISTS (SELECT FROM buyer.answers WHERE key = '%1$s')
+          """
+              .formatted(key, orderId));
+    }
+  }
+
+  private static void markAsDecided(Connection connection) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute("INSERT INTO buyer.decisions VALUES ('tea')");
+    }
+  }
+
+  private static String withoutIndentation(String text) {
+    return text.lines().map(String::strip).collect(Collectors.joining("\n"));
+  }
+}
