@@ -69,7 +69,7 @@ class FileKillTest {
 
   @Test
   void killsAtAnyTimeLeaveOneEffectPerIntent() throws Exception {
-    killAtRandom(2, 50);
+    killAtRandom(1, 50);
   }
 
   @Test

@@ -69,7 +69,7 @@ class PostgresKillTest {
 
   @Test
   void killsAtAnyTimeLeaveOneEffectPerDecision() throws InterruptedException {
-    killAtRandom(2, 50);
+    killAtRandom(1, 50);
   }
 
   @Test
