@@ -6,19 +6,19 @@ public enum UnprotectedCause {
    * The key's caller is unknown: the call is unauthenticated, or authentication runs after this
    * interceptor.
    */
-  NO_CALLER("nobody is known whose key it is; does authentication run before idempotency?"),
+  NO_CALLER("the caller is not known; does authentication run before idempotency?"),
   /** The store has an outage, and the procedure fails open. */
-  FAILED_OPEN("its store is out, and it fails open"),
+  FAILED_OPEN("the store has an outage, and the procedure fails open"),
   /**
    * The procedure is transactional, but its handler answered without using the claim's transaction.
    * What it wrote elsewhere is not rolled back with the record.
    */
-  TRANSACTION_NOT_TAKEN("its handler has not written through the claim's transaction"),
+  TRANSACTION_NOT_TAKEN("the handler has not used the claim's transaction"),
   /**
    * Another idempotency interceptor already handles the call. This one does nothing, because it
    * would meet the first one's claim.
    */
-  REGISTERED_TWICE("an idempotency interceptor guards it already; register one only");
+  REGISTERED_TWICE("another idempotency interceptor handles it already; register only one");
 
   private final String words;
 

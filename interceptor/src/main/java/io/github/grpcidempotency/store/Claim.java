@@ -5,15 +5,15 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * The right to run one operation, and the duty to settle it. Every method names this ownership's
- * fencing token, so that an owner who lost its lease touches nothing of its successor's.
+ * The right to run one operation, and the duty to settle it. Every method passes the fencing token,
+ * so an owner that has lost its lease cannot change what its successor has.
  *
  * <p>Methods block on the store. They are thread-safe, but a claim is settled once.
  */
 public interface Claim {
   /** Whether a settlement took effect. */
   enum Settled {
-    /** The record says so. */
+    /** It took effect. */
     DONE,
     /** Another owner has the key, or the record is gone. Nothing changed. */
     LOST,
@@ -46,8 +46,8 @@ public interface Claim {
   }
 
   /**
-   * Records the answer. Repeating it after a failure is safe: a record that this claim has already
-   * completed says {@link Settled#DONE} again and is not changed.
+   * Records the answer. Repeating it after a failure is safe: for a record that this claim has
+   * completed already, it returns {@link Settled#DONE} again and changes nothing.
    *
    * @throws StoreException if it is not known whether the answer was recorded
    * @throws TransactionMisuseException if the handler has misused the claim's transaction
@@ -63,7 +63,7 @@ public interface Claim {
 
   /**
    * Marks the outcome as unknown: the reservation stays until its lease ends. A transaction is
-   * rolled back, and its outcome known.
+   * rolled back instead: its outcome is known.
    *
    * @throws StoreException if it is not known whether the mark was made
    */

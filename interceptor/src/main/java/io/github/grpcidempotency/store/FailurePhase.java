@@ -4,10 +4,10 @@ package io.github.grpcidempotency.store;
 public enum FailurePhase {
   /** Nothing of a claim was done: it was not sent, or the store answered it with an error. */
   NOTHING_SENT,
-  /** A claim was sent and its answer lost: whose the key is now, nobody knows. */
+  /** A claim was sent and its answer was lost: nobody knows who owns the key now. */
   ANSWER_LOST,
-  /** Somebody was seen to have the key. */
+  /** The store has seen that somebody owns the key. */
   ROW_SEEN,
-  /** The handler has run; what failed was to record how it ended. */
+  /** The handler has run, and recording how it ended failed. */
   HANDLER_DONE
 }

@@ -44,12 +44,11 @@ public interface IdempotencyStore {
   Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure);
 
   /**
-   * Lets the retention of a record begin anew, for a request that is about to be answered with it,
-   * unless a tenth of it has not passed yet. Asked for procedures only whose records are retained
-   * from their last replay.
+   * Restarts the retention of a record that is about to be replayed, unless less than a tenth of it
+   * has passed. Called only for procedures whose records are retained from their last replay.
    *
    * @return until when the record answers retries now
-   * @throws StoreException if the store failed; the record is as good as before
+   * @throws StoreException if the store failed; the record keeps its old retention
    */
   Instant retain(ClaimRequest request, ClaimResult.Recorded recorded);
 

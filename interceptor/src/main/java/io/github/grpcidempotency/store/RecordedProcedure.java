@@ -7,9 +7,9 @@ import io.github.grpcidempotency.procedure.StatusResolver;
 import java.util.Optional;
 
 /**
- * What a store is told of a procedure. Everything else about it, a store need not know.
+ * What a store knows about a procedure, and all that it needs to know.
  *
- * @param name what records call it
+ * @param name the procedure's name in records
  * @param resourceType the kind of resource that its answers name, for a store that keeps references
  * @param statusResolver tells how far the work behind an answer has come. A store that knows a
  *     resolver of this very type may ask it together with the record; it leaves all others alone
@@ -25,7 +25,7 @@ public record RecordedProcedure(
     boolean awaited,
     boolean sameDatabase) {
 
-  /** Returns what a store is told of a procedure. */
+  /** Returns what a store knows about a procedure. */
   public static RecordedProcedure of(Procedure procedure) {
     return new RecordedProcedure(
         procedure.name(),

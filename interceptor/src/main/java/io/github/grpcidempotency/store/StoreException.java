@@ -3,8 +3,9 @@ package io.github.grpcidempotency.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store could not do what it was asked to. Whether it was done all the same, its {@link #phase()}
- * tells; a store that does not know says nothing of it, and then no call runs unguarded.
+ * A store could not do what it was asked to, or does not know whether it did. The {@link #phase()}
+ * says how far the call had come. A store that cannot tell uses the constructor without a phase: no
+ * call then runs unguarded.
  */
 public final class StoreException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -12,7 +13,7 @@ public final class StoreException extends RuntimeException {
   private final FailurePhase phase;
   private final FailureCause failureCause;
 
-  /** Makes a failure of which nothing is known: the operation may have been done. */
+  /** Makes a failure about which nothing is known: the operation may have been done. */
   public StoreException(String message, @Nullable Throwable cause) {
     this(message, cause, FailurePhase.ANSWER_LOST, FailureCause.OTHER);
   }

@@ -1,20 +1,20 @@
 package io.github.grpcidempotency.store;
 
 /**
- * A transaction that a store has opened for a handler. What a handler can do with it, the store's
- * own module knows. A claim's transaction is ended by settling the claim.
+ * A transaction that a store has opened for a handler. The store's own module says what a handler
+ * can do with it. Settling the claim ends its transaction.
  */
 public interface StoreTransaction {
   /** Returns whether the handler has ever taken the transaction, to write through it. */
   boolean isTaken();
 
-  /** Lets {@link #commit}, or the claim's settlement, roll back. It cannot be taken back. */
+  /** Makes {@link #commit}, or the claim's settlement, roll back. This cannot be undone. */
   void setRollbackOnly();
 
   /**
    * Commits.
    *
-   * @return {@code DONE}, or {@code ROLLED_BACK} if the store refused, or was told to
+   * @return {@code DONE}, or {@code ROLLED_BACK} if the store refused, or rollback-only is set
    * @throws StoreException if it is not known whether it was committed
    * @throws TransactionMisuseException if the handler has ended it itself
    */

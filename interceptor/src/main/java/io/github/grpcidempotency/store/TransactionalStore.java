@@ -18,9 +18,9 @@ public interface TransactionalStore extends IdempotencyStore {
   void verifyTransactions();
 
   /**
-   * Opens a transaction for the call that runs, or says what is recorded. What is in flight
-   * elsewhere need not tell its request or its procedure. What a crashed server has left of a
-   * reservation is cleared away if it was for the same request.
+   * Opens a transaction for a call, or returns what is recorded or runs. The result for a running
+   * call may leave out its request and procedure. A reservation that a crashed server has left for
+   * the same request is deleted.
    *
    * @throws StoreException if the store failed; it says how far the claim had come, and why
    */

@@ -1,6 +1,6 @@
 /**
- * What the algorithm needs of a database, and no more: claim, settle, renew. One contract test
- * holds every store to the same behaviour. No gRPC, no SQL.
+ * What the algorithm needs from a database, and no more: claim, settle, renew. One contract test
+ * checks that all stores behave the same. No gRPC, no SQL.
  */
 @NullMarked
 package io.github.grpcidempotency.store;

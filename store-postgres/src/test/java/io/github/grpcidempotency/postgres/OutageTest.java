@@ -59,7 +59,7 @@ class OutageTest {
             .anyMatch(
                 line ->
                     line.contains(
-                        "CreateOther: a call with a key is not protected: its store is out"));
+                        "CreateOther: a call with a key is not protected: the store has an outage"));
       }
       Reply refused =
           await()
