@@ -44,10 +44,7 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
   private static final Set<String> ANSWERED_BEFORE =
       Set.of(REPLAY_DENIED, RECORD_UNREADABLE, RESOURCE_GONE);
 
-  /**
-   * What gRPC itself never answers (statuscodes.md of gRPC core), nor once a call was sent: the
-   * service's own answers.
-   */
+  /** What gRPC itself never answers (statuscodes.md of gRPC core): the service's own answers. */
   private static final Set<Status.Code> OF_THE_SERVICE =
       Set.of(
           Status.Code.INVALID_ARGUMENT,
@@ -55,9 +52,14 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
           Status.Code.ALREADY_EXISTS,
           Status.Code.FAILED_PRECONDITION,
           Status.Code.OUT_OF_RANGE,
-          Status.Code.DATA_LOSS,
-          Status.Code.PERMISSION_DENIED,
-          Status.Code.UNAUTHENTICATED);
+          Status.Code.DATA_LOSS);
+
+  /**
+   * The same for a call that was sent, unless an earlier attempt had passed where this one was
+   * stopped: a token may have run out in between.
+   */
+  private static final Set<Status.Code> OF_ITS_AUTHENTICATION =
+      Set.of(Status.Code.PERMISSION_DENIED, Status.Code.UNAUTHENTICATED);
 
   /** What is worth another attempt although the server names no time for it. */
   private static final Set<Status.Code> RETRYABLE =
@@ -81,17 +83,22 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
     if (!sent()) {
       return sentBefore ? Outcome.UNKNOWN : Outcome.NEVER_EXECUTED;
     }
+    boolean onlyOne = streams == 1 && !sentBefore;
     Optional<String> reason = reason();
     if (reason.isEmpty()) {
-      return OF_THE_SERVICE.contains(status.getCode()) ? Outcome.EXECUTED : Outcome.UNKNOWN;
+      return isOfTheService(onlyOne) ? Outcome.EXECUTED : Outcome.UNKNOWN;
     }
     if (ANSWERED_BEFORE.contains(reason.get())) {
       return Outcome.EXECUTED;
     }
-    boolean onlyOne = streams == 1 && !sentBefore;
     return onlyOne && AHEAD_OF_HANDLER.contains(reason.get())
         ? Outcome.NEVER_EXECUTED
         : Outcome.UNKNOWN;
+  }
+
+  private boolean isOfTheService(boolean onlyOne) {
+    return OF_THE_SERVICE.contains(status.getCode())
+        || (onlyOne && OF_ITS_AUTHENTICATION.contains(status.getCode()));
   }
 
   /**

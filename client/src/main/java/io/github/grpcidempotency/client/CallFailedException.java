@@ -39,9 +39,6 @@ public final class CallFailedException extends StatusRuntimeException {
     this.intent = intent;
     this.outcome = outcome;
     this.attempts = attempts;
-    if (status.getCause() != null && getCause() == null) {
-      initCause(status.getCause());
-    }
   }
 
   /** Returns the same, with this thread's stack, and the other's as its cause. */

@@ -258,6 +258,15 @@ class RetryingCallerTest {
     assertThat(fail(quick).outcome()).isEqualTo(Outcome.UNKNOWN);
   }
 
+  @Test
+  void aTokenThatRunsOutBetweenAttemptsTellsNothingOfTheFirst() {
+    server.answering(Answer.of(Status.UNAVAILABLE), Answer.of(Status.UNAUTHENTICATED));
+    assertThat(fail(quick).outcome()).isEqualTo(Outcome.UNKNOWN);
+
+    server.answering(Answer.of(Status.UNAUTHENTICATED));
+    assertThat(fail(quick).outcome()).isEqualTo(Outcome.EXECUTED);
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
