@@ -21,7 +21,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -182,6 +185,32 @@ class PostgresIntentStoreTest {
     assertThat(orders()).containsExactlyInAnyOrderElementsOf(names);
     assertThat(server.keys()).hasSize(200).doesNotHaveDuplicates();
     assertThat(collected.answers()).hasSize(200);
+  }
+
+  @Test
+  void whatManyTakeAtOnceEachIsTakenByOne() throws Exception {
+    for (int i = 0; i < 300; i++) {
+      write("order " + i);
+    }
+    List<Intent> taken = new CopyOnWriteArrayList<>();
+    List<CompletableFuture<Void>> takers = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      takers.add(
+          CompletableFuture.runAsync(
+              () -> {
+                while (taken.size() < 300) {
+                  intents
+                      .take(ROUTES, 3, Duration.ofMinutes(1))
+                      .forEach(one -> taken.add(one.intent()));
+                }
+              },
+              command -> new Thread(command).start()));
+    }
+    for (CompletableFuture<Void> taker : takers) {
+      taker.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    assertThat(taken).hasSize(300).doesNotHaveDuplicates();
   }
 
   @Test
