@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.key;
 
+import io.github.grpcidempotency.internal.id.HashedUuid;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -31,11 +32,6 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
    */
   public static final UUID SUBJECT_NAMESPACE =
       UUID.fromString("8036a28e-4530-5851-817c-a01c0b249c17");
-
-  private static final long VERSION_MASK = 0xF000L;
-  private static final long VERSION_5 = 0x5000L;
-  private static final long VARIANT_MASK = 0xC000_0000_0000_0000L;
-  private static final long VARIANT = 0x8000_0000_0000_0000L;
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._~-]{0,62}");
 
@@ -118,9 +114,7 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
             .putLong(namespace.getLeastSignificantBits())
             .flip());
     digest.update(name);
-    ByteBuffer hash = ByteBuffer.wrap(digest.digest());
-    return new UUID(
-        (hash.getLong() & ~VERSION_MASK) | VERSION_5, (hash.getLong() & ~VARIANT_MASK) | VARIANT);
+    return HashedUuid.of(digest.digest(), 5);
   }
 
   private static MessageDigest sha1() {

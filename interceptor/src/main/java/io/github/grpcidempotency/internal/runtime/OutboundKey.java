@@ -2,9 +2,9 @@ package io.github.grpcidempotency.internal.runtime;
 
 import com.google.common.hash.Hasher;
 import com.google.common.hash.Hashing;
+import io.github.grpcidempotency.internal.id.HashedUuid;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Procedure;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 
@@ -14,10 +14,6 @@ import java.util.UUID;
  */
 public final class OutboundKey {
   private static final String DOMAIN = "grpc-idempotency outbound key 1";
-  private static final long VERSION_MASK = 0xF000L;
-  private static final long VERSION_4 = 0x4000L;
-  private static final long VARIANT_MASK = 0xC000_0000_0000_0000L;
-  private static final long VARIANT = 0x8000_0000_0000_0000L;
 
   private OutboundKey() {}
 
@@ -30,10 +26,7 @@ public final class OutboundKey {
     put(hasher, key.stored());
     put(hasher, procedure.name());
     put(hasher, name);
-    ByteBuffer hash = ByteBuffer.wrap(hasher.hash().asBytes());
-    long most = (hash.getLong() & ~VERSION_MASK) | VERSION_4;
-    long least = (hash.getLong() & ~VARIANT_MASK) | VARIANT;
-    return new UUID(most, least);
+    return HashedUuid.of(hasher.hash().asBytes(), 4);
   }
 
   /** With its length in front, so that no two lists of texts are one sequence of bytes. */
