@@ -1,12 +1,10 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import java.util.Optional;
-import java.util.function.Function;
 import org.jdbi.v3.core.JdbiException;
 
 /** Finds what is recorded under a key, and writes nothing. What has expired is not found. */
@@ -30,14 +28,13 @@ final class RecordFinder {
    */
   Optional<ClaimResult> find() {
     try {
-      return find(sql.find(), outbox -> row -> outbox.statusOf(row.outboxStatus()));
+      return find(sql.find(), true);
     } catch (JdbiException failure) {
       if (!Failures.isConnected(failure) || !mayBeTheOutbox(Failures.causeOf(failure))) {
         throw failure;
       }
       // The outbox query is to blame if the statement does without it.
-      Optional<ClaimResult> found =
-          find(sql.findWithoutStatus(), outbox -> row -> IdempotencyStatus.PROCESSING);
+      Optional<ClaimResult> found = find(sql.findWithoutStatus(), false);
       database.statusUnknown(procedure, failure);
       return found;
     }
@@ -63,15 +60,13 @@ final class RecordFinder {
     };
   }
 
-  private Optional<ClaimResult> find(
-      String statement,
-      Function<OutboxStatusResolver, Function<RecordRow, IdempotencyStatus>> ask) {
+  private Optional<ClaimResult> find(String statement, boolean outboxAsked) {
     return run(statement, RecordRow::read)
         .filter(row -> !row.expired())
         .map(
             row ->
                 row.ended()
-                    ? row.recorded(row.status(procedure, outbox -> ask.apply(outbox).apply(row)))
+                    ? row.recorded(row.statusRead(procedure, outboxAsked))
                     : row.inFlight());
   }
 

@@ -92,6 +92,17 @@ record RecordRow(
         : new RecordedOutcome.Reference(resourceId);
   }
 
+  /**
+   * Returns what the outbox said of the resource as the row was read; empty if there is none.
+   *
+   * @param outboxAsked whether it was asked; if not, nothing is known
+   */
+  Optional<IdempotencyStatus> statusRead(RecordedProcedure asked, boolean outboxAsked) {
+    return status(
+        asked,
+        outbox -> outboxAsked ? outbox.statusOf(outboxStatus) : IdempotencyStatus.PROCESSING);
+  }
+
   /** Returns what an outbox says of the resource that the answer names; empty if there is none. */
   Optional<IdempotencyStatus> status(
       RecordedProcedure asked, Function<OutboxStatusResolver, IdempotencyStatus> askOutbox) {

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.postgres;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.internal.decision.FailureDecider.Remedy;
-import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
@@ -101,7 +100,7 @@ final class ReservationAttempt {
       return Optional.empty();
     }
     if (row.ended()) {
-      return Optional.of(row.recorded(status(row)));
+      return Optional.of(row.recorded(row.statusRead(request.procedure(), outboxAsked)));
     }
     if (row.isAbandoned() && row.isSameRequestAs(request)) {
       return takeOver(row).flatMap(attempt -> win(row, attempt));
@@ -164,12 +163,6 @@ final class ReservationAttempt {
     Optional<RecordRow> found = flush(statement);
     database.statusUnknown(request.procedure(), blamed);
     return found;
-  }
-
-  private Optional<IdempotencyStatus> status(RecordRow row) {
-    return row.status(
-        request.procedure(),
-        outbox -> outboxAsked ? outbox.statusOf(row.outboxStatus()) : IdempotencyStatus.PROCESSING);
   }
 
   private Optional<RecordRow> flush(String statement) {
