@@ -8,6 +8,7 @@ import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.github.grpcidempotency.test.Snippets;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
@@ -19,8 +20,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,8 +29,6 @@ class HowToPageTest {
   private static final Path PAGE = Path.of("..", "docs", "how-to", "write-a-client.md");
   private static final Path SOURCE =
       Path.of("src/test/java/io/github/grpcidempotency/client/HowToPageTest.java");
-  private static final Pattern SNIPPET =
-      Pattern.compile("^```java\\R(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
 
   private static final Databases.Database shop = Databases.shop();
   private static final Databases.Database buyer = Databases.buyer();
@@ -55,13 +52,10 @@ class HowToPageTest {
 
   @Test
   void everySnippetOfThePageIsCutFromHere() throws Exception {
-    String source = withoutIndentation(Files.readString(SOURCE));
-    List<String> snippets =
-        SNIPPET.matcher(Files.readString(PAGE)).results().map(found -> found.group(1)).toList();
+    List<String> snippets = Snippets.of(PAGE);
 
     assertThat(snippets).hasSizeGreaterThan(5);
-    assertThat(snippets)
-        .allSatisfy(snippet -> assertThat(source).contains(withoutIndentation(snippet)));
+    assertThat(snippets).allMatch(snippet -> Snippets.isCutFrom(snippet, SOURCE));
   }
 
   @Test
@@ -173,9 +167,5 @@ class HowToPageTest {
     try (Statement statement = connection.createStatement()) {
       statement.execute("INSERT INTO buyer.decisions VALUES ('tea')");
     }
-  }
-
-  private static String withoutIndentation(String text) {
-    return text.lines().map(String::strip).collect(Collectors.joining("\n"));
   }
 }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.quickstart;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.test.Snippets;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

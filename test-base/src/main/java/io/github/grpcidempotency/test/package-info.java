@@ -1,4 +1,4 @@
-/** What tests of all modules look at: the log, and the list of a module's public API. */
+/** What tests of all modules look at: the log, a module's public API, and the snippets of pages. */
 @NullMarked
 package io.github.grpcidempotency.test;
 

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.quickstart;
+package io.github.grpcidempotency.test;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -9,15 +9,16 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The snippets of a page, and whether they are contiguous lines of a source. */
-final class Snippets {
+public final class Snippets {
   private Snippets() {}
 
-  static List<String> of(Path page) throws IOException {
+  /** Returns the snippets in Java, protobuf and SQL. */
+  public static List<String> of(Path page) throws IOException {
     return of(page, "java|proto|sql");
   }
 
   /** Returns the snippets in these languages, which are an alternative of a regular expression. */
-  static List<String> of(Path page, String languages) throws IOException {
+  public static List<String> of(Path page, String languages) throws IOException {
     Pattern snippet =
         Pattern.compile(
             "^```(?:" + languages + ")\\R(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL);
@@ -25,11 +26,12 @@ final class Snippets {
   }
 
   /** Returns whether a file of a folder contains these lines, but for their indentation. */
-  static boolean isCut(String snippet, Path folder) throws IOException {
+  public static boolean isCut(String snippet, Path folder) throws IOException {
     return sources(folder, "").stream().anyMatch(source -> isCutFrom(snippet, source));
   }
 
-  static boolean isCutFrom(String snippet, Path source) {
+  /** Returns whether a file contains these lines, but for their indentation. */
+  public static boolean isCutFrom(String snippet, Path source) {
     try {
       return contains(lines(Files.readString(source)), lines(snippet));
     } catch (IOException failure) {
@@ -37,7 +39,8 @@ final class Snippets {
     }
   }
 
-  static List<Path> sources(Path folder, String extension) throws IOException {
+  /** Returns the files of a folder with an extension. */
+  public static List<Path> sources(Path folder, String extension) throws IOException {
     try (Stream<Path> files = Files.walk(folder)) {
       return files
           .filter(file -> Files.isRegularFile(file) && file.toString().endsWith(extension))
@@ -45,7 +48,8 @@ final class Snippets {
     }
   }
 
-  static List<String> lines(String text) {
+  /** Returns the lines of a text. */
+  public static List<String> lines(String text) {
     return text.lines().toList();
   }
 
