@@ -92,8 +92,7 @@ sealed interface KeyPlan {
     List<RequestField> fields =
         sources.stream().map(source -> field(source, schema)).flatMap(Optional::stream).toList();
     // The first source that the client can fill; a field goes before any header, because a header
-    // is sent before the
-    // request is seen, and might hide a key that stands in the request.
+    // is sent before the request is seen, and might hide a key that stands in the request.
     for (KeySource source : sources) {
       Optional<RequestField> field = field(source, schema);
       if (field.isPresent() && !source.hasAssignedId()) {
