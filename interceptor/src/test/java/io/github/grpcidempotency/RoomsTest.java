@@ -92,6 +92,7 @@ class RoomsTest {
                             ROOT + ".grpc",
                             ROOT + ".client",
                             ROOT + ".internal.context",
+                            ROOT + ".internal.method",
                             ROOT + ".procedure"))))
         .should()
         .dependOnClassesThat(resideInAPackage("io.grpc.."))

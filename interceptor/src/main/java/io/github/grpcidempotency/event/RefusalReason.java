@@ -25,6 +25,10 @@ public enum RefusalReason {
   IDEMPOTENCY_RESOURCE_GONE,
   /** Nothing is known of a call with this key: somebody asks for its outcome. */
   IDEMPOTENCY_KEY_UNKNOWN,
+  /** The caller has no operation of this id. */
+  IDEMPOTENCY_OPERATION_UNKNOWN,
+  /** The operation cannot be forgotten, because it is not done. */
+  IDEMPOTENCY_OPERATION_UNFINISHED,
   /** The first call with this key is still running. */
   IDEMPOTENCY_IN_PROGRESS,
   /** The first call with this key has ended, and it is unknown whether its effect happened. */

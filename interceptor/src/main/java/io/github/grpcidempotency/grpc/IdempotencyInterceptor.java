@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.grpc;
 
+import com.google.longrunning.OperationsGrpc;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
@@ -21,8 +22,10 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
@@ -141,6 +144,34 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     return engine.isPresent()
         ? new RecoveryService(procedures, callers, engine.get())
         : new RecoveryGrpc.RecoveryImplBase() {};
+  }
+
+  /**
+   * Returns the service {@code google.longrunning.Operations}, with which a client follows the
+   * operation that the trailer {@code idempotency-operation} names. Add it to the server, behind
+   * the same authentication as the services themselves. Without a store it knows nothing.
+   *
+   * @throws io.github.grpcidempotency.procedure.SetupException if the store does not find
+   *     operations by id
+   * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
+   */
+  public BindableService operations() {
+    return engine.isPresent()
+        ? new OperationsService(
+            callers,
+            engine.get(),
+            engine
+                .get()
+                .operations(procedures.all().stream().filter(RecordedAnswer::isReadable).toList()))
+        : new OperationsGrpc.OperationsImplBase() {};
+  }
+
+  /**
+   * Returns both services, {@link #recovery} and {@link #operations}, for {@code
+   * ServerBuilder.addServices}.
+   */
+  public List<ServerServiceDefinition> services() {
+    return List.of(recovery().bindService(), operations().bindService());
   }
 
   /** Stops renewing leases and recording late answers. Call it when the server has terminated. */

@@ -1,9 +1,6 @@
 package io.github.grpcidempotency.grpc;
 
-import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
-import com.google.protobuf.Message;
-import com.google.protobuf.util.Durations;
 import com.google.protobuf.util.Timestamps;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
@@ -25,19 +22,14 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.grpc.Context;
-import io.grpc.Deadline;
-import io.grpc.MethodDescriptor.Marshaller;
-import io.grpc.MethodDescriptor.PrototypeMarshaller;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,7 +39,6 @@ import org.slf4j.LoggerFactory;
  */
 final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
-  private static final Duration MAX_WAIT = Duration.ofMinutes(1);
 
   private final Procedures procedures;
   private final CallerResolver callers;
@@ -71,7 +62,7 @@ final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       observer.onError(refused);
       return;
     }
-    recovery.run(waitOf(request));
+    recovery.run(WaitLimit.of(request.getWait()));
   }
 
   private Procedure procedureOf(String method) {
@@ -79,7 +70,7 @@ final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
         .find(method)
         .filter(procedure -> procedure.keyPolicy() != KeyPolicy.PROHIBITED)
         .filter(procedure -> procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL)
-        .filter(procedure -> responseType(procedure).isPresent())
+        .filter(RecordedAnswer::isReadable)
         .orElseThrow(
             () ->
                 Status.INVALID_ARGUMENT
@@ -94,35 +85,6 @@ final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
             : procedure.keyFormat().canonicalize(key))
         .filter(IdempotencyKey::isKey)
         .orElseThrow(() -> refused(Refusal.invalidKey()));
-  }
-
-  private static Optional<String> responseType(Procedure procedure) {
-    return procedure.method().flatMap(method -> typeOf(method.getResponseMarshaller()));
-  }
-
-  private static Optional<String> typeOf(Marshaller<?> marshaller) {
-    return marshaller instanceof PrototypeMarshaller<?> protobuf
-            && protobuf.getMessagePrototype() instanceof Message prototype
-        ? Optional.of(prototype.getDescriptorForType().getFullName())
-        : Optional.empty();
-  }
-
-  private static Duration waitOf(RecoverRequest request) {
-    Duration asked =
-        Durations.isValid(request.getWait())
-            ? Duration.ofSeconds(request.getWait().getSeconds(), request.getWait().getNanos())
-            : Duration.ZERO;
-    Duration most =
-        Optional.ofNullable(Context.current().getDeadline())
-            .map(RecoveryService::beforeItEnds)
-            .filter(left -> left.compareTo(MAX_WAIT) < 0)
-            .orElse(MAX_WAIT);
-    return asked.compareTo(most) < 0 ? asked : most;
-  }
-
-  /** Leaves time for an answer. */
-  private static Duration beforeItEnds(Deadline deadline) {
-    return Duration.ofMillis(deadline.timeRemaining(TimeUnit.MILLISECONDS) * 9 / 10);
   }
 
   private static StatusRuntimeException refused(Refusal refusal) {
@@ -253,10 +215,7 @@ final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       @Override
       public void response(Replay.Response response) {
         builder
-            .setResponse(
-                Any.newBuilder()
-                    .setTypeUrl("type.googleapis.com/" + responseType(procedure).orElseThrow())
-                    .setValue(response.bytes()))
+            .setResponse(RecordedAnswer.response(procedure, response.bytes()))
             .setWorkStatus(statusOf(response.status()))
             .addAllOmittedFields(new TreeSet<>(response.omitted()))
             .setReconstructed(response.reconstructed());
@@ -264,8 +223,7 @@ final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
 
       @Override
       public void failure(ByteString bytes) {
-        TerminalError error = TerminalError.of(bytes);
-        builder.setError(StatusProto.fromStatusAndTrailers(error.status(), error.trailers()));
+        builder.setError(RecordedAnswer.error(bytes));
       }
 
       @Override

@@ -14,6 +14,7 @@ import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -43,7 +44,14 @@ final class RefusalError {
     if (refusal.reason() == RefusalReason.IDEMPOTENCY_KEY_INVALID) {
       status.addDetails(Any.pack(badKey(keyName)));
     }
-    return withRetry(status, retryAfter);
+    StatusRuntimeException error = withRetry(status, retryAfter);
+    Optional.ofNullable(refusal.metadata().get(Refusal.OPERATION))
+        .ifPresent(id -> trailersOf(error).put(IdempotencyMetadata.OPERATION, id));
+    return error;
+  }
+
+  private static Metadata trailersOf(StatusRuntimeException error) {
+    return Objects.requireNonNull(error.getTrailers());
   }
 
   /** Returns the error of a call that idempotency has no part in, and whose database is out. */
@@ -89,7 +97,9 @@ final class RefusalError {
           IDEMPOTENCY_KEY_PROHIBITED,
           IDEMPOTENCY_KEY_REUSED ->
           Code.INVALID_ARGUMENT;
-      case IDEMPOTENCY_KEY_UNKNOWN, IDEMPOTENCY_RESOURCE_GONE -> Code.NOT_FOUND;
+      case IDEMPOTENCY_KEY_UNKNOWN, IDEMPOTENCY_OPERATION_UNKNOWN, IDEMPOTENCY_RESOURCE_GONE ->
+          Code.NOT_FOUND;
+      case IDEMPOTENCY_OPERATION_UNFINISHED -> Code.FAILED_PRECONDITION;
       case IDEMPOTENCY_CALLER_REQUIRED -> Code.UNAUTHENTICATED;
       case IDEMPOTENCY_REPLAY_DENIED -> Code.PERMISSION_DENIED;
       case IDEMPOTENCY_RECORD_UNREADABLE -> Code.INTERNAL;
@@ -111,6 +121,8 @@ final class RefusalError {
       case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for a different request";
       case IDEMPOTENCY_RESOURCE_GONE -> "the call was answered before, and what it created is gone";
       case IDEMPOTENCY_KEY_UNKNOWN -> "nothing is known of a call with this " + keyName;
+      case IDEMPOTENCY_OPERATION_UNKNOWN -> "there is no operation of this name";
+      case IDEMPOTENCY_OPERATION_UNFINISHED -> "the operation is not done";
       case IDEMPOTENCY_IN_PROGRESS -> "a call with this " + keyName + " is in progress";
       case IDEMPOTENCY_OUTCOME_UNKNOWN ->
           "the outcome of a call with this " + keyName + " is not known yet";

@@ -46,6 +46,20 @@ public record IdempotencyKey(Caller caller, String value) {
         : caller.namespace() + ":" + value;
   }
 
+  /**
+   * Returns the key that is {@linkplain #stored stored} as this text beside its caller's user id.
+   *
+   * @throws IllegalArgumentException if it is not of the caller's namespace
+   */
+  public static IdempotencyKey ofStored(Caller caller, String stored) {
+    int colon = stored.indexOf(':');
+    String namespace = colon < 0 ? "" : stored.substring(0, colon);
+    if (!namespace.equals(caller.namespace())) {
+      throw new IllegalArgumentException("a key of another namespace");
+    }
+    return new IdempotencyKey(caller, stored.substring(colon + 1));
+  }
+
   /** Leaves out the key, because raw keys must not get into logs. */
   @Override
   public String toString() {

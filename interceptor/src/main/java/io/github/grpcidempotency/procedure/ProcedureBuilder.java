@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.method.MessageTypes;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;

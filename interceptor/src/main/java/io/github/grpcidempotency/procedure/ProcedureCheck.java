@@ -2,6 +2,7 @@ package io.github.grpcidempotency.procedure;
 
 import com.google.protobuf.Descriptors.Descriptor;
 import io.github.grpcidempotency.internal.field.FieldPath;
+import io.github.grpcidempotency.internal.method.MessageTypes;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import java.util.ArrayList;

@@ -45,6 +45,7 @@ public sealed interface ClaimResult {
    *
    * @param fingerprint the owner's request, where the store can see it
    * @param procedure the owner's procedure's name, where the store can see it
+   * @param operationId the id of the owner's operation, where the store can see it
    * @param leaseLeft how long the owner keeps the key if its server says nothing more; empty if the
    *     store cannot see it
    * @param outcomeUnknown whether the owner's handler has ended without anybody knowing whether its
@@ -53,13 +54,15 @@ public sealed interface ClaimResult {
   record InFlight(
       Optional<Fingerprint> fingerprint,
       Optional<String> procedure,
+      Optional<UUID> operationId,
       Optional<Duration> leaseLeft,
       boolean outcomeUnknown)
       implements ClaimResult {
 
     /** Makes the result of a store that sees that somebody owns the key, and nothing else. */
     public static InFlight unseen() {
-      return new InFlight(Optional.empty(), Optional.empty(), Optional.empty(), false);
+      return new InFlight(
+          Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), false);
     }
 
     /** Returns whether the owner is known to have let its lease end. */

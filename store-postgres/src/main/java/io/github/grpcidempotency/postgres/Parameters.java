@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PGobject;
@@ -13,7 +14,7 @@ import org.postgresql.util.PGobject;
 final class Parameters {
   private final Map<String, @Nullable Object> values = new HashMap<>();
 
-  /** Binds what the driver can bind by itself: text, numbers, UUIDs, bytes, null. */
+  /** Binds what the driver can bind by itself, text, numbers, UUIDs, bytes, null; or an array. */
   Parameters bind(String name, @Nullable Object value) {
     values.put(name, value);
     return this;
@@ -43,6 +44,11 @@ final class Parameters {
    */
   private static void set(PreparedStatement statement, int index, @Nullable Object value)
       throws SQLException {
+    if (value instanceof Object[] array) {
+      String type = array instanceof UUID[] ? "uuid" : "text";
+      statement.setArray(index, statement.getConnection().createArrayOf(type, array));
+      return;
+    }
     statement.setObject(index, value instanceof String text ? asText(text) : value);
   }
 

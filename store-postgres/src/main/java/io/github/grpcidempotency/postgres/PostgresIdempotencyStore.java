@@ -6,6 +6,8 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
+import io.github.grpcidempotency.store.OperationCatalog;
+import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
@@ -35,7 +37,7 @@ import org.jdbi.v3.core.JdbiException;
  * <p>A claim and a completion take one round trip each. A replay with its outbox status takes one
  * as well, or two if the procedure is transactional, and writes nothing. Thread-safe.
  */
-public final class PostgresIdempotencyStore implements TransactionalStore {
+public final class PostgresIdempotencyStore implements TransactionalStore, OperationStore {
   private static final String BEGIN = SqlFile.load("transaction/begin", Map.of());
 
   private final DataSource maintenance;
@@ -98,6 +100,11 @@ public final class PostgresIdempotencyStore implements TransactionalStore {
     } catch (JdbiException failure) {
       throw Failures.of("could not read the record", failure);
     }
+  }
+
+  @Override
+  public OperationCatalog operations(Collection<RecordedProcedure> procedures) {
+    return PostgresOperationCatalog.open(database, procedures);
   }
 
   @Override

@@ -180,6 +180,11 @@ final class ProcedureSql {
     return status(procedure, RESOURCE).map(status -> "SELECT " + status + " AS outbox_status");
   }
 
+  /** Returns the outbox query for every resource of a list; empty if there is no outbox. */
+  static Optional<String> outboxOfEach(RecordedProcedure procedure) {
+    return status(procedure, RESOURCE_OF_RECORD);
+  }
+
   /** Returns the outbox query for a resource; empty if there is none. */
   private static Optional<String> status(RecordedProcedure procedure, String resourceId) {
     return procedure

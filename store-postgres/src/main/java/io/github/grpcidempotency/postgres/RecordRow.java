@@ -76,7 +76,11 @@ record RecordRow(
 
   ClaimResult.InFlight inFlight() {
     return new ClaimResult.InFlight(
-        Optional.of(fingerprint), Optional.of(procedure), Optional.of(leaseLeft), outcomeUnknown);
+        Optional.of(fingerprint),
+        Optional.of(procedure),
+        Optional.of(id),
+        Optional.of(leaseLeft),
+        outcomeUnknown);
   }
 
   ClaimResult.Recorded recorded(Optional<IdempotencyStatus> status) {

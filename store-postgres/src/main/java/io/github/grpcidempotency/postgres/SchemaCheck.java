@@ -28,6 +28,11 @@ final class SchemaCheck {
     return exists("check/table", Map.of());
   }
 
+  /** Returns whether the operations of one user are found without reading all. */
+  boolean operationIndexExists() {
+    return exists("check/operation_index", Map.of());
+  }
+
   /** Returns what is wrong with the schema itself, and with the rights in it. */
   List<String> problems() {
     return handle

@@ -5,6 +5,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -72,6 +74,15 @@ final class StatementBatch {
             new Ends<>(readFirst(statement, firstReader), readLast(statement, lastReader)));
   }
 
+  /**
+   * Runs the statements and reads every row of every result, but for those of {@code set_config},
+   * which say on whose behalf the next statement works.
+   */
+  static <T> List<T> runForAll(
+      Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
+    return read(connection, sql, bindings, statement -> readAll(statement, reader));
+  }
+
   private static <T> T read(
       Connection connection,
       String sql,
@@ -127,6 +138,22 @@ final class StatementBatch {
       throws SQLException {
     ResultSet last = lastResult(statement);
     return last != null && last.next() ? Optional.of(reader.read(last)) : Optional.empty();
+  }
+
+  private static <T> List<T> readAll(Statement statement, RowReader<T> reader) throws SQLException {
+    List<T> rows = new ArrayList<>();
+    for (ResultSet result = statement.getResultSet();
+        result != null;
+        result = statement.getMoreResults() ? statement.getResultSet() : null) {
+      while (!isSetting(result) && result.next()) {
+        rows.add(reader.read(result));
+      }
+    }
+    return rows;
+  }
+
+  private static boolean isSetting(ResultSet result) throws SQLException {
+    return result.getMetaData().getColumnLabel(1).equals("set_config");
   }
 
   private static @Nullable ResultSet lastResult(Statement statement) throws SQLException {

@@ -88,6 +88,7 @@ final class PostgresThingServer {
     private UnaryOperator<ProcedureBuilder<Thing>> createThing = UnaryOperator.identity();
     private UnaryOperator<ProcedureBuilder<Thing>> createOther = UnaryOperator.identity();
     private boolean resource = true;
+    private boolean withServices;
     private Optional<ThingHandler> handler = Optional.empty();
     private Consumer<String> printer = line -> {};
 
@@ -144,6 +145,12 @@ final class PostgresThingServer {
       return this;
     }
 
+    /** Serves recovery and operations as well. */
+    Builder withServices() {
+      this.withServices = true;
+      return this;
+    }
+
     /** Runs {@code CreateThing} in one of the three ways, with a handler that goes with it. */
     Builder execution(Execution execution) {
       UnaryOperator<ProcedureBuilder<Thing>> before = createThing;
@@ -190,6 +197,9 @@ final class PostgresThingServer {
               .handler(handler.orElseGet(() -> ThingHandlers.on(handlers)))
               .otherHandler(ThingHandler::answer)
               .printer(printer);
+      if (withServices) {
+        server.withServices();
+      }
       return (resource ? server : server.withoutResource()).start();
     }
 

@@ -19,13 +19,16 @@ import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.CallOptions;
+import io.grpc.Channel;
 import io.grpc.ClientCall;
+import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.StatusProto;
+import io.grpc.stub.MetadataUtils;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -157,16 +160,10 @@ public final class ThingClient implements AutoCloseable {
 
   private CompletableFuture<Reply> call(
       MethodDescriptor<CreateThingRequest, Thing> method, CreateThingRequest request) {
-    Metadata sent = new Metadata();
+    Metadata sent = identity();
     headers.forEach(sent::put);
-    if (!user.equals(NOBODY)) {
-      sent.put(ThingServer.USER, user.toString());
-    }
     if (!key.isEmpty()) {
       sent.put(KEY, key);
-    }
-    if (!namespace.isEmpty()) {
-      sent.put(ThingServer.NAMESPACE, namespace);
     }
     ClientCall<CreateThingRequest, Thing> call = channel.newCall(method, options());
     CompletableFuture<Reply> reply = new CompletableFuture<>();
@@ -182,6 +179,23 @@ public final class ThingClient implements AutoCloseable {
     call.sendMessage(request);
     call.halfClose();
     return reply;
+  }
+
+  /** Returns a channel whose calls are those of this client's user, in its namespace. */
+  public Channel channel() {
+    return ClientInterceptors.intercept(
+        channel, MetadataUtils.newAttachHeadersInterceptor(identity()));
+  }
+
+  private Metadata identity() {
+    Metadata sent = new Metadata();
+    if (!user.equals(NOBODY)) {
+      sent.put(ThingServer.USER, user.toString());
+    }
+    if (!namespace.isEmpty()) {
+      sent.put(ThingServer.NAMESPACE, namespace);
+    }
+    return sent;
   }
 
   private CallOptions options() {
@@ -242,6 +256,11 @@ public final class ThingClient implements AutoCloseable {
     /** Returns the library's reason of an error; empty for any other. */
     public String reason() {
       return detail(ErrorInfo.class).map(ErrorInfo::getReason).orElse("");
+    }
+
+    /** Returns what else the library says of an error. */
+    public Map<String, String> reasonMetadata() {
+      return detail(ErrorInfo.class).map(ErrorInfo::getMetadataMap).orElse(Map.of());
     }
 
     /** Returns when the client may try again, if it is told. */

@@ -16,6 +16,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
+import io.grpc.ServerBuilder;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
@@ -63,12 +64,18 @@ public final class ThingServer implements AutoCloseable {
     outermostFirst.add(new Authentication());
     interceptor.ifPresent(outermostFirst::add);
     outermostFirst.addAll(builder.inside);
-    this.server =
+    ServerBuilder<?> services =
         builder
             .transport
             .newServer()
-            .addService(ServerInterceptors.interceptForward(things, outermostFirst))
-            .build();
+            .addService(ServerInterceptors.interceptForward(things, outermostFirst));
+    if (builder.withServices) {
+      interceptor.stream()
+          .flatMap(present -> present.services().stream())
+          .map(service -> ServerInterceptors.intercept(service, new Authentication()))
+          .forEach(services::addService);
+    }
+    this.server = services.build();
     try {
       server.start();
     } catch (IOException failure) {
@@ -184,6 +191,7 @@ public final class ThingServer implements AutoCloseable {
     private Optional<ThingHandler> otherHandler = Optional.empty();
     private Consumer<String> printer = line -> {};
     private boolean bare;
+    private boolean withServices;
     private boolean resource = true;
 
     private Builder(Transport transport) {
@@ -199,6 +207,12 @@ public final class ThingServer implements AutoCloseable {
     /** Leaves the interceptor out. */
     public Builder bare() {
       this.bare = true;
+      return this;
+    }
+
+    /** Serves recovery and operations as well. */
+    public Builder withServices() {
+      this.withServices = true;
       return this;
     }
 

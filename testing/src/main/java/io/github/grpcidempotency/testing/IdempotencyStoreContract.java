@@ -131,12 +131,13 @@ public abstract class IdempotencyStoreContract {
   @Test
   void aKeyInFlightIsNotWonAgainAndTellsOfItsOwner() {
     IdempotencyStore store = newStore(LONG_LEASE);
-    win(store, request());
+    Claim claim = win(store, request());
 
     ClaimResult.InFlight inFlight = inFlight(store.claim(request()));
 
     assertThat(inFlight.fingerprint()).contains(REQUEST);
     assertThat(inFlight.procedure()).contains(CREATE_THING.name());
+    assertThat(inFlight.operationId()).contains(claim.operationId());
     assertThat(inFlight.outcomeUnknown()).isFalse();
     assertThat(inFlight.leaseLeft().orElseThrow()).isPositive().isLessThanOrEqualTo(LONG_LEASE);
   }

@@ -172,6 +172,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
       return new ClaimResult.InFlight(
           Optional.of(fingerprint()),
           Optional.of(request.procedure().name()),
+          Optional.of(operationId),
           Optional.of(isAbandoned() ? Duration.ZERO : Duration.between(now(), leaseEnds)),
           unknown);
     }

@@ -77,13 +77,15 @@ public final class ClaimDecider {
   private static Decision onDuplicate(
       ClaimResult.InFlight inFlight, InFlightPolicy policy, Optional<Duration> timeLeft) {
     if (inFlight.outcomeUnknown()) {
-      return new Decision.Refuse(Refusal.outcomeUnknown(inFlight.leaseLeft()));
+      return new Decision.Refuse(
+          Refusal.outcomeUnknown(inFlight.leaseLeft()).naming(inFlight.operationId()));
     }
     Duration limit =
         timeLeft.filter(left -> left.compareTo(policy.limit()) < 0).orElse(policy.limit());
     return policy.attaches() && !limit.isNegative() && !limit.isZero()
         ? new Decision.Attach(inFlight, limit)
-        : new Decision.Refuse(Refusal.inProgress(inFlight.leaseLeft()));
+        : new Decision.Refuse(
+            Refusal.inProgress(inFlight.leaseLeft()).naming(inFlight.operationId()));
   }
 
   private static Optional<Decision> mismatch(

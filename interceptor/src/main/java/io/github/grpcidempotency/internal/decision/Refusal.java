@@ -5,6 +5,7 @@ import io.github.grpcidempotency.store.FailureCause;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 
 /**
  * Why a call is not served. Says nothing about other users, keys or requests.
@@ -18,6 +19,9 @@ public record Refusal(
 
   /** The entry of the metadata that says why the store is unavailable. */
   public static final String CAUSE = "cause";
+
+  /** The entry of the metadata that says which operation runs under the key, where it is known. */
+  public static final String OPERATION = "operation";
 
   private static final Duration RETRY_DELAY = Duration.ofMillis(500);
   private static final Duration MIN_RETRY_DELAY = Duration.ofMillis(50);
@@ -67,6 +71,16 @@ public record Refusal(
     return pointless(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN);
   }
 
+  /** Returns the refusal of an operation that is not there, or another's. */
+  public static Refusal operationUnknown() {
+    return pointless(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN);
+  }
+
+  /** Returns the refusal to forget an operation that is not done. */
+  public static Refusal operationUnfinished() {
+    return pointless(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED);
+  }
+
   /** Returns the refusal of a duplicate, of whose first call no lease is known. */
   public static Refusal inProgress() {
     return inProgress(RETRY_DELAY);
@@ -94,6 +108,13 @@ public record Refusal(
         RefusalReason.IDEMPOTENCY_OUTCOME_UNKNOWN,
         Map.of(),
         Optional.of(known.compareTo(MIN_RETRY_DELAY) < 0 ? MIN_RETRY_DELAY : known));
+  }
+
+  /** Returns the same refusal, naming the operation that is in the way if it is known. */
+  Refusal naming(Optional<UUID> operationId) {
+    return operationId
+        .map(id -> new Refusal(reason, Map.of(OPERATION, id.toString()), retryAfter))
+        .orElse(this);
   }
 
   /** Returns the refusal of a call whose key's source cannot be asked at the moment. */

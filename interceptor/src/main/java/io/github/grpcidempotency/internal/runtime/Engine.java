@@ -7,6 +7,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -17,6 +18,7 @@ import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -38,6 +40,7 @@ public final class Engine implements AutoCloseable {
   private final Settler settler;
   private final InFlightWaiter waiter;
   private final Executor executor;
+  private Optional<Operations> operations = Optional.empty();
 
   /**
    * Makes an engine.
@@ -159,6 +162,19 @@ public final class Engine implements AutoCloseable {
     return waiter;
   }
 
+  /**
+   * Returns the operations of procedures, by their ids; the same ones every time.
+   *
+   * @throws SetupException if the store does not show operations
+   * @throws StoreException if the store cannot be reached
+   */
+  public synchronized Operations operations(Collection<Procedure> procedures) {
+    if (operations.isEmpty()) {
+      operations = Optional.of(Operations.open(store, procedures));
+    }
+    return operations.get();
+  }
+
   /** Returns how long a claim lasts unless it is renewed. */
   public Duration lease() {
     return store.lease();
@@ -197,8 +213,13 @@ public final class Engine implements AutoCloseable {
   /** Stops everything that goes on beside the calls. */
   @Override
   public void close() {
+    closeOperations();
     waiter.close();
     lateRecorder.close();
     leases.close();
+  }
+
+  private synchronized void closeOperations() {
+    operations.ifPresent(Operations::close);
   }
 }

@@ -114,7 +114,7 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Returns the call of this process that holds a key, as far as this process knows. */
   public Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
-    return of(key).stream().findFirst().map(entry -> inFlight(entry.claim().request()));
+    return of(key).stream().findFirst().map(entry -> inFlight(entry.claim()));
   }
 
   /** Stops renewing. Leases then end by themselves. */
@@ -177,10 +177,13 @@ final class LeaseKeeper implements AutoCloseable {
         "operation %s %s".formatted(claim.operationId(), what));
   }
 
-  private ClaimResult.InFlight inFlight(ClaimRequest request) {
+  /** A transactional operation cannot be found by its id before it is recorded. */
+  private ClaimResult.InFlight inFlight(Claim claim) {
+    ClaimRequest request = claim.request();
     return new ClaimResult.InFlight(
         Optional.of(request.fingerprint()),
         Optional.of(request.procedure().name()),
+        claim.transaction().isPresent() ? Optional.empty() : Optional.of(claim.operationId()),
         Optional.of(store.lease()),
         false);
   }

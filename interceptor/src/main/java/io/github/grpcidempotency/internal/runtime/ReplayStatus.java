@@ -38,11 +38,23 @@ public final class ReplayStatus {
     if (resolver.isEmpty()) {
       return IdempotencyStatus.COMPLETED;
     }
-    if (resourceId.isEmpty()) {
-      return IdempotencyStatus.PROCESSING;
-    }
+    return resourceId
+        .map(resource -> resolve(procedure, resolver.get(), resource))
+        .orElse(IdempotencyStatus.PROCESSING);
+  }
+
+  /** Returns what the procedure's resolver says of a resource. Never throws. */
+  static IdempotencyStatus ofResource(Procedure procedure, UUID resource) {
+    return procedure
+        .statusResolver()
+        .map(resolver -> resolve(procedure, resolver, resource))
+        .orElse(IdempotencyStatus.COMPLETED);
+  }
+
+  private static IdempotencyStatus resolve(
+      Procedure procedure, StatusResolver resolver, UUID resource) {
     try {
-      return resolver.get().resolve(resourceId.get());
+      return resolver.resolve(resource);
     } catch (RuntimeException failed) {
       logger.warn(
           "the status of {} could not be resolved; it is given as processing",

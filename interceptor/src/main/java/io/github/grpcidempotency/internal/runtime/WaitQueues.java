@@ -93,6 +93,11 @@ final class WaitQueues<K, W> {
     }
   }
 
+  /** Returns every key that somebody waits for. */
+  synchronized Set<K> keys() {
+    return Set.copyOf(queues.keySet());
+  }
+
   /**
    * Has a queue looked after.
    *

@@ -28,6 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class ClaimDeciderTest {
+  private static final UUID OPERATION = new UUID(1, 2);
   private static final String PROCEDURE =
       ThingServiceGrpc.getCreateThingMethod().getFullMethodName();
   private static final Fingerprint REQUEST = new Fingerprint(1, ByteString.copyFromUtf8("a hash"));
@@ -107,7 +108,11 @@ class ClaimDeciderTest {
       Seen procedure, Seen request, boolean outcomeUnknown, Verdict verdict) {
     ClaimResult inFlight =
         new ClaimResult.InFlight(
-            request.fingerprint(), procedure.procedure(), Optional.of(LEASE_LEFT), outcomeUnknown);
+            request.fingerprint(),
+            procedure.procedure(),
+            Optional.of(OPERATION),
+            Optional.of(LEASE_LEFT),
+            outcomeUnknown);
 
     for (OutagePolicy policy : OutagePolicy.values()) {
       assertThat(decide(inFlight, policy)).isEqualTo(verdict.decision());
@@ -140,7 +145,7 @@ class ClaimDeciderTest {
                 Optional.of(Duration.ofSeconds(timeLeft))))
         .isEqualTo(
             waits == 0
-                ? new Decision.Refuse(Refusal.inProgress(LEASE_LEFT))
+                ? new Decision.Refuse(Refusal.inProgress(LEASE_LEFT).naming(Optional.of(OPERATION)))
                 : new Decision.Attach(running(false), Duration.ofSeconds(waits)));
     assertThat(
             ClaimDecider.decide(
@@ -194,7 +199,11 @@ class ClaimDeciderTest {
 
   private static ClaimResult.InFlight running(boolean outcomeUnknown) {
     return new ClaimResult.InFlight(
-        Optional.of(REQUEST), Optional.of(PROCEDURE), Optional.of(LEASE_LEFT), outcomeUnknown);
+        Optional.of(REQUEST),
+        Optional.of(PROCEDURE),
+        Optional.of(OPERATION),
+        Optional.of(LEASE_LEFT),
+        outcomeUnknown);
   }
 
   private static ClaimResult.Recorded recorded(Fingerprint request, String procedure) {
@@ -267,9 +276,11 @@ class ClaimDeciderTest {
         case REPLAY -> throw new AssertionError("of which record?");
         case REUSED_PROCEDURE -> new Decision.Refuse(Refusal.reused("procedure"));
         case REUSED_REQUEST -> new Decision.Refuse(Refusal.reused("request"));
-        case IN_PROGRESS -> new Decision.Refuse(Refusal.inProgress(LEASE_LEFT));
+        case IN_PROGRESS ->
+            new Decision.Refuse(Refusal.inProgress(LEASE_LEFT).naming(Optional.of(OPERATION)));
         case OUTCOME_UNKNOWN ->
-            new Decision.Refuse(Refusal.outcomeUnknown(Optional.of(LEASE_LEFT)));
+            new Decision.Refuse(
+                Refusal.outcomeUnknown(Optional.of(LEASE_LEFT)).naming(Optional.of(OPERATION)));
       };
     }
   }

@@ -37,6 +37,15 @@ BEGIN
 END;
 $$;
 
+-- Lets callers list their operations without reading everybody's. Call it if the service offers them:
+-- the index costs every call a little.
+CREATE FUNCTION ${schema}.add_operation_index()
+  RETURNS void
+  LANGUAGE sql
+AS $$
+  CREATE INDEX IF NOT EXISTS idempotency_keys_operations ON ${schema}.idempotency_keys (user_id, id);
+$$;
+
 -- Gives the application's role what the store needs, and no more.
 CREATE FUNCTION ${schema}.grant_to(application_role name)
   RETURNS void
@@ -57,4 +66,5 @@ END;
 $$;
 
 REVOKE ALL ON FUNCTION ${schema}.add_resource_type(text, regclass, name) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.add_operation_index() FROM PUBLIC;
 REVOKE ALL ON FUNCTION ${schema}.grant_to(name) FROM PUBLIC;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.procedure;
+package io.github.grpcidempotency.internal.method;
 
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
@@ -8,14 +8,16 @@ import io.grpc.MethodDescriptor.PrototypeMarshaller;
 import java.util.Optional;
 
 /** The types of a method's messages; empty where they are not protobuf messages. */
-final class MessageTypes {
+public final class MessageTypes {
   private MessageTypes() {}
 
-  static Optional<Descriptor> request(MethodDescriptor<?, ?> method) {
+  /** Returns the type of the request. */
+  public static Optional<Descriptor> request(MethodDescriptor<?, ?> method) {
     return of(method.getRequestMarshaller());
   }
 
-  static Optional<Descriptor> response(MethodDescriptor<?, ?> method) {
+  /** Returns the type of the response. */
+  public static Optional<Descriptor> response(MethodDescriptor<?, ?> method) {
     return of(method.getResponseMarshaller());
   }
 

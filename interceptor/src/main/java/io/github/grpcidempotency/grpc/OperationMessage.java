@@ -1,0 +1,91 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.longrunning.Operation;
+import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Timestamp;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.Replay;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.v1.OperationMetadata;
+import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.StoredOperation;
+import java.time.Instant;
+import java.util.TreeSet;
+
+/** An operation as {@code google.longrunning} says it, with its result if it is done. */
+final class OperationMessage implements Replay.Actor<RuntimeException> {
+  private final Procedure procedure;
+  private final boolean refusals;
+  private final Operation.Builder operation = Operation.newBuilder();
+  private final OperationMetadata.Builder metadata = OperationMetadata.newBuilder();
+
+  private OperationMessage(Procedure procedure, boolean refusals) {
+    this.procedure = procedure;
+    this.refusals = refusals;
+  }
+
+  /**
+   * Returns the one operation that was asked for.
+   *
+   * @throws io.grpc.StatusRuntimeException if its caller may not have its answer any more, or the
+   *     answer cannot be read
+   */
+  static Operation of(StoredOperation stored, State state, Procedure procedure) {
+    return new OperationMessage(procedure, true).build(stored, state);
+  }
+
+  /** Returns one of many; an answer that its caller may not have is left out. */
+  static Operation listed(StoredOperation stored, State state, Procedure procedure) {
+    return new OperationMessage(procedure, false).build(stored, state);
+  }
+
+  private Operation build(StoredOperation stored, State state) {
+    metadata
+        .setProcedure(stored.procedure())
+        .setState(state)
+        .setCreateTime(timestamp(stored.created()));
+    stored.answered().ifPresent(answered -> metadata.setAnswerTime(timestamp(answered)));
+    if (stored.standing() instanceof ClaimResult.Recorded recorded) {
+      metadata.setExpireTime(timestamp(recorded.expires()));
+      Replay.of(procedure, stored.key(), recorded).accept(this);
+    }
+    boolean done = OperationState.isDone(state);
+    if (!done) {
+      operation.clearResult();
+    }
+    return operation
+        .setName(stored.id().toString())
+        .setDone(done)
+        .setMetadata(Any.pack(metadata.build()))
+        .build();
+  }
+
+  @Override
+  public void response(Replay.Response response) {
+    operation.setResponse(RecordedAnswer.response(procedure, response.bytes()));
+    metadata
+        .addAllOmittedFields(new TreeSet<>(response.omitted()))
+        .setReconstructed(response.reconstructed());
+  }
+
+  @Override
+  public void failure(ByteString bytes) {
+    operation.setError(RecordedAnswer.error(bytes));
+  }
+
+  @Override
+  public void refused(Refusal refusal) {
+    if (refusals) {
+      throw RefusalError.of(refusal, "operation");
+    }
+  }
+
+  private static Timestamp timestamp(Instant instant) {
+    return Timestamp.newBuilder()
+        .setSeconds(instant.getEpochSecond())
+        .setNanos(instant.getNano())
+        .build();
+  }
+}

@@ -1,0 +1,119 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.longrunning.ListOperationsRequest;
+import com.google.longrunning.ListOperationsResponse;
+import com.google.longrunning.Operation;
+import io.github.grpcidempotency.internal.runtime.Operations;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
+import io.github.grpcidempotency.store.StoredOperation;
+import java.nio.ByteBuffer;
+import java.util.Base64;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/** One page of a caller's operations, the newest first. Used once. */
+final class OperationPage {
+  private static final int USUAL_SIZE = 50;
+  private static final int MOST = 100;
+
+  /** How many records, with their answers, are in memory for one page. */
+  private static final int AT_ONCE = 20;
+
+  /** A page that has found little by then says where the next begins. */
+  private static final int MOST_LOOKED_AT = 1_000;
+
+  /** Well below the four megabytes that gRPC's clients take by default. */
+  private static final int MOST_BYTES = 1 << 20;
+
+  private final Operations operations;
+  private final String filterText;
+  private final OperationFilter filter;
+  private final int size;
+  private final ListOperationsResponse.Builder page = ListOperationsResponse.newBuilder();
+  private Optional<UUID> last;
+  private int lookedAt;
+  private int bytes;
+
+  /**
+   * Makes an empty page.
+   *
+   * @throws io.grpc.StatusRuntimeException if the request cannot be served
+   */
+  OperationPage(Operations operations, ListOperationsRequest request) {
+    if (request.getPageSize() < 0) {
+      throw OperationsService.invalid("page_size is negative");
+    }
+    this.operations = operations;
+    this.filterText = request.getFilter();
+    this.filter = OperationFilter.parse(filterText);
+    this.size = request.getPageSize() == 0 ? USUAL_SIZE : Math.min(request.getPageSize(), MOST);
+    this.last = lastOfTheOneBefore(request.getPageToken());
+  }
+
+  /** Fills the page. */
+  ListOperationsResponse of(Caller caller) {
+    Set<String> names = filter.procedure().map(Set::of).orElse(operations.procedures());
+    List<StoredOperation> some;
+    do {
+      some = operations.catalog().list(caller, names, last, AT_ONCE);
+      for (StoredOperation each : some) {
+        add(each);
+        if (isFull()) {
+          return page.setNextPageToken(token()).build();
+        }
+      }
+    } while (some.size() == AT_ONCE);
+    return page.build();
+  }
+
+  private void add(StoredOperation stored) {
+    lookedAt++;
+    last = Optional.of(stored.id());
+    Procedure procedure = operations.procedure(stored);
+    State state = OperationState.of(stored.standing(), procedure);
+    if (filter.states().contains(state)) {
+      Operation operation = OperationMessage.listed(stored, state, procedure);
+      bytes += operation.getSerializedSize();
+      page.addOperations(operation);
+    }
+  }
+
+  private boolean isFull() {
+    return page.getOperationsCount() == size || bytes >= MOST_BYTES || lookedAt >= MOST_LOOKED_AT;
+  }
+
+  /** A token is good for the filter that it was made with. */
+  private String token() {
+    UUID id = last.orElseThrow();
+    ByteBuffer token =
+        ByteBuffer.allocate(2 * Long.BYTES + Integer.BYTES)
+            .putLong(id.getMostSignificantBits())
+            .putLong(id.getLeastSignificantBits())
+            .putInt(filterText.hashCode());
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(token.array());
+  }
+
+  private Optional<UUID> lastOfTheOneBefore(String token) {
+    if (token.isEmpty()) {
+      return Optional.empty();
+    }
+    ByteBuffer bytes;
+    try {
+      bytes = ByteBuffer.wrap(Base64.getUrlDecoder().decode(token));
+    } catch (IllegalArgumentException malformed) {
+      throw OperationsService.invalid("page_token is none of ours");
+    }
+    if (bytes.remaining() != 2 * Long.BYTES + Integer.BYTES) {
+      throw OperationsService.invalid("page_token is none of ours");
+    }
+    UUID id = new UUID(bytes.getLong(), bytes.getLong());
+    if (bytes.getInt() != filterText.hashCode()) {
+      throw OperationsService.invalid("page_token was given for another filter");
+    }
+    return Optional.of(id);
+  }
+}

@@ -1,0 +1,75 @@
+package io.github.grpcidempotency.grpc;
+
+import io.github.grpcidempotency.internal.runtime.ReplayStatus;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+
+/** How far an operation has come, by what is stored of it. */
+final class OperationState implements ClaimResult.Visitor<State> {
+  private final Procedure procedure;
+
+  private OperationState(Procedure procedure) {
+    this.procedure = procedure;
+  }
+
+  static State of(ClaimResult standing, Procedure procedure) {
+    return standing.accept(new OperationState(procedure));
+  }
+
+  /** Returns whether nothing will change any more. */
+  static boolean isDone(State state) {
+    return state == State.STATE_COMPLETED || state == State.STATE_FAILED;
+  }
+
+  @Override
+  public State won(ClaimResult.Won won) {
+    throw new AssertionError("a search claims nothing");
+  }
+
+  @Override
+  public State unanswered(ClaimResult.Unanswered unanswered) {
+    throw new AssertionError("a store throws instead");
+  }
+
+  @Override
+  public State inFlight(ClaimResult.InFlight inFlight) {
+    if (inFlight.isAbandoned()) {
+      return State.STATE_ABANDONED;
+    }
+    return inFlight.outcomeUnknown() ? State.STATE_UNKNOWN : State.STATE_RUNNING;
+  }
+
+  @Override
+  public State recorded(ClaimResult.Recorded recorded) {
+    return recorded
+        .outcome()
+        .accept(
+            new RecordedOutcome.Visitor<>() {
+              @Override
+              public State response(RecordedOutcome.Response response) {
+                return ofWork(ReplayStatus.of(procedure, recorded));
+              }
+
+              @Override
+              public State reference(RecordedOutcome.Reference reference) {
+                return ofWork(ReplayStatus.of(procedure, recorded));
+              }
+
+              @Override
+              public State failure(RecordedOutcome.Failure failure) {
+                return State.STATE_FAILED;
+              }
+            });
+  }
+
+  private static State ofWork(IdempotencyStatus status) {
+    return switch (status) {
+      case PROCESSING -> State.STATE_PROCESSING;
+      case COMPLETED -> State.STATE_COMPLETED;
+      case FAILED -> State.STATE_FAILED;
+    };
+  }
+}

@@ -1,0 +1,131 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.longrunning.Operation;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.StoredOperation;
+import io.grpc.Context;
+import io.grpc.stub.ServerCallStreamObserver;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * One call that waits for an operation, without a thread or a connection: first for the end of the
+ * call, if it is still running, and then for the end of the work behind its answer. When the limit
+ * is over it answers with how far the operation had come.
+ */
+final class OperationWait {
+  private final OperationsService service;
+  private final ServerCallStreamObserver<Operation> observer;
+  private final Context context = Context.current();
+  private final long begun = System.nanoTime();
+  private final Duration limit;
+  private volatile Runnable giveUp = () -> {};
+
+  OperationWait(
+      OperationsService service, ServerCallStreamObserver<Operation> observer, Duration limit) {
+    this.service = service;
+    this.observer = observer;
+    this.limit = limit;
+    observer.setOnCancelHandler(() -> giveUp.run());
+  }
+
+  void begin(String name) {
+    try {
+      consider(service.find(service.caller(), OperationsService.idOf(name)));
+    } catch (RuntimeException failure) {
+      fail(failure);
+    }
+  }
+
+  private void consider(StoredOperation stored) {
+    State state = service.stateOf(stored);
+    Operation message = service.message(stored);
+    Duration left = limit.minusNanos(System.nanoTime() - begun);
+    if (left.isNegative() || left.isZero()) {
+      answer(message);
+    } else if (state == State.STATE_RUNNING) {
+      awaitAnswer(stored, (ClaimResult.InFlight) stored.standing(), left);
+    } else if (state == State.STATE_PROCESSING) {
+      awaitWork(stored, (ClaimResult.Recorded) stored.standing(), left, message);
+    } else {
+      answer(message);
+    }
+  }
+
+  private void awaitAnswer(StoredOperation stored, ClaimResult.InFlight running, Duration left) {
+    Procedure procedure = service.operations().procedure(stored);
+    InFlightWaiter.Waiter waiter =
+        service
+            .engine()
+            .waiter()
+            .await(
+                stored.key(),
+                running,
+                left,
+                () -> service.engine().find(stored.key(), procedure),
+                result -> readAgain(stored));
+    onCancel(waiter::cancel);
+  }
+
+  private void awaitWork(
+      StoredOperation stored, ClaimResult.Recorded recorded, Duration left, Operation message) {
+    Optional<OwnedResource> resource =
+        recorded
+            .outcome()
+            .resourceId()
+            .map(id -> new OwnedResource(stored.key().caller().userId(), id));
+    onCancel(
+        service
+            .operations()
+            .await(
+                service.operations().procedure(stored),
+                resource,
+                left,
+                () -> readAgain(stored),
+                () -> goOn(() -> answer(message))));
+  }
+
+  /** A call that was cancelled before it could give up waiting gives up now. */
+  private void onCancel(Runnable giveUp) {
+    this.giveUp = giveUp;
+    if (observer.isCancelled()) {
+      giveUp.run();
+    }
+  }
+
+  private void readAgain(StoredOperation stored) {
+    service
+        .operations()
+        .read(
+            stored.key().caller(),
+            stored.id(),
+            found -> goOn(() -> considerAgain(found)),
+            failure -> goOn(() -> fail(failure)));
+  }
+
+  private void considerAgain(Optional<StoredOperation> found) {
+    try {
+      consider(found.orElseThrow(() -> OperationsService.refused(Refusal.operationUnknown())));
+    } catch (RuntimeException failure) {
+      fail(failure);
+    }
+  }
+
+  private void goOn(Runnable next) {
+    service.engine().executor().execute(context.wrap(next));
+  }
+
+  private void answer(Operation message) {
+    observer.onNext(message);
+    observer.onCompleted();
+  }
+
+  private void fail(RuntimeException failure) {
+    observer.onError(OperationsService.errorOf(failure));
+  }
+}

@@ -1,0 +1,173 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.longrunning.CancelOperationRequest;
+import com.google.longrunning.DeleteOperationRequest;
+import com.google.longrunning.GetOperationRequest;
+import com.google.longrunning.ListOperationsRequest;
+import com.google.longrunning.ListOperationsResponse;
+import com.google.longrunning.Operation;
+import com.google.longrunning.OperationsGrpc;
+import com.google.longrunning.WaitOperationRequest;
+import com.google.protobuf.Empty;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.Operations;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoredOperation;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A caller's operations, by the ids in the trailer {@code idempotency-operation}. Whom a replay is
+ * denied, this is denied; what is another's is not there.
+ */
+final class OperationsService extends OperationsGrpc.OperationsImplBase {
+  private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
+  private static final Set<String> COLLECTIONS = Set.of("", "operations");
+
+  private final CallerResolver callers;
+  private final Engine engine;
+  private final Operations operations;
+
+  OperationsService(CallerResolver callers, Engine engine, Operations operations) {
+    this.callers = callers;
+    this.engine = engine;
+    this.operations = operations;
+  }
+
+  @Override
+  public void getOperation(GetOperationRequest request, StreamObserver<Operation> observer) {
+    answer(observer, () -> message(find(caller(), idOf(request.getName()))));
+  }
+
+  @Override
+  public void waitOperation(WaitOperationRequest request, StreamObserver<Operation> observer) {
+    Duration limit = request.hasTimeout() ? WaitLimit.of(request.getTimeout()) : WaitLimit.most();
+    OperationWait wait =
+        new OperationWait(this, (ServerCallStreamObserver<Operation>) observer, limit);
+    wait.begin(request.getName());
+  }
+
+  @Override
+  public void listOperations(
+      ListOperationsRequest request, StreamObserver<ListOperationsResponse> observer) {
+    answer(
+        observer,
+        () -> {
+          if (!COLLECTIONS.contains(request.getName())) {
+            throw invalid("name is empty, or operations");
+          }
+          Caller caller = caller();
+          return new OperationPage(operations, request).of(caller);
+        });
+  }
+
+  @Override
+  public void deleteOperation(DeleteOperationRequest request, StreamObserver<Empty> observer) {
+    answer(
+        observer,
+        () -> {
+          StoredOperation stored = find(caller(), idOf(request.getName()));
+          if (!message(stored).getDone()) {
+            throw refused(Refusal.operationUnfinished());
+          }
+          if (!operations.catalog().forget(stored.key().caller(), stored.id())) {
+            throw refused(Refusal.operationUnknown());
+          }
+          return Empty.getDefaultInstance();
+        });
+  }
+
+  @Override
+  public void cancelOperation(CancelOperationRequest request, StreamObserver<Empty> observer) {
+    observer.onError(
+        Status.UNIMPLEMENTED
+            .withDescription(
+                "an operation cannot be cancelled: its effect may have happened already, and what"
+                    + " undoes it is the service's own delete method")
+            .asRuntimeException());
+  }
+
+  Engine engine() {
+    return engine;
+  }
+
+  Operations operations() {
+    return operations;
+  }
+
+  Caller caller() {
+    return callers.resolve().orElseThrow(() -> refused(Refusal.callerRequired()));
+  }
+
+  /** What is not spelled as we spell it is not there. */
+  static UUID idOf(String name) {
+    try {
+      UUID id = UUID.fromString(name);
+      if (id.toString().equals(name)) {
+        return id;
+      }
+    } catch (IllegalArgumentException malformed) {
+      throw refused(Refusal.operationUnknown());
+    }
+    throw refused(Refusal.operationUnknown());
+  }
+
+  StoredOperation find(Caller caller, UUID id) {
+    return operations.catalog().find(caller, List.of(id)).stream()
+        .findFirst()
+        .orElseThrow(() -> refused(Refusal.operationUnknown()));
+  }
+
+  State stateOf(StoredOperation stored) {
+    return OperationState.of(stored.standing(), operations.procedure(stored));
+  }
+
+  Operation message(StoredOperation stored) {
+    return OperationMessage.of(stored, stateOf(stored), operations.procedure(stored));
+  }
+
+  static StatusRuntimeException refused(Refusal refusal) {
+    return RefusalError.of(refusal, "name");
+  }
+
+  static StatusRuntimeException invalid(String why) {
+    return Status.INVALID_ARGUMENT.withDescription(why).asRuntimeException();
+  }
+
+  private static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
+    T response;
+    try {
+      response = work.get();
+    } catch (RuntimeException failure) {
+      observer.onError(errorOf(failure));
+      return;
+    }
+    observer.onNext(response);
+    observer.onCompleted();
+  }
+
+  /** Returns what a client is told of a failure. */
+  static StatusRuntimeException errorOf(RuntimeException failure) {
+    if (failure instanceof StatusRuntimeException said) {
+      return said;
+    }
+    if (failure instanceof StoreException outage) {
+      return refused(Refusal.storeUnavailable(outage.failureCause()));
+    }
+    logger.error("an operation cannot be read", failure);
+    return refused(Refusal.recordUnreadable());
+  }
+}

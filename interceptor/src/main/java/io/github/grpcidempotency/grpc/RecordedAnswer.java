@@ -1,0 +1,40 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.rpc.Status;
+import io.github.grpcidempotency.internal.method.MessageTypes;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.grpc.protobuf.StatusProto;
+import java.util.Optional;
+
+/** A recorded answer as a message that somebody else's response carries. */
+final class RecordedAnswer {
+  private RecordedAnswer() {}
+
+  /** Returns whether a procedure's responses can be carried: they are messages of a known type. */
+  static boolean isReadable(Procedure procedure) {
+    return responseType(procedure).isPresent();
+  }
+
+  /** Returns a recorded response. */
+  static Any response(Procedure procedure, ByteString bytes) {
+    return Any.newBuilder()
+        .setTypeUrl(
+            "type.googleapis.com/"
+                + responseType(procedure).map(Descriptor::getFullName).orElseThrow())
+        .setValue(bytes)
+        .build();
+  }
+
+  /** Returns a recorded error, with its details. */
+  static Status error(ByteString bytes) {
+    TerminalError error = TerminalError.of(bytes);
+    return StatusProto.fromStatusAndTrailers(error.status(), error.trailers());
+  }
+
+  private static Optional<Descriptor> responseType(Procedure procedure) {
+    return procedure.method().flatMap(MessageTypes::response);
+  }
+}

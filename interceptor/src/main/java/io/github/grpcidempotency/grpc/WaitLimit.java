@@ -1,0 +1,38 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.protobuf.util.Durations;
+import io.grpc.Context;
+import io.grpc.Deadline;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** How long a call waits on the server that asks to. */
+final class WaitLimit {
+  private static final Duration MOST = Duration.ofMinutes(1);
+
+  private WaitLimit() {}
+
+  /** Returns what the client asks for, within the server's limit and the current deadline. */
+  static Duration of(com.google.protobuf.Duration asked) {
+    Duration wanted =
+        Durations.isValid(asked)
+            ? Duration.ofSeconds(asked.getSeconds(), asked.getNanos())
+            : Duration.ZERO;
+    Duration most = most();
+    return wanted.compareTo(most) < 0 ? wanted : most;
+  }
+
+  /** Returns the longest wait there can be. */
+  static Duration most() {
+    return Optional.ofNullable(Context.current().getDeadline())
+        .map(WaitLimit::beforeItEnds)
+        .filter(left -> left.compareTo(MOST) < 0)
+        .orElse(MOST);
+  }
+
+  /** Leaves time for an answer. */
+  private static Duration beforeItEnds(Deadline deadline) {
+    return Duration.ofMillis(deadline.timeRemaining(TimeUnit.MILLISECONDS) * 9 / 10);
+  }
+}

@@ -1,0 +1,5 @@
+/** What a gRPC method's descriptor says of its messages. */
+@NullMarked
+package io.github.grpcidempotency.internal.method;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,102 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import static java.util.stream.Collectors.toMap;
+
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.OperationCatalog;
+import io.github.grpcidempotency.store.OperationStore;
+import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoredOperation;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** The operations that callers find by id, and wait for. Thread-safe. */
+public final class Operations implements AutoCloseable {
+  private final Map<String, Procedure> procedures;
+  private final OperationCatalog catalog;
+  private final OperationReader reader;
+  private final WorkWatch watch;
+
+  private Operations(Map<String, Procedure> procedures, OperationCatalog catalog) {
+    this.procedures = procedures;
+    this.catalog = catalog;
+    this.reader = new OperationReader(catalog);
+    this.watch = new WorkWatch(catalog, procedures);
+  }
+
+  /** Opens the operations of these procedures. */
+  static Operations open(IdempotencyStore store, Collection<Procedure> procedures) {
+    if (!(store instanceof OperationStore operations)) {
+      throw new SetupException(
+          List.of(store.getClass().getName() + " does not find operations by id"));
+    }
+    return new Operations(
+        procedures.stream().collect(toMap(Procedure::name, Function.identity())),
+        operations.operations(procedures.stream().map(RecordedProcedure::of).toList()));
+  }
+
+  /** Returns what finds operations now. */
+  public OperationCatalog catalog() {
+    return catalog;
+  }
+
+  /** Returns the names of the procedures whose operations these are. */
+  public Set<String> procedures() {
+    return procedures.keySet();
+  }
+
+  /** Returns the procedure of an operation. */
+  public Procedure procedure(StoredOperation operation) {
+    return Objects.requireNonNull(procedures.get(operation.procedure()));
+  }
+
+  /**
+   * Reads an operation that was waited for, together with all who ask for it.
+   *
+   * @param found gets the operation, or that it is gone, on a thread that it must not block
+   * @param failed gets what the store threw instead
+   */
+  public void read(
+      Caller caller,
+      UUID operationId,
+      Consumer<Optional<StoredOperation>> found,
+      Consumer<StoreException> failed) {
+    reader.read(caller, operationId, found, failed);
+  }
+
+  /**
+   * Waits for the end of the work behind an operation's answer.
+   *
+   * @param resource what the work is behind, as the operation's user sees it
+   * @param ended called, on a thread that it must not block, once the work has ended
+   * @param over called instead when the limit is over
+   * @return gives up waiting
+   */
+  public Runnable await(
+      Procedure procedure,
+      Optional<OwnedResource> resource,
+      Duration limit,
+      Runnable ended,
+      Runnable over) {
+    return watch.await(procedure.name(), resource, limit, ended, over);
+  }
+
+  @Override
+  public void close() {
+    watch.close();
+    reader.close();
+  }
+}

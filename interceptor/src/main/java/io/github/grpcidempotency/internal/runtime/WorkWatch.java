@@ -1,0 +1,187 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toSet;
+
+import io.github.grpcidempotency.internal.background.DaemonThreads;
+import io.github.grpcidempotency.internal.background.RepeatedTask;
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.OperationCatalog;
+import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets calls wait for the end of the asynchronous work behind resources, without a thread or a
+ * connection: as long as anybody waits, one look every quarter of a second asks for all resources
+ * of a procedure at once. Thread-safe.
+ */
+final class WorkWatch implements AutoCloseable {
+  private static final Duration INTERVAL = Duration.ofMillis(250);
+
+  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(WorkWatch.class));
+  private final OperationCatalog catalog;
+  private final Map<String, Procedure> procedures;
+  private final WaitQueues<Work, Waiter> queues = new WaitQueues<>(work -> {});
+  private final AtomicBoolean looking = new AtomicBoolean();
+  private final ScheduledExecutorService looks = DaemonThreads.newTimer("idempotency-work");
+  private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-work-limit");
+
+  /** The work behind a resource, as one procedure understands it. */
+  private record Work(String procedure, Optional<OwnedResource> resource) {}
+
+  /** One waiting call. */
+  private static final class Waiter {
+    private final Runnable ended;
+    private final Runnable over;
+    private Optional<Future<?>> timeout = Optional.empty();
+
+    private Waiter(Runnable ended, Runnable over) {
+      this.ended = ended;
+      this.over = over;
+    }
+  }
+
+  WorkWatch(OperationCatalog catalog, Map<String, Procedure> procedures) {
+    this.catalog = catalog;
+    this.procedures = procedures;
+  }
+
+  /**
+   * Waits for the end of work.
+   *
+   * @param resource what the work is behind; empty if nobody knows, so that nothing but the limit
+   *     ends the wait
+   * @param ended called once the work has ended
+   * @param over called instead when the limit is over, or this is closed
+   * @return gives up waiting: nothing is called, unless it already is
+   */
+  Runnable await(
+      String procedure,
+      Optional<OwnedResource> resource,
+      Duration limit,
+      Runnable ended,
+      Runnable over) {
+    Work work = new Work(procedure, resource);
+    Waiter waiter = new Waiter(ended, over);
+    boolean waits =
+        queues.add(
+            work,
+            waiter,
+            () ->
+                waiter.timeout =
+                    Optional.of(
+                        timer.schedule(
+                            () -> timeOut(work, waiter), limit.toMillis(), TimeUnit.MILLISECONDS)));
+    if (!waits) {
+      over.run();
+      return () -> {};
+    }
+    keepLooking();
+    return () -> leave(work, waiter);
+  }
+
+  private void keepLooking() {
+    if (!looking.getAndSet(true)) {
+      lookLater();
+    }
+  }
+
+  private void lookLater() {
+    ScheduledFuture<?> unused =
+        looks.schedule(
+            () -> {
+              RepeatedTask.of("look after waiting calls", log, this::look).run();
+              if (!queues.keys().isEmpty()) {
+                lookLater();
+                return;
+              }
+              looking.set(false);
+              if (!queues.keys().isEmpty()) {
+                keepLooking();
+              }
+            },
+            INTERVAL.toMillis(),
+            TimeUnit.MILLISECONDS);
+  }
+
+  private void look() {
+    queues.keys().stream()
+        .collect(groupingBy(Work::procedure))
+        .forEach(
+            (name, works) ->
+                RepeatedTask.of(
+                        "ask how far the work of " + name + " has come",
+                        log,
+                        () -> look(name, works))
+                    .run());
+  }
+
+  private void look(String name, List<Work> works) {
+    Procedure procedure = Objects.requireNonNull(procedures.get(name));
+    Set<OwnedResource> resources =
+        works.stream().flatMap(work -> work.resource().stream()).collect(toSet());
+    Map<OwnedResource, IdempotencyStatus> statuses =
+        new HashMap<>(catalog.statuses(RecordedProcedure.of(procedure), resources));
+    for (OwnedResource resource : resources) {
+      IdempotencyStatus status =
+          statuses.computeIfAbsent(
+              resource, missing -> ReplayStatus.ofResource(procedure, missing.resourceId()));
+      if (status != IdempotencyStatus.PROCESSING) {
+        queues.removeAll(new Work(name, Optional.of(resource))).forEach(this::end);
+      }
+    }
+  }
+
+  private void end(Waiter waiter) {
+    waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
+    resume(waiter.ended);
+  }
+
+  private void timeOut(Work work, Waiter waiter) {
+    if (queues.remove(work, waiter)) {
+      resume(waiter.over);
+    }
+  }
+
+  private void leave(Work work, Waiter waiter) {
+    if (queues.remove(work, waiter)) {
+      waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
+    }
+  }
+
+  private void resume(Runnable next) {
+    try {
+      next.run();
+    } catch (RuntimeException thrown) {
+      log.error("resume", thrown, "a call that had waited could not go on");
+    }
+  }
+
+  @Override
+  public void close() {
+    queues
+        .close()
+        .forEach(
+            waiter -> {
+              waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
+              resume(waiter.over);
+            });
+    looks.shutdownNow();
+    timer.shutdownNow();
+  }
+}

@@ -1,0 +1,14 @@
+package io.github.grpcidempotency.store;
+
+import java.util.Collection;
+
+/** A store in which callers find their own operations by id. Thread-safe. */
+public interface OperationStore extends IdempotencyStore {
+  /**
+   * Opens the operations of these procedures. Called once, at start-up; what is not as it should be
+   * for finding them quickly is logged.
+   *
+   * @throws StoreException if the store cannot be reached
+   */
+  OperationCatalog operations(Collection<RecordedProcedure> procedures);
+}

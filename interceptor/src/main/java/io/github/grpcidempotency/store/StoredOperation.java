@@ -1,0 +1,24 @@
+package io.github.grpcidempotency.store;
+
+import io.github.grpcidempotency.key.IdempotencyKey;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * An operation that was found by its id.
+ *
+ * @param id its id
+ * @param key its key
+ * @param procedure its procedure's name
+ * @param created when its key was claimed
+ * @param answered when its answer was recorded; empty if it has none yet
+ * @param standing what is recorded, or that it runs
+ */
+public record StoredOperation(
+    UUID id,
+    IdempotencyKey key,
+    String procedure,
+    Instant created,
+    Optional<Instant> answered,
+    ClaimResult standing) {}

@@ -1,0 +1,115 @@
+package io.github.grpcidempotency.postgres;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
+
+import com.google.common.collect.Lists;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
+import org.jdbi.v3.core.JdbiException;
+
+/**
+ * Asks an outbox about many resources at once. Row-level security binds a query to one user, and a
+ * plan may keep what it has read for one; so there is a query for each user, and one flush, which
+ * is one round trip, for up to 64 of them. Thread-safe.
+ */
+final class OutboxStatuses {
+  /**
+   * Few texts, so that the driver prepares them. A flush with places to spare asks about nobody.
+   */
+  private static final List<Integer> SIZES = List.of(1, 8, 64);
+
+  private static final int MOST = SIZES.get(SIZES.size() - 1);
+
+  private final RecordDatabase database;
+  private final Map<String, String> statements = new ConcurrentHashMap<>();
+
+  private record Found(OwnedResource resource, List<String> entries) {}
+
+  OutboxStatuses(RecordDatabase database) {
+    this.database = database;
+  }
+
+  /**
+   * Returns the status of each resource, as its user sees it: {@code processing} if the query
+   * fails. Empty if the procedure has no outbox.
+   *
+   * @throws io.github.grpcidempotency.store.StoreException if the database cannot be asked
+   */
+  Map<OwnedResource, IdempotencyStatus> of(
+      RecordedProcedure procedure, Collection<OwnedResource> resources) {
+    if (resources.isEmpty()
+        || !(procedure.statusResolver().orElse(null) instanceof OutboxStatusResolver outbox)) {
+      return Map.of();
+    }
+    Map<OwnedResource, IdempotencyStatus> statuses = new HashMap<>();
+    List<List<OwnedResource>> byUser =
+        List.copyOf(
+            resources.stream().distinct().collect(groupingBy(OwnedResource::userId)).values());
+    try {
+      for (List<List<OwnedResource>> users : Lists.partition(byUser, MOST)) {
+        ask(procedure, users)
+            .forEach(found -> statuses.put(found.resource(), outbox.statusOf(found.entries())));
+      }
+    } catch (JdbiException failure) {
+      FailureCause cause = Failures.causeOf(failure);
+      if (!Failures.isConnected(failure) || !RecordFinder.mayBeTheOutbox(cause)) {
+        throw Failures.of("could not ask the outbox", failure);
+      }
+      database.statusUnknown(procedure, failure);
+      resources.forEach(resource -> statuses.put(resource, IdempotencyStatus.PROCESSING));
+    }
+    return statuses;
+  }
+
+  private List<Found> ask(RecordedProcedure procedure, List<List<OwnedResource>> users) {
+    int size = SIZES.stream().filter(places -> places >= users.size()).findFirst().orElseThrow();
+    String sql =
+        statements.computeIfAbsent(procedure.name() + " " + size, name -> sql(procedure, size));
+    return database.onConnection(
+        connection ->
+            StatementBatch.runForAll(
+                connection,
+                sql,
+                values -> bind(values, users, size),
+                row ->
+                    new Found(
+                        new OwnedResource(
+                            UUID.fromString(row.getString("user_id")),
+                            row.getObject("resource_id", UUID.class)),
+                        OutboxStatusResolver.found(row))));
+  }
+
+  private static String sql(RecordedProcedure procedure, int size) {
+    String status = ProcedureSql.outboxOfEach(procedure).orElseThrow();
+    return IntStream.range(0, size)
+        .mapToObj(
+            place ->
+                SqlFile.load(
+                    "operation/statuses", Map.of("n", String.valueOf(place), "status", status)))
+        .collect(joining(" "));
+  }
+
+  private static Parameters bind(Parameters values, List<List<OwnedResource>> users, int size) {
+    for (int place = 0; place < size; place++) {
+      List<OwnedResource> resources = place < users.size() ? users.get(place) : List.of();
+      values
+          .bind(
+              "user_" + place,
+              resources.stream().map(each -> each.userId().toString()).findFirst().orElse(""))
+          .bind(
+              "resources_" + place,
+              resources.stream().map(OwnedResource::resourceId).toArray(UUID[]::new));
+    }
+    return values;
+  }
+}

@@ -1,0 +1,182 @@
+package io.github.grpcidempotency.postgres;
+
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.joining;
+import static java.util.stream.Collectors.toMap;
+import static java.util.stream.Collectors.toSet;
+
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.OperationCatalog;
+import io.github.grpcidempotency.store.OwnedResource;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoredOperation;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds operations in the table of keys: what stands there in one round trip, and how far the work
+ * behind it has come in another. Row-level security shows a caller nothing of others. Thread-safe.
+ */
+final class PostgresOperationCatalog implements OperationCatalog {
+  private static final Logger logger = LoggerFactory.getLogger(PostgresOperationCatalog.class);
+
+  /** PostgreSQL compares UUIDs by their unsigned bytes. */
+  private static final UUID GREATEST = new UUID(-1, -1);
+
+  private final RecordDatabase database;
+  private final Map<String, RecordedProcedure> procedures;
+  private final OutboxStatuses outbox;
+  private final String findSql;
+  private final String listSql;
+  private final String forgetSql;
+
+  private PostgresOperationCatalog(
+      RecordDatabase database, Collection<RecordedProcedure> procedures) {
+    this.database = database;
+    this.procedures =
+        procedures.stream().collect(toMap(RecordedProcedure::name, Function.identity()));
+    this.outbox = new OutboxStatuses(database);
+    this.findSql = select("k.id = ANY (:ids)");
+    this.listSql = select("k.id < :before ORDER BY k.id DESC LIMIT :limit");
+    this.forgetSql = SqlFile.load("operation/forget", Map.of("schema", database.schema()));
+  }
+
+  /** Opens the catalog, and warns if listing will read everybody's operations. */
+  static PostgresOperationCatalog open(
+      RecordDatabase database, Collection<RecordedProcedure> procedures) {
+    try (Handle handle = Jdbi.open(database.pool())) {
+      if (!new SchemaCheck(handle, database.schema()).operationIndexExists()) {
+        logger.warn(
+            "without an index, listing operations reads those of all users; call"
+                + " {}.add_operation_index() in a migration",
+            database.schema());
+      }
+    } catch (JdbiException failure) {
+      throw Failures.of("could not check the store", failure);
+    }
+    return new PostgresOperationCatalog(database, procedures);
+  }
+
+  /** A record refers to one resource at most, whatever its type. */
+  private String select(String which) {
+    String resources =
+        procedures.values().stream()
+            .flatMap(procedure -> procedure.resourceType().stream())
+            .map(ResourceType::column)
+            .distinct()
+            .map(column -> "k." + column)
+            .collect(joining(", "));
+    return SqlFile.load(
+        "operation/select_operations",
+        Map.of(
+            "schema",
+            database.schema(),
+            "resource",
+            resources.isEmpty() ? "NULL::uuid" : "COALESCE(" + resources + ")",
+            "which",
+            which));
+  }
+
+  @Override
+  public List<StoredOperation> find(Caller caller, Collection<UUID> operationIds) {
+    return read(
+        caller,
+        findSql,
+        procedures.keySet(),
+        values -> values.bind("ids", operationIds.toArray(UUID[]::new)));
+  }
+
+  @Override
+  public List<StoredOperation> list(
+      Caller caller, Set<String> wanted, Optional<UUID> before, int limit) {
+    Set<String> known = wanted.stream().filter(procedures::containsKey).collect(toSet());
+    return read(
+        caller,
+        listSql,
+        known,
+        values -> values.bind("before", before.orElse(GREATEST)).bind("limit", limit));
+  }
+
+  @Override
+  public boolean forget(Caller caller, UUID operationId) {
+    return database
+        .inStore(
+            "forget the operation",
+            connection ->
+                StatementBatch.run(
+                    connection,
+                    forgetSql,
+                    values -> scope(values, caller, procedures.keySet()).bind("id", operationId),
+                    row -> row.getObject("id", UUID.class)))
+        .isPresent();
+  }
+
+  @Override
+  public Map<OwnedResource, IdempotencyStatus> statuses(
+      RecordedProcedure procedure, Collection<OwnedResource> resources) {
+    return outbox.of(procedure, resources);
+  }
+
+  private List<StoredOperation> read(
+      Caller caller, String sql, Set<String> wanted, UnaryOperator<Parameters> bindings) {
+    List<OperationRow> rows =
+        database.inStore(
+            "read operations",
+            connection ->
+                StatementBatch.runForAll(
+                    connection,
+                    sql,
+                    values -> bindings.apply(scope(values, caller, wanted)),
+                    OperationRow::read));
+    Map<UUID, IdempotencyStatus> statuses = new HashMap<>();
+    rows.stream()
+        .collect(groupingBy(row -> procedures.get(row.content().procedure())))
+        .forEach((procedure, its) -> statuses.putAll(statusesOf(procedure, caller, its)));
+    return rows.stream()
+        .map(row -> row.operation(caller, Optional.ofNullable(statuses.get(row.content().id()))))
+        .toList();
+  }
+
+  private static Parameters scope(Parameters values, Caller caller, Set<String> procedures) {
+    return values
+        .bind("user", caller.userId().toString())
+        .bind("namespace", caller.namespace())
+        .bind("procedures", procedures.toArray(String[]::new));
+  }
+
+  /** Asks the outbox of one procedure once for all rows. */
+  private Map<UUID, IdempotencyStatus> statusesOf(
+      RecordedProcedure procedure, Caller caller, List<OperationRow> rows) {
+    Map<UUID, OwnedResource> resources = new HashMap<>();
+    for (OperationRow row : rows) {
+      row.resource(caller).ifPresent(resource -> resources.put(row.content().id(), resource));
+    }
+    Map<OwnedResource, IdempotencyStatus> found = outbox.of(procedure, resources.values());
+    Map<UUID, IdempotencyStatus> statuses = new HashMap<>();
+    for (OperationRow row : rows) {
+      row.content()
+          .status(
+              procedure,
+              asked ->
+                  Optional.ofNullable(resources.get(row.content().id()))
+                      .map(resource -> found.getOrDefault(resource, IdempotencyStatus.PROCESSING))
+                      .orElseGet(() -> asked.statusOf(List.of())))
+          .ifPresent(status -> statuses.put(row.content().id(), status));
+    }
+    return statuses;
+  }
+}

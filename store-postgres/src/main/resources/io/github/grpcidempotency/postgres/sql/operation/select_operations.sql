@@ -1,0 +1,26 @@
+SELECT set_config('app.current_user_id', :user, true);
+
+SELECT k.id,
+       k.idempotency_key,
+       k.procedure,
+       k.request_hash,
+       k.hash_version,
+       k.attempt,
+       k.response_bytes,
+       k.status_bytes,
+       k.outcome_unknown,
+       k.lease_expires,
+       k.completed IS NOT NULL AS ended,
+       k.expires,
+       now() AS read,
+       ${resource} AS resource_id,
+       NULL::text[] AS outbox_status,
+       k.created,
+       k.completed
+  FROM ${schema}.idempotency_keys AS k
+ WHERE k.user_id = CAST(:user AS uuid)
+   AND CASE WHEN strpos(k.idempotency_key, ':') = 0 THEN ''
+            ELSE split_part(k.idempotency_key, ':', 1) END = :namespace
+   AND k.procedure = ANY (:procedures)
+   AND (k.expires > now() OR (k.completed IS NULL AND k.lease_expires > now()))
+   AND ${which}

@@ -1,0 +1,337 @@
+package io.github.grpcidempotency.postgres;
+
+import static io.github.grpcidempotency.postgres.OperationsClient.reason;
+import static io.github.grpcidempotency.postgres.OperationsClient.refused;
+import static io.github.grpcidempotency.postgres.OperationsClient.state;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.longrunning.Operation;
+import com.google.longrunning.OperationsGrpc;
+import com.google.longrunning.WaitOperationRequest;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Clients that wait for operations. */
+class OperationWaitTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+  private static final Duration LONG = Duration.ofSeconds(50);
+  private static final Duration SHORT = Duration.ofMillis(300);
+
+  private final Deque<AutoCloseable> open = new ArrayDeque<>();
+
+  @AfterEach
+  void stop() throws Exception {
+    while (!open.isEmpty()) {
+      open.pop().close();
+    }
+  }
+
+  private ThingServer serverOf(PostgresThingServer.Builder builder) {
+    ThingServer server = builder.withServices().start();
+    open.push(server);
+    return server;
+  }
+
+  private ThingClient clientOf(ThingServer server) {
+    ThingClient client = ThingClient.to(server.port());
+    open.push(client);
+    return client;
+  }
+
+  private ThingClient client() {
+    return clientOf(serverOf(PostgresThingServer.on(database.app())));
+  }
+
+  @Test
+  void aWaitGoesFromTheCallToTheEndOfItsWorkOnAnyServer() throws Exception {
+    ThingClient client = client();
+    ThingClient other =
+        clientOf(serverOf(PostgresThingServer.on(database.newAppPool()))).like(client);
+    try (Gate gate = Gate.shut(database.superuser())) {
+      CompletableFuture<Reply> running = client.startThing(Things.waitingAt(gate));
+      gate.awaitWaiting(1);
+      String name = nameOf(client.createThing(Things.waitingAt(gate)));
+      CompletableFuture<Operation> here = OperationsClient.of(client).waiting(name, LONG);
+      CompletableFuture<Operation> there = OperationsClient.of(other).waiting(name, LONG);
+      gate.open();
+      Reply reply = running.join();
+      assertThat(state(OperationsClient.of(other).await(name, SHORT)))
+          .isEqualTo(State.STATE_PROCESSING);
+      assertThat(here).isNotDone();
+      assertThat(there).isNotDone();
+
+      work(reply, "done");
+
+      assertThat(here.join().getResponse().unpack(Thing.class)).isEqualTo(reply.thing());
+      assertThat(there.join().getResponse().unpack(Thing.class)).isEqualTo(reply.thing());
+    }
+  }
+
+  @Test
+  void aWaitForACallThatFailsEndsWithIt() throws Exception {
+    ThingClient client = client();
+    try (Gate gate = Gate.shut(database.superuser())) {
+      CompletableFuture<Reply> running = client.startThing(Things.failingAfter(gate));
+      gate.awaitWaiting(1);
+      String name = nameOf(client.createThing(Things.failingAfter(gate)));
+      CompletableFuture<String> waiting =
+          CompletableFuture.supplyAsync(
+              () -> reason(refused(() -> OperationsClient.of(client).await(name, LONG))));
+      gate.open();
+
+      assertThat(running.join().isOk()).isFalse();
+      assertThat(waiting.join()).isEqualTo("IDEMPOTENCY_OPERATION_UNKNOWN");
+    }
+  }
+
+  @Test
+  void aWaitThatIsOverSaysHowFarItHasCome() {
+    ThingClient client = client();
+    OperationsClient operations = OperationsClient.of(client);
+    String name = nameOf(client.createThing(REQUEST));
+
+    assertThat(state(operations.await(name, SHORT))).isEqualTo(State.STATE_PROCESSING);
+    assertThat(state(operations.await(name, Duration.ZERO))).isEqualTo(State.STATE_PROCESSING);
+    assertThat(
+            state(
+                operations
+                    .stub()
+                    .withDeadlineAfter(2, TimeUnit.SECONDS)
+                    .waitOperation(WaitOperationRequest.newBuilder().setName(name).build())))
+        .isEqualTo(State.STATE_PROCESSING);
+  }
+
+  @Test
+  void whatNobodyCanWatchIsWaitedForUntilTheLimit() {
+    ThingClient client = client();
+    Reply reply = client.createThing(REQUEST);
+    database
+        .superuser()
+        .useHandle(
+            handle -> handle.execute("DELETE FROM app.things WHERE id = ?", reply.thingId()));
+
+    assertThat(state(OperationsClient.of(client).await(nameOf(reply), SHORT)))
+        .isEqualTo(State.STATE_PROCESSING);
+  }
+
+  @Test
+  void aStatusThatNoOutboxKnowsIsAskedForToo() {
+    AtomicBoolean failed = new AtomicBoolean();
+    ThingClient client =
+        clientOf(
+            serverOf(
+                PostgresThingServer.on(database.app())
+                    .createThing(
+                        thing ->
+                            thing.status(
+                                resource ->
+                                    failed.get()
+                                        ? IdempotencyStatus.FAILED
+                                        : IdempotencyStatus.PROCESSING))));
+    Reply reply = client.createThing(REQUEST);
+    CompletableFuture<Operation> waiting = OperationsClient.of(client).waiting(nameOf(reply), LONG);
+
+    failed.set(true);
+
+    assertThat(state(waiting.join())).isEqualTo(State.STATE_FAILED);
+  }
+
+  @Test
+  void aServerThatEndsTellsItsWaitersHowFarItHasCome() {
+    ThingServer server = serverOf(PostgresThingServer.on(database.app()));
+    ThingClient client = clientOf(server);
+    Reply reply = client.createThing(REQUEST);
+    List<Waiting> waiting = waitAll(client, List.of(nameOf(reply)));
+    awaitLooks(1);
+
+    server.closeInterceptor();
+
+    assertThat(state(waiting.get(0).operation().join())).isEqualTo(State.STATE_PROCESSING);
+  }
+
+  @Test
+  void allWaitersAreLookedAfterInOneRoundTripAndWhoIsCancelledNoMore() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      ThingClient client =
+          clientOf(serverOf(PostgresThingServer.on(database.app()).store(proxied)));
+      List<Reply> replies = new ArrayList<>();
+      List<Waiting> waiting = new ArrayList<>();
+      for (int user = 0; user < 40; user++) {
+        ThingClient its = client.as(UUID.randomUUID()).withNewKey();
+        replies.add(its.createThing(REQUEST));
+        waiting.addAll(waitAll(its, List.of(nameOf(replies.get(user)))));
+      }
+      await().until(() -> lastRoundTrip(proxy).contains("unnest"));
+      proxy.forgetRoundTrips();
+      await().until(() -> proxy.roundTrips().size() >= 3);
+      assertThat(proxy.roundTrips())
+          .allSatisfy(look -> assertThat(look).contains("FROM app.outbox").contains("set_config"));
+
+      waiting.forEach(Waiting::cancel);
+      await()
+          .pollInterval(Duration.ofMillis(700))
+          .until(
+              () -> {
+                boolean quiet = proxy.roundTrips().isEmpty();
+                proxy.forgetRoundTrips();
+                return quiet;
+              });
+    }
+  }
+
+  @Test
+  void everyUserSeesItsOwnOutboxOnly() {
+    // The things are under row-level security, and so is this look at the outbox.
+    ThingClient client =
+        clientOf(
+            serverOf(
+                PostgresThingServer.on(database.app())
+                    .outbox(
+                        OutboxStatusResolver.query(
+                                "SELECT o.status FROM app.outbox AS o JOIN app.things AS t"
+                                    + " ON t.id = o.thing_id WHERE t.id = :resource_id"
+                                    + " ORDER BY o.id DESC LIMIT 1")
+                            .map(IdempotencyStatus.PROCESSING, "pending")
+                            .map(IdempotencyStatus.COMPLETED, "done"))));
+    List<Reply> replies = new ArrayList<>();
+    List<Waiting> waiting = new ArrayList<>();
+    for (int user = 0; user < 70; user++) {
+      ThingClient its = client.as(UUID.randomUUID()).withNewKey();
+      replies.add(its.createThing(REQUEST));
+      waiting.addAll(waitAll(its, List.of(nameOf(replies.get(user)))));
+    }
+
+    for (int user = 0; user < 70; user += 2) {
+      work(replies.get(user), "done");
+    }
+
+    for (int user = 0; user < 70; user += 2) {
+      assertThat(state(waiting.get(user).operation().join())).isEqualTo(State.STATE_COMPLETED);
+    }
+    for (int user = 1; user < 70; user += 2) {
+      assertThat(waiting.get(user).operation()).isNotDone();
+    }
+    waiting.forEach(Waiting::cancel);
+  }
+
+  @Test
+  void tenThousandWaitersNeedNoThreadsAndNoConnections() {
+    ThingClient client = client();
+    int operations = 500;
+    int waiters = 20;
+    List<Reply> replies = new ArrayList<>();
+    for (int each = 0; each < operations; each++) {
+      replies.add(client.withNewKey().createThing(REQUEST));
+    }
+    List<String> names = replies.stream().map(OperationWaitTest::nameOf).toList();
+    List<Waiting> waiting = new ArrayList<>();
+    for (int each = 0; each < waiters; each++) {
+      waiting.addAll(waitAll(client, names));
+    }
+    awaitLooks(2);
+    database.awaitAllConnectionsBack();
+    await()
+        .until(
+            () ->
+                Thread.getAllStackTraces().keySet().stream()
+                    .filter(thread -> thread.getName().startsWith("idempotency-"))
+                    .count(),
+            threads -> threads < 30);
+
+    database
+        .superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    "INSERT INTO app.outbox (thing_id, status) SELECT id, 'done' FROM app.things"
+                        + " WHERE user_id = ?",
+                    client.user()));
+
+    long begun = System.nanoTime();
+    for (Waiting each : waiting) {
+      assertThat(state(each.operation().join())).isEqualTo(State.STATE_COMPLETED);
+    }
+    System.getLogger("wait")
+        .log(
+            System.Logger.Level.INFO,
+            "ended after {0} ms",
+            Duration.ofNanos(System.nanoTime() - begun).toMillis());
+  }
+
+  /** One that waits; it has no thread of its own. */
+  private record Waiting(CompletableFuture<Operation> operation, Future<Operation> call) {
+    void cancel() {
+      call.cancel(true);
+    }
+  }
+
+  private static List<Waiting> waitAll(ThingClient client, List<String> names) {
+    OperationsGrpc.OperationsFutureStub stub = OperationsGrpc.newFutureStub(client.channel());
+    List<Waiting> waiting = new ArrayList<>();
+    for (String name : names) {
+      var call = stub.waitOperation(OperationsClient.waitFor(name, LONG));
+      CompletableFuture<Operation> operation = new CompletableFuture<>();
+      call.addListener(
+          () -> {
+            try {
+              operation.complete(call.get());
+            } catch (Exception failure) {
+              operation.completeExceptionally(failure);
+            }
+          },
+          Runnable::run);
+      waiting.add(new Waiting(operation, call));
+    }
+    return waiting;
+  }
+
+  private static void awaitLooks(int looks) {
+    // a look is due every quarter of a second
+    await().pollDelay(Duration.ofMillis(300L * looks)).until(() -> true);
+  }
+
+  private static String lastRoundTrip(FaultProxy proxy) {
+    List<String> all = proxy.roundTrips();
+    return all.isEmpty() ? "" : all.get(all.size() - 1);
+  }
+
+  private static String nameOf(Reply reply) {
+    return reply.operation().orElseThrow();
+  }
+
+  private static void work(Reply reply, String status) {
+    database
+        .superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    "INSERT INTO app.outbox (thing_id, status) VALUES (?, ?)",
+                    reply.thingId(),
+                    status));
+  }
+}
