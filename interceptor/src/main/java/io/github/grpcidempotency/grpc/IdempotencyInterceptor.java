@@ -27,6 +27,8 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -52,6 +54,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   private final CallerResolver callers;
   private final Metadata.Key<String> keyHeader;
   private final Optional<Engine> engine;
+  private final Queue<OperationsService> services = new ConcurrentLinkedQueue<>();
 
   private IdempotencyInterceptor(Builder builder) {
     this.procedures = builder.procedures;
@@ -156,14 +159,12 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
    * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
    */
   public BindableService operations() {
-    return engine.isPresent()
-        ? new OperationsService(
-            callers,
-            engine.get(),
-            engine
-                .get()
-                .operations(procedures.all().stream().filter(RecordedAnswer::isReadable).toList()))
-        : new OperationsGrpc.OperationsImplBase() {};
+    if (engine.isEmpty()) {
+      return new OperationsGrpc.OperationsImplBase() {};
+    }
+    OperationsService service = new OperationsService(procedures, callers, engine.get());
+    services.add(service);
+    return service;
   }
 
   /**
@@ -177,6 +178,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   /** Stops renewing leases and recording late answers. Call it when the server has terminated. */
   @Override
   public void close() {
+    services.forEach(OperationsService::close);
     engine.ifPresent(Engine::close);
   }
 

@@ -36,24 +36,25 @@ final class OperationWait {
 
   void begin(String name) {
     try {
-      consider(service.find(service.caller(), OperationsService.idOf(name)));
+      consider(service.find(service.caller(), name));
     } catch (RuntimeException failure) {
       fail(failure);
     }
   }
 
-  private void consider(StoredOperation stored) {
-    State state = service.stateOf(stored);
-    Operation message = service.message(stored);
+  private void consider(OperationsService.Seen seen) {
+    StoredOperation stored = seen.stored();
     Duration left = limit.minusNanos(System.nanoTime() - begun);
     if (left.isNegative() || left.isZero()) {
-      answer(message);
-    } else if (state == State.STATE_RUNNING) {
-      awaitAnswer(stored, (ClaimResult.InFlight) stored.standing(), left);
-    } else if (state == State.STATE_PROCESSING) {
-      awaitWork(stored, (ClaimResult.Recorded) stored.standing(), left, message);
+      answer(seen.message());
+    } else if (seen.state() == State.STATE_RUNNING
+        && stored.standing() instanceof ClaimResult.InFlight running) {
+      awaitAnswer(stored, running, left);
+    } else if (seen.state() == State.STATE_PROCESSING
+        && stored.standing() instanceof ClaimResult.Recorded recorded) {
+      awaitWork(seen, recorded, left);
     } else {
-      answer(message);
+      answer(seen.message());
     }
   }
 
@@ -73,12 +74,14 @@ final class OperationWait {
   }
 
   private void awaitWork(
-      StoredOperation stored, ClaimResult.Recorded recorded, Duration left, Operation message) {
+      OperationsService.Seen seen, ClaimResult.Recorded recorded, Duration left) {
+    StoredOperation stored = seen.stored();
     Optional<OwnedResource> resource =
         recorded
             .outcome()
             .resourceId()
             .map(id -> new OwnedResource(stored.key().caller().userId(), id));
+    Operation message = seen.message();
     onCancel(
         service
             .operations()
@@ -87,7 +90,7 @@ final class OperationWait {
                 resource,
                 left,
                 () -> readAgain(stored),
-                () -> goOn(() -> answer(message))));
+                () -> answer(message)));
   }
 
   /** A call that was cancelled before it could give up waiting gives up now. */
@@ -101,23 +104,12 @@ final class OperationWait {
   private void readAgain(StoredOperation stored) {
     service
         .operations()
-        .read(
-            stored.key().caller(),
-            stored.id(),
-            found -> goOn(() -> considerAgain(found)),
-            failure -> goOn(() -> fail(failure)));
+        .read(stored.key().caller(), stored.id(), context::wrap, this::considerAgain, this::fail);
   }
 
-  private void considerAgain(Optional<StoredOperation> found) {
-    try {
-      consider(found.orElseThrow(() -> OperationsService.refused(Refusal.operationUnknown())));
-    } catch (RuntimeException failure) {
-      fail(failure);
-    }
-  }
-
-  private void goOn(Runnable next) {
-    service.engine().executor().execute(context.wrap(next));
+  private void considerAgain(Optional<OperationsService.Seen> found) {
+    found.ifPresentOrElse(
+        this::consider, () -> fail(OperationsService.refused(Refusal.operationUnknown())));
   }
 
   private void answer(Operation message) {

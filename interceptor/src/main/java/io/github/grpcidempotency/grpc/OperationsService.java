@@ -14,6 +14,8 @@ import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Operations;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoredOperation;
@@ -33,23 +35,34 @@ import org.slf4j.LoggerFactory;
  * A caller's operations, by the ids in the trailer {@code idempotency-operation}. Whom a replay is
  * denied, this is denied; what is another's is not there.
  */
-final class OperationsService extends OperationsGrpc.OperationsImplBase {
+final class OperationsService extends OperationsGrpc.OperationsImplBase implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
   private static final Set<String> COLLECTIONS = Set.of("", "operations");
 
   private final CallerResolver callers;
   private final Engine engine;
-  private final Operations operations;
+  private final Operations<Seen> operations;
 
-  OperationsService(CallerResolver callers, Engine engine, Operations operations) {
+  /** An operation as its caller may see it now. */
+  record Seen(StoredOperation stored, State state, Operation message) {}
+
+  OperationsService(Procedures procedures, CallerResolver callers, Engine engine) {
     this.callers = callers;
     this.engine = engine;
-    this.operations = operations;
+    this.operations =
+        engine.operations(
+            procedures.all().stream().filter(RecordedAnswer::isReadable).toList(), this::see);
+  }
+
+  /** Ends all waiting. */
+  @Override
+  public void close() {
+    operations.close();
   }
 
   @Override
   public void getOperation(GetOperationRequest request, StreamObserver<Operation> observer) {
-    answer(observer, () -> message(find(caller(), idOf(request.getName()))));
+    answer(observer, () -> find(caller(), request.getName()).message());
   }
 
   @Override
@@ -79,11 +92,12 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase {
     answer(
         observer,
         () -> {
-          StoredOperation stored = find(caller(), idOf(request.getName()));
-          if (!message(stored).getDone()) {
+          Caller caller = caller();
+          Seen seen = find(caller, request.getName());
+          if (!seen.message().getDone()) {
             throw refused(Refusal.operationUnfinished());
           }
-          if (!operations.catalog().forget(stored.key().caller(), stored.id())) {
+          if (!operations.catalog().forget(caller, seen.stored().id())) {
             throw refused(Refusal.operationUnknown());
           }
           return Empty.getDefaultInstance();
@@ -104,7 +118,7 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase {
     return engine;
   }
 
-  Operations operations() {
+  Operations<Seen> operations() {
     return operations;
   }
 
@@ -113,7 +127,7 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase {
   }
 
   /** What is not spelled as we spell it is not there. */
-  static UUID idOf(String name) {
+  private static UUID idOf(String name) {
     try {
       UUID id = UUID.fromString(name);
       if (id.toString().equals(name)) {
@@ -125,18 +139,17 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase {
     throw refused(Refusal.operationUnknown());
   }
 
-  StoredOperation find(Caller caller, UUID id) {
-    return operations.catalog().find(caller, List.of(id)).stream()
+  Seen find(Caller caller, String name) {
+    return operations.catalog().find(caller, List.of(idOf(name))).stream()
         .findFirst()
+        .map(this::see)
         .orElseThrow(() -> refused(Refusal.operationUnknown()));
   }
 
-  State stateOf(StoredOperation stored) {
-    return OperationState.of(stored.standing(), operations.procedure(stored));
-  }
-
-  Operation message(StoredOperation stored) {
-    return OperationMessage.of(stored, stateOf(stored), operations.procedure(stored));
+  private Seen see(StoredOperation stored) {
+    Procedure procedure = operations.procedure(stored);
+    State state = OperationState.of(stored.standing(), procedure);
+    return new Seen(stored, state, OperationMessage.of(stored, state, procedure));
   }
 
   static StatusRuntimeException refused(Refusal refusal) {

@@ -72,6 +72,8 @@ class IsolationTest {
           entry("settle/mark_unknown", Row.IN_FLIGHT),
           entry("settle/lock", Row.IN_FLIGHT),
           entry("claim/select_record", Row.COMPLETED),
+          entry("operation/forget", Row.COMPLETED),
+          entry("operation/select_operations", Row.COMPLETED),
           entry("check/probe_foreign", Row.IN_FLIGHT),
           entry("check/probe_forget", Row.IN_FLIGHT),
           entry("check/probe_state", Row.IN_FLIGHT),
@@ -97,6 +99,8 @@ class IsolationTest {
       Set.of(
           "transaction/begin",
           "check/column",
+          "check/operation_index",
+          "operation/statuses",
           "check/flush",
           "check/pool",
           "check/schema",
@@ -276,9 +280,10 @@ class IsolationTest {
                     ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema),
                 "durability", "",
                 "wake", "",
-                "resource", "",
+                "resource", name.startsWith("operation/") ? "k.thing_id" : "",
                 "column", "",
-                "value", ""));
+                "value", "",
+                "which", "k.id = :id"));
     int user = sql.indexOf("SELECT set_config('app.current_user_id', :user, true)");
     return user < 0 ? sql : sql.substring(sql.indexOf(';', user) + 1);
   }
@@ -343,6 +348,8 @@ class IsolationTest {
         .bind("response", new byte[] {1})
         .bind("resource_id", null)
         .bind("cleared", null)
+        .bind("namespace", "")
+        .bind("procedures", new String[] {Things.CREATE_THING.name()})
         .bind("status", statement.equals("transaction/record_failure") ? new byte[] {1} : null);
   }
 

@@ -371,7 +371,7 @@ class OperationsTest {
   }
 
   @Test
-  void aListIsReadFromItsIndex() {
+  void aServerWithoutTheIndexOfListsSaysSo() {
     try (LogLines log = LogLines.listen()) {
       clientOf(PostgresThingServer.on(database.app()));
       assertThat(log.warnings()).anyMatch(line -> line.contains("add_operation_index()"));

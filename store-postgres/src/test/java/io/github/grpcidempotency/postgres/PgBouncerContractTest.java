@@ -2,7 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.PgBouncer;
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.OperationStore;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,7 +27,7 @@ class PgBouncerContractTest extends PostgresIdempotencyStoreContractTest {
   }
 
   @Override
-  protected IdempotencyStore newStore(Duration lease) {
+  protected OperationStore newStore(Duration lease) {
     return PostgresIdempotencyStore.builder(pool).lease(lease).build();
   }
 }

@@ -2,21 +2,21 @@ package io.github.grpcidempotency.postgres;
 
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.testing.IdempotencyStoreContract;
+import io.github.grpcidempotency.store.OperationStore;
+import io.github.grpcidempotency.testing.OperationStoreContract;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-class PostgresIdempotencyStoreContractTest extends IdempotencyStoreContract {
+class PostgresIdempotencyStoreContractTest extends OperationStoreContract {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private final Jdbi superuser = database.superuser();
 
   @Override
-  protected IdempotencyStore newStore(Duration lease) {
+  protected OperationStore newStore(Duration lease) {
     return PostgresIdempotencyStore.builder(database.app()).lease(lease).build();
   }
 

@@ -54,32 +54,32 @@ import org.junit.jupiter.api.Test;
  */
 public abstract class IdempotencyStoreContract {
   /** Outlasts any test. */
-  private static final Duration LONG_LEASE = Duration.ofMinutes(5);
+  static final Duration LONG_LEASE = Duration.ofMinutes(5);
 
   /** Ends soon; nothing is expected of it but that. */
-  private static final Duration SHORT_LEASE = Duration.ofMillis(150);
+  static final Duration SHORT_LEASE = Duration.ofMillis(150);
 
   private static final Duration ONE_DAY = Duration.ofHours(24);
 
-  private static final Duration SHORT_RETENTION = Duration.ofMillis(150);
+  static final Duration SHORT_RETENTION = Duration.ofMillis(150);
 
   private static final Duration TEN_SECONDS = Duration.ofSeconds(10);
   private static final Duration MORE_THAN_A_TENTH = Duration.ofMillis(1_100);
 
   private static final int RACERS = 16;
 
-  private static final RecordedProcedure CREATE_THING =
+  static final RecordedProcedure CREATE_THING =
       procedure("things.Things/CreateThing", Optional.of(ResourceType.of("thing")));
-  private static final RecordedProcedure CREATE_OTHER =
+  static final RecordedProcedure CREATE_OTHER =
       procedure("things.Things/CreateOther", Optional.empty());
 
   private static final Fingerprint REQUEST = fingerprint("first");
   private static final Fingerprint OTHER_REQUEST = fingerprint("other");
 
-  private static final RecordedOutcome ANSWER = answer("an answer");
+  static final RecordedOutcome ANSWER = answer("an answer");
   private static final RecordedOutcome OTHER_ANSWER = answer("another answer");
 
-  private final Caller user = Caller.of(UUID.randomUUID());
+  final Caller user = Caller.of(UUID.randomUUID());
   private final String rawKey = UUID.randomUUID().toString();
 
   /**
@@ -598,11 +598,11 @@ public abstract class IdempotencyStoreContract {
     assertThat(recorded(store.claim(fresh.request())).expires()).isEqualTo(fresh.expires());
   }
 
-  private ClaimRequest request() {
+  ClaimRequest request() {
     return request(CREATE_THING);
   }
 
-  private ClaimRequest request(RecordedProcedure procedure) {
+  ClaimRequest request(RecordedProcedure procedure) {
     return new ClaimRequest(new IdempotencyKey(user, rawKey), procedure, REQUEST, ONE_DAY);
   }
 
@@ -610,11 +610,11 @@ public abstract class IdempotencyStoreContract {
     return new ClaimRequest(new IdempotencyKey(user, rawKey), CREATE_THING, fingerprint, ONE_DAY);
   }
 
-  private ClaimRequest request(Duration retention) {
+  ClaimRequest request(Duration retention) {
     return new ClaimRequest(new IdempotencyKey(user, rawKey), CREATE_THING, REQUEST, retention);
   }
 
-  private ClaimRequest requestOf(Caller caller) {
+  ClaimRequest requestOf(Caller caller) {
     return new ClaimRequest(new IdempotencyKey(caller, rawKey), CREATE_THING, REQUEST, ONE_DAY);
   }
 
@@ -632,11 +632,11 @@ public abstract class IdempotencyStoreContract {
     return new RecordedOutcome.Response(ByteString.copyFromUtf8(text), Optional.empty());
   }
 
-  private static RecordedOutcome answerWith(UUID thing) {
+  static RecordedOutcome answerWith(UUID thing) {
     return new RecordedOutcome.Response(ByteString.copyFromUtf8("a thing"), Optional.of(thing));
   }
 
-  private static Claim win(IdempotencyStore store, ClaimRequest request) {
+  static Claim win(IdempotencyStore store, ClaimRequest request) {
     ClaimResult result = store.claim(request);
     assertThat(result).isInstanceOf(ClaimResult.Won.class);
     return ((ClaimResult.Won) result).claim();

@@ -1,24 +1,34 @@
 package io.github.grpcidempotency.testing;
 
+import static java.util.stream.Collectors.toSet;
+
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.OperationCatalog;
+import io.github.grpcidempotency.store.OperationStore;
+import io.github.grpcidempotency.store.OwnedResource;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoredOperation;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * A store for tests of services: it keeps what it is told for as long as the JVM lives. Its clock
@@ -27,10 +37,11 @@ import java.util.function.Consumer;
  *
  * <p>Thread-safe.
  */
-public final class InMemoryIdempotencyStore implements IdempotencyStore {
+public final class InMemoryIdempotencyStore implements OperationStore {
   private final Duration lease;
   private final Map<IdempotencyKey, Row> rows = new HashMap<>();
   private Duration ahead = Duration.ZERO;
+  private long ids;
 
   /** Makes a store with leases of 30 seconds. */
   public InMemoryIdempotencyStore() {
@@ -54,7 +65,7 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
   public synchronized ClaimResult claim(ClaimRequest request) {
     Row row = rows.get(request.key());
     if (row == null || row.isExpired()) {
-      return won(new Row(request, UUID.randomUUID(), 1, now().plus(request.retention())));
+      return won(new Row(request, newId(), 1, now().plus(request.retention())));
     }
     if (row.outcome.isPresent()) {
       return row.recorded(row.outcome.get());
@@ -112,6 +123,17 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
     return lease;
   }
 
+  @Override
+  public OperationCatalog operations(Collection<RecordedProcedure> procedures) {
+    return new Catalog(procedures.stream().map(RecordedProcedure::name).collect(toSet()));
+  }
+
+  /** In the order of their making, as list and page need it. */
+  private UUID newId() {
+    ids++;
+    return new UUID(ids << 16 | 0x7000, UUID.randomUUID().getLeastSignificantBits());
+  }
+
   private synchronized boolean isInFlight(IdempotencyKey key) {
     Row row = rows.get(key);
     return row != null && row.outcome.isEmpty() && !row.isAbandoned();
@@ -121,11 +143,70 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
     return Instant.now().plus(ahead);
   }
 
+  /** What callers find of some procedures. */
+  private final class Catalog implements OperationCatalog {
+    private final Set<String> procedures;
+
+    Catalog(Set<String> procedures) {
+      this.procedures = procedures;
+    }
+
+    private Stream<Row> rowsOf(Caller caller) {
+      return rows.values().stream()
+          .filter(row -> row.request.key().caller().equals(caller))
+          .filter(row -> procedures.contains(row.request.procedure().name()))
+          .filter(row -> !row.isExpired());
+    }
+
+    @Override
+    public List<StoredOperation> find(Caller caller, Collection<UUID> operationIds) {
+      synchronized (InMemoryIdempotencyStore.this) {
+        return rowsOf(caller)
+            .filter(row -> operationIds.contains(row.operationId))
+            .map(Row::operation)
+            .toList();
+      }
+    }
+
+    @Override
+    public List<StoredOperation> list(
+        Caller caller, Set<String> wanted, Optional<UUID> before, int limit) {
+      synchronized (InMemoryIdempotencyStore.this) {
+        return rowsOf(caller)
+            .filter(row -> wanted.contains(row.request.procedure().name()))
+            .filter(row -> before.map(last -> row.operationId.compareTo(last) < 0).orElse(true))
+            .sorted(Comparator.comparing(Row::operationId).reversed())
+            .limit(limit)
+            .map(Row::operation)
+            .toList();
+      }
+    }
+
+    @Override
+    public boolean forget(Caller caller, UUID operationId) {
+      synchronized (InMemoryIdempotencyStore.this) {
+        return rowsOf(caller)
+            .filter(row -> row.operationId.equals(operationId) && row.outcome.isPresent())
+            .findFirst()
+            .map(row -> rows.remove(row.request.key()))
+            .isPresent();
+      }
+    }
+
+    @Override
+    public Map<OwnedResource, IdempotencyStatus> statuses(
+        RecordedProcedure procedure, Collection<OwnedResource> resources) {
+      return Map.of();
+    }
+  }
+
   /** What is recorded under a key. It is the fence as well: a successor is another row. */
   private final class Row implements Claim {
     private final ClaimRequest request;
     private final UUID operationId;
     private final int attempt;
+    private final Instant created = now();
+    private Optional<Instant> answered = Optional.empty();
     private Instant leaseEnds = now().plus(lease);
     private Instant expires;
     private boolean unknown;
@@ -177,6 +258,16 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
           unknown);
     }
 
+    StoredOperation operation() {
+      return new StoredOperation(
+          operationId,
+          request.key(),
+          request.procedure().name(),
+          created,
+          answered,
+          outcome.map(this::recorded).orElseGet(this::inFlight));
+    }
+
     @Override
     public ClaimRequest request() {
       return request;
@@ -205,7 +296,10 @@ public final class InMemoryIdempotencyStore implements IdempotencyStore {
         if (!stands()) {
           return Settled.LOST;
         }
-        outcome = outcome.or(() -> Optional.of(answer));
+        if (outcome.isEmpty()) {
+          outcome = Optional.of(answer);
+          answered = Optional.of(now());
+        }
         return Settled.DONE;
       }
     }

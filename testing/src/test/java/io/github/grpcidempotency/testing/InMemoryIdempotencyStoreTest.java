@@ -7,16 +7,16 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.OperationStore;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-class InMemoryIdempotencyStoreTest extends IdempotencyStoreContract {
+class InMemoryIdempotencyStoreTest extends OperationStoreContract {
   private InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
 
   @Override
-  protected IdempotencyStore newStore(Duration lease) {
+  protected OperationStore newStore(Duration lease) {
     store = new InMemoryIdempotencyStore(lease);
     return store;
   }

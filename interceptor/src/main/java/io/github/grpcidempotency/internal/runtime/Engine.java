@@ -15,6 +15,7 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.StoredOperation;
 import io.github.grpcidempotency.store.TransactionalStore;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +23,7 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -40,7 +42,6 @@ public final class Engine implements AutoCloseable {
   private final Settler settler;
   private final InFlightWaiter waiter;
   private final Executor executor;
-  private Optional<Operations> operations = Optional.empty();
 
   /**
    * Makes an engine.
@@ -163,16 +164,15 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Returns the operations of procedures, by their ids; the same ones every time.
+   * Opens the operations of procedures, for those who find them by their ids. Close it before this.
    *
-   * @throws SetupException if the store does not show operations
+   * @param view makes of an operation what those see who have waited for it
+   * @throws SetupException if the store does not find operations by id
    * @throws StoreException if the store cannot be reached
    */
-  public synchronized Operations operations(Collection<Procedure> procedures) {
-    if (operations.isEmpty()) {
-      operations = Optional.of(Operations.open(store, procedures));
-    }
-    return operations.get();
+  public <V> Operations<V> operations(
+      Collection<Procedure> procedures, Function<StoredOperation, V> view) {
+    return Operations.open(store, procedures, executor, view);
   }
 
   /** Returns how long a claim lasts unless it is renewed. */
@@ -213,13 +213,8 @@ public final class Engine implements AutoCloseable {
   /** Stops everything that goes on beside the calls. */
   @Override
   public void close() {
-    closeOperations();
     waiter.close();
     lateRecorder.close();
     leases.close();
-  }
-
-  private synchronized void closeOperations() {
-    operations.ifPresent(Operations::close);
   }
 }

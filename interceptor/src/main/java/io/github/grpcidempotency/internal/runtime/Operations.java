@@ -10,7 +10,6 @@ import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.store.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoredOperation;
 import java.time.Duration;
 import java.util.Collection;
@@ -20,32 +19,46 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
-/** The operations that callers find by id, and wait for. Thread-safe. */
-public final class Operations implements AutoCloseable {
+/**
+ * The operations that callers find by id, and wait for. Thread-safe.
+ *
+ * @param <V> what those see of an operation who have waited for it
+ */
+public final class Operations<V> implements AutoCloseable {
   private final Map<String, Procedure> procedures;
   private final OperationCatalog catalog;
-  private final OperationReader reader;
+  private final OperationReader<V> reader;
   private final WorkWatch watch;
 
-  private Operations(Map<String, Procedure> procedures, OperationCatalog catalog) {
+  private Operations(
+      Map<String, Procedure> procedures, OperationCatalog catalog, OperationReader<V> reader) {
     this.procedures = procedures;
     this.catalog = catalog;
-    this.reader = new OperationReader(catalog);
+    this.reader = reader;
     this.watch = new WorkWatch(catalog, procedures);
   }
 
   /** Opens the operations of these procedures. */
-  static Operations open(IdempotencyStore store, Collection<Procedure> procedures) {
+  static <V> Operations<V> open(
+      IdempotencyStore store,
+      Collection<Procedure> procedures,
+      Executor executor,
+      Function<StoredOperation, V> view) {
     if (!(store instanceof OperationStore operations)) {
       throw new SetupException(
           List.of(store.getClass().getName() + " does not find operations by id"));
     }
-    return new Operations(
+    OperationCatalog catalog =
+        operations.operations(procedures.stream().map(RecordedProcedure::of).toList());
+    return new Operations<>(
         procedures.stream().collect(toMap(Procedure::name, Function.identity())),
-        operations.operations(procedures.stream().map(RecordedProcedure::of).toList()));
+        catalog,
+        new OperationReader<>(catalog, executor, view));
   }
 
   /** Returns what finds operations now. */
@@ -66,15 +79,17 @@ public final class Operations implements AutoCloseable {
   /**
    * Reads an operation that was waited for, together with all who ask for it.
    *
-   * @param found gets the operation, or that it is gone, on a thread that it must not block
-   * @param failed gets what the store threw instead
+   * @param context lets a task run as a part of the call that asks
+   * @param found gets what there is to see of it, or that it is gone
+   * @param failed gets what was thrown instead
    */
   public void read(
       Caller caller,
       UUID operationId,
-      Consumer<Optional<StoredOperation>> found,
-      Consumer<StoreException> failed) {
-    reader.read(caller, operationId, found, failed);
+      UnaryOperator<Runnable> context,
+      Consumer<Optional<V>> found,
+      Consumer<RuntimeException> failed) {
+    reader.read(caller, operationId, context, found, failed);
   }
 
   /**

@@ -77,6 +77,16 @@ class SetupTest {
     assertThatCode(() -> Setup.check(GOOD, Optional.empty())).doesNotThrowAnyException();
   }
 
+  @Test
+  void aStoreThatFindsNothingByIdCannotServeOperations() {
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(
+            () ->
+                Operations.open(
+                    new Judging(unreachable), List.of(), Runnable::run, operation -> operation))
+        .withMessageContaining("Judging does not find operations by id");
+  }
+
   private static void check(Procedures procedures, RuntimeException verdict) {
     Setup.check(procedures, Optional.of(new Judging(verdict)));
   }
