@@ -3,6 +3,7 @@ package io.github.grpcidempotency.example;
 import io.github.grpcidempotency.example.demo.Demo;
 import io.github.grpcidempotency.example.run.command.DurationConverter;
 import io.github.grpcidempotency.example.run.command.Keys;
+import io.github.grpcidempotency.example.run.command.Provide;
 import io.github.grpcidempotency.example.run.command.Serve;
 import io.github.grpcidempotency.example.run.database.StartupFailure;
 import java.time.Duration;
@@ -17,12 +18,12 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 
-/** The one program of the example: the demo, the server, and the tool for its keyset. */
+/** The one program of the example: the demo, the server, the provider, and the tool for keysets. */
 @Command(
     name = "example",
     mixinStandardHelpOptions = true,
     scope = ScopeType.INHERIT,
-    subcommands = {Demo.class, Serve.class, Keys.class},
+    subcommands = {Demo.class, Serve.class, Provide.class, Keys.class},
     description = "Plays the demo, unless a command is said.")
 public final class Example implements Callable<Integer> {
   /** Runs the program. */

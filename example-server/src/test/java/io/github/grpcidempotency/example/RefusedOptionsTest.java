@@ -43,6 +43,13 @@ class RefusedOptionsTest {
   }
 
   @Test
+  void aProviderWithoutAPort() throws IOException {
+    EndedProgram ended = run("--provider", "moon.example");
+    assertThat(ended.exitCode()).isEqualTo(2);
+    assertThat(ended.err()).contains("--provider").contains("'moon.example' is not HOST:PORT");
+  }
+
+  @Test
   void filesThatDoNotExist(@TempDir Path directory) throws IOException {
     String missing = directory.resolve("missing").toString();
     String data = directory.toString();

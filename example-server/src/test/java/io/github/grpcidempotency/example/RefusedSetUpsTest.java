@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
 import io.github.grpcidempotency.example.run.settings.DataFiles;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -174,6 +175,20 @@ class RefusedSetUpsTest {
         "0",
         "--data-dir",
         database.directory().toString());
+  }
+
+  @Test
+  void aProviderWhosePortIsTaken(@TempDir Path directory) throws IOException {
+    try (ServerSocket taken = new ServerSocket(0, 0, InetAddress.getLoopbackAddress())) {
+      String port = "" + taken.getLocalPort();
+      EndedProgram provider =
+          EndedProgram.of("provider", "--port", port, "--data-dir", directory.toString());
+      assertThat(provider.exitCode()).isEqualTo(1);
+      assertThat(provider.err().lines())
+          .singleElement()
+          .asString()
+          .startsWith("The provider cannot be started on port " + port + ": ");
+    }
   }
 
   @Test

@@ -36,7 +36,8 @@ record RunningExample(EmbeddedDatabase database, RunningServer server, TestClien
         Duration.ZERO,
         Duration.ofDays(1),
         files.retentions(),
-        files.secrets());
+        files.secrets(),
+        TestProvider.cloud());
   }
 
   /** Sees everything, past row-level security. */

@@ -149,7 +149,8 @@ class SecretsAtRestTest {
             settings.outboxDelay(),
             settings.usagePeriod(),
             settings.retentions(),
-            secrets),
+            secrets,
+            settings.cloud()),
         example.database());
   }
 

@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.example;
 
+import static io.github.grpcidempotency.example.TestClient.keyed;
 import static io.github.grpcidempotency.example.TestClient.user;
 import static io.github.grpcidempotency.example.TestClient.with;
+import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateClusterMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getGetProjectMethod;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,6 +11,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.example.TestClient.Reply;
+import io.github.grpcidempotency.example.organization.v1.Cluster;
+import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
 import io.github.grpcidempotency.example.organization.v1.GetProjectRequest;
@@ -42,9 +46,12 @@ class ServerLifeTest {
   void dataAndRecordedAnswersSurviveAKillAndTheNextServerStopsWhatItLeftBehind() {
     Project created;
     try (ProgramProcess server = startServer()) {
-      created = create(server.awaitPort()).response().getProject();
+      int port = server.awaitPort();
+      created = create(port).response().getProject();
+      assertThat(createCluster(port, created.getId()).getMachine()).isNotEmpty();
       server.kill();
     }
+    assertThat(dataDirectory.resolve("machines")).isNotEmptyDirectory();
     assertThat(postgresIsRunning()).isTrue();
 
     try (RunningExample server = startHere()) {
@@ -99,6 +106,22 @@ class ServerLifeTest {
           keyed,
           getCreateProjectMethod(),
           CreateProjectRequest.newBuilder().setName("apollo").build());
+    }
+  }
+
+  private Cluster createCluster(int port, String projectId) {
+    try (TestClient client = new TestClient(port)) {
+      return client
+          .call(
+              keyed(UuidCreator.getTimeOrderedEpoch(), user(user)),
+              getCreateClusterMethod(),
+              CreateClusterRequest.newBuilder()
+                  .setProjectId(projectId)
+                  .setName("eagle")
+                  .setRegion("moon-1")
+                  .build())
+          .response()
+          .getCluster();
     }
   }
 

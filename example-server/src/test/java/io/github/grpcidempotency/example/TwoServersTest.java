@@ -26,7 +26,8 @@ class TwoServersTest {
               settings.outboxDelay(),
               Duration.ofMillis(100),
               settings.retentions(),
-              settings.secrets());
+              settings.secrets(),
+              settings.cloud());
       try (RunningServer one = RunningServer.start(0, often, database);
           RunningServer other = RunningServer.start(0, often, database)) {
         assertThat(one.port()).isNotEqualTo(other.port());

@@ -1,10 +1,15 @@
 package io.github.grpcidempotency.example.demo;
 
+import io.github.grpcidempotency.example.provider.MachineShop;
 import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.database.StartupFailure;
 import io.github.grpcidempotency.example.run.server.RunningServer;
 import io.github.grpcidempotency.example.run.settings.DataFiles;
 import io.github.grpcidempotency.example.service.Settings;
 import io.github.grpcidempotency.example.service.background.Parts;
+import io.github.grpcidempotency.example.service.organization.CloudProvider;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.logging.Level;
@@ -33,12 +38,23 @@ public final class Demo implements Callable<Integer> {
       EmbeddedDatabase database = parts.start(EmbeddedDatabase::startTemporary);
       database.migrate();
       DataFiles files = new DataFiles(database.directory());
+      MachineShop shop = parts.start(() -> open(files.machines()));
+      CloudProvider cloud = parts.start(() -> CloudProvider.at(shop.target()));
       Settings settings =
-          new Settings(LEASE, OUTBOX_DELAY, USAGE_PERIOD, files.retentions(), files.secrets());
+          new Settings(
+              LEASE, OUTBOX_DELAY, USAGE_PERIOD, files.retentions(), files.secrets(), cloud);
       RunningServer server = parts.start(() -> RunningServer.start(0, settings, database));
       System.out.println("listening on port " + server.port());
-      boolean held = DemoStory.play(server.port(), database, System.out);
+      boolean held = DemoStory.play(server.port(), shop, database, System.out);
       return held ? 0 : 1;
+    }
+  }
+
+  private static MachineShop open(Path sales) {
+    try {
+      return MachineShop.start(0, sales);
+    } catch (IOException e) {
+      throw StartupFailure.because("The provider of machines cannot be started", e);
     }
   }
 }

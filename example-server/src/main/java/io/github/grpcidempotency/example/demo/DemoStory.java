@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.example.demo;
 
+import io.github.grpcidempotency.example.provider.MachineShop;
 import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -54,7 +55,10 @@ final class DemoStory {
               "How long retries are answered is changed while the server runs", Retention::change),
           new Chapter(
               "Stripe delivers an event twice, and somebody else forges one",
-              Webhooks::takeAnEventInOnce));
+              Webhooks::takeAnEventInOnce),
+          new Chapter(
+              "A machine is sold and the provider's answer is lost, so the handler runs twice",
+              Machines::buyOnceInTwoRuns));
 
   private record Chapter(String title, Scene scene) {}
 
@@ -68,12 +72,14 @@ final class DemoStory {
   /**
    * Plays against a running server.
    *
+   * @param shop where the server buys machines
    * @param database the server's own, to count rows in and to find the files beside it
    * @return whether all that should happen happened
    */
-  static boolean play(int serverPort, EmbeddedDatabase database, PrintStream out) {
+  static boolean play(
+      int serverPort, MachineShop shop, EmbeddedDatabase database, PrintStream out) {
     Story story = new Story(out);
-    try (Stage stage = Stage.inFrontOf(serverPort, database)) {
+    try (Stage stage = Stage.inFrontOf(serverPort, shop, database)) {
       for (Chapter chapter : CHAPTERS) {
         story.chapter(chapter.title());
         chapter.scene().play(stage, story);

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.example.demo;
 
 import com.google.protobuf.Timestamp;
 import io.github.grpcidempotency.example.organization.v1.AddInstallRequest;
+import io.github.grpcidempotency.example.organization.v1.Cluster;
 import io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc;
 import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateClusterResponse;
@@ -22,20 +23,26 @@ final class KeySources {
 
   static void sayWhereTheKeyIs(Stage stage, Story story) {
     String projectId = stage.ada().newProject("skylab");
-    String clusterId = requireAKey(stage.ada(), story, projectId);
+    String clusterId = requireAKey(stage, story, projectId);
     readTheRequestId(stage, story, clusterId);
     nameTheBuildStep(stage, story, projectId);
   }
 
-  private static String requireAKey(DemoClient ada, Story story, String projectId) {
+  private static String requireAKey(Stage stage, Story story, String projectId) {
+    DemoClient ada = stage.ada();
     Answer refused =
         story.call(
             "CreateCluster \"workshop\", without a key", () -> createCluster(ada, projectId));
     story.expect(
         "clusters cost money, so that is refused",
         refused.isRefused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REQUIRED"));
-    return clusterId(
-        story.call("the same with a key", () -> createCluster(ada.keyed(), projectId)));
+    Cluster cluster =
+        story
+            .call("the same with a key", () -> createCluster(ada.keyed(), projectId))
+            .as(CreateClusterResponse.class)
+            .getCluster();
+    stage.machines().expectOne(story, "leo-1", cluster);
+    return cluster.getId();
   }
 
   private static void readTheRequestId(Stage stage, Story story, String clusterId) {

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.example.demo;
 
 import com.google.gson.Gson;
 import com.google.gson.reflect.TypeToken;
+import io.github.grpcidempotency.example.provider.MachineShop;
 import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
 import io.github.grpcidempotency.example.run.settings.DataFiles;
 import io.grpc.Grpc;
@@ -12,16 +13,18 @@ import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * What the story is played on: two users, a network between them and the server, the rows, and the
- * database with the files beside it.
+ * What the story is played on: two users, a network between them and the server, the rows, what the
+ * cloud provider has sold, and the database with the files beside it.
  */
 record Stage(
     DemoClient ada,
     DemoClient grace,
     LossyProxy network,
     Rows rows,
+    Machines machines,
     EmbeddedDatabase database,
-    ManagedChannel channel)
+    ManagedChannel channel,
+    ManagedChannel provider)
     implements AutoCloseable {
 
   /**
@@ -36,20 +39,24 @@ record Stage(
           "retryableStatusCodes": ["ABORTED"]}}]}
       """;
 
-  static Stage inFrontOf(int serverPort, EmbeddedDatabase database) {
+  static Stage inFrontOf(int serverPort, MachineShop shop, EmbeddedDatabase database) {
     LossyProxy network = LossyProxy.inFrontOf(serverPort);
     ManagedChannel channel =
         Grpc.newChannelBuilderForAddress(
                 "localhost", network.port(), InsecureChannelCredentials.create())
             .defaultServiceConfig(new Gson().fromJson(RETRY_WHEN_IN_PROGRESS, new TypeToken<>() {}))
             .build();
+    ManagedChannel provider =
+        Grpc.newChannelBuilder(shop.target(), InsecureChannelCredentials.create()).build();
     return new Stage(
         new DemoClient(UUID.randomUUID(), channel),
         new DemoClient(UUID.randomUUID(), channel),
         network,
         new Rows(Jdbi.create(database.superuser())),
+        new Machines(provider),
         database,
-        channel);
+        channel,
+        provider);
   }
 
   DataFiles files() {
@@ -59,6 +66,7 @@ record Stage(
   @Override
   public void close() throws IOException {
     channel.shutdownNow();
+    provider.shutdownNow();
     network.close();
   }
 }

@@ -4,7 +4,6 @@ import io.github.grpcidempotency.example.service.background.Parts;
 import io.github.grpcidempotency.example.service.caller.BearerStandIn;
 import io.github.grpcidempotency.example.service.caller.CurrentCaller;
 import io.github.grpcidempotency.example.service.organization.ApiKeyService;
-import io.github.grpcidempotency.example.service.organization.CloudProvider;
 import io.github.grpcidempotency.example.service.organization.ClusterService;
 import io.github.grpcidempotency.example.service.organization.InviteService;
 import io.github.grpcidempotency.example.service.organization.MemberImport;
@@ -26,7 +25,6 @@ import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.grpc.ServerBuilder;
-import java.time.Duration;
 import java.util.List;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
@@ -37,8 +35,6 @@ import org.jdbi.v3.core.statement.StatementExceptions;
  * beside the calls. It is given connection pools and a server, and starts neither.
  */
 public final class OrganizationApi implements AutoCloseable {
-  private static final Duration CLOUD_DELAY = Duration.ofMillis(300);
-
   private final DataSource pool;
   private final Settings settings;
   private final Tenant tenant;
@@ -91,7 +87,7 @@ public final class OrganizationApi implements AutoCloseable {
         .addServices(
             List.of(
                 new ProjectService(tenant, new MemberImport(tenant, lines)).bindService(),
-                new ClusterService(tenant, new CloudProvider(CLOUD_DELAY)).bindService(),
+                new ClusterService(tenant, settings.cloud()).bindService(),
                 new NamespaceService(tenant).bindService(),
                 new ApiKeyService(tenant).bindService(),
                 new InviteService(tenant).bindService(),

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.example.service;
 
+import io.github.grpcidempotency.example.service.organization.CloudProvider;
 import io.github.grpcidempotency.example.service.organization.Retentions;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import java.time.Duration;
@@ -12,10 +13,12 @@ import java.time.Duration;
  * @param usagePeriod for how long a time usage is stated
  * @param retentions how long records answer retries, where it is otherwise than described
  * @param secrets keeps recorded answers that hold a secret
+ * @param cloud where machines are bought; not closed with the service
  */
 public record Settings(
     Duration lease,
     Duration outboxDelay,
     Duration usagePeriod,
     Retentions retentions,
-    ResponseProtection secrets) {}
+    ResponseProtection secrets,
+    CloudProvider cloud) {}

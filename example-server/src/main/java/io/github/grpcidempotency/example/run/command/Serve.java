@@ -5,6 +5,7 @@ import io.github.grpcidempotency.example.run.database.StartupFailure;
 import io.github.grpcidempotency.example.run.server.RunningServer;
 import io.github.grpcidempotency.example.service.Settings;
 import io.github.grpcidempotency.example.service.background.Parts;
+import io.github.grpcidempotency.example.service.organization.CloudProvider;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.time.Duration;
@@ -44,6 +45,8 @@ public final class Serve implements Callable<Integer> {
 
   @Mixin private FileOptions files = new FileOptions();
 
+  @Mixin private ProviderOptions provider = new ProviderOptions();
+
   @Option(
       names = "--outbox-delay",
       paramLabel = "DURATION",
@@ -68,8 +71,11 @@ public final class Serve implements Callable<Integer> {
     try (Parts parts = Parts.closedOnShutdown()) {
       HostDatabase opened = parts.start(database::open);
       database.migrate(opened);
-      RunningServer server = parts.start(() -> RunningServer.start(port, settings(), opened));
+      String target = provider.target(parts, database.files());
+      CloudProvider cloud = parts.start(() -> CloudProvider.at(target));
+      RunningServer server = parts.start(() -> RunningServer.start(port, settings(cloud), opened));
       System.out.println("listening on port " + server.port());
+      System.out.println("machines are bought at " + target);
       server.awaitTermination();
       return 0;
     }
@@ -86,12 +92,13 @@ public final class Serve implements Callable<Integer> {
     }
   }
 
-  private Settings settings() {
+  private Settings settings(CloudProvider cloud) {
     return new Settings(
         lease,
         outboxDelay,
         usagePeriod,
         files.retentions(database.files()),
-        files.secrets(database.files()));
+        files.secrets(database.files()),
+        cloud);
   }
 }

@@ -33,6 +33,11 @@ public record DataFiles(Path directory) {
     return file;
   }
 
+  /** Returns where the provider that comes along keeps what it has sold. */
+  public Path machines() {
+    return directory.resolve("machines");
+  }
+
   /** Returns what keeps recorded secrets. */
   public ResponseProtection secrets() {
     return new KeysetProtection(keyset());

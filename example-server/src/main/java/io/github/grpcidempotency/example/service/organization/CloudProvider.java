@@ -1,33 +1,75 @@
 package io.github.grpcidempotency.example.service.organization;
 
-import java.time.Duration;
-import java.util.UUID;
+import io.github.grpcidempotency.example.cloud.v1.BuyMachineRequest;
+import io.github.grpcidempotency.example.cloud.v1.Machine;
+import io.github.grpcidempotency.example.cloud.v1.MachineServiceGrpc;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.MetadataUtils;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Stands in for a cloud provider's API: something outside the database that takes its time. Like
- * any API worth calling from a handler that may be run twice, it takes a token, and does nothing
- * more for one that it has seen.
+ * A cloud provider's API: something outside the database that takes its time, and that no rollback
+ * takes back. Like any API worth calling from a handler that may be run twice, it keeps idempotency
+ * keys. Thread-safe.
  */
-public final class CloudProvider {
-  private final Duration delay;
+public final class CloudProvider implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(CloudProvider.class);
+  private static final long PATIENCE_SECONDS = 10;
+  private static final Metadata.Key<String> KEY =
+      Metadata.Key.of("idempotency-key", Metadata.ASCII_STRING_MARSHALLER);
 
-  /** Makes a provider that answers after a while. */
-  public CloudProvider(Duration delay) {
-    this.delay = delay;
+  private final ManagedChannel channel;
+
+  private CloudProvider(ManagedChannel channel) {
+    this.channel = channel;
+  }
+
+  /** Makes a client, which connects at the first purchase. */
+  public static CloudProvider at(String target) {
+    return new CloudProvider(
+        Grpc.newChannelBuilder(target, InsecureChannelCredentials.create()).build());
   }
 
   /**
-   * Reserves capacity. Blocks while the provider takes its time.
+   * Buys a machine, or returns the one that the key has bought before. Blocks while the provider
+   * takes its time, ten seconds at most, and less if the current call has less.
    *
-   * @param token names the reservation: the operation's id, the same on every retry
+   * @param key names the purchase: the same on every retry
+   * @throws StatusRuntimeException for the client: the machine may have been bought
    */
-  void reserve(String region, UUID token) {
+  Machine buy(String region, String key) {
+    Metadata headers = new Metadata();
+    headers.put(KEY, key);
     try {
-      Thread.sleep(delay.toMillis());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(
-          "reservation %s in %s was interrupted".formatted(token, region), e);
+      return MachineServiceGrpc.newBlockingStub(channel)
+          .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
+          .withDeadlineAfter(PATIENCE_SECONDS, TimeUnit.SECONDS)
+          .buyMachine(BuyMachineRequest.newBuilder().setRegion(region).build())
+          .getMachine();
+    } catch (StatusRuntimeException failure) {
+      log.warn("The cloud provider has sold nothing for certain: {}", failure.getStatus());
+      throw failure.getStatus().getCode() == Status.Code.ALREADY_EXISTS
+          ? otherPurchase()
+          : FailureStatus.providerUnavailable();
     }
+  }
+
+  /** After an error the client's key is free, and may have come back with another request. */
+  private static StatusRuntimeException otherPurchase() {
+    return Status.INVALID_ARGUMENT
+        .withDescription("this idempotency-key has bought a machine in another region")
+        .asRuntimeException();
+  }
+
+  @Override
+  public void close() {
+    channel.shutdownNow();
   }
 }

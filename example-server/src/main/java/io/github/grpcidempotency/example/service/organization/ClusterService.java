@@ -3,8 +3,10 @@ package io.github.grpcidempotency.example.service.organization;
 import static io.github.grpcidempotency.example.service.tenant.Tables.CLUSTERS;
 import static io.github.grpcidempotency.example.service.tenant.Tables.INSTALLS;
 import static io.github.grpcidempotency.example.service.tenant.Tables.NODE_POOLS;
+import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECTS;
 
 import com.google.common.collect.ImmutableMap;
+import io.github.grpcidempotency.example.cloud.v1.Machine;
 import io.github.grpcidempotency.example.organization.v1.AddInstallRequest;
 import io.github.grpcidempotency.example.organization.v1.AddInstallResponse;
 import io.github.grpcidempotency.example.organization.v1.Cluster;
@@ -25,14 +27,13 @@ import io.github.grpcidempotency.example.organization.v1.ListNodePoolsResponse;
 import io.github.grpcidempotency.example.organization.v1.NodePool;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.grpc.CurrentOperation;
-import io.github.grpcidempotency.store.Claim;
 import io.grpc.stub.StreamObserver;
 import java.util.UUID;
 
 /**
- * Clusters of a project, and what stands in them. A cluster is reserved with a cloud provider
- * first, which is slow, and then recorded together with its answer; the rest knows nothing of
- * idempotency.
+ * Clusters of a project, and what stands in them. For a cluster, a machine is bought first, which
+ * is slow and cannot be rolled back, and then the row is written together with its answer; the rest
+ * knows nothing of idempotency.
  */
 public final class ClusterService extends ClusterServiceImplBase {
   private static final int MAX_NODES = 1000;
@@ -57,20 +58,25 @@ public final class ClusterService extends ClusterServiceImplBase {
     String name = check.text("name", request.getName());
     String region = check.text("region", request.getRegion());
     check.orThrow();
+    requireProject(projectId); // what is bought for nothing is paid for all the same
     NewResource<Cluster> cluster = NewResource.in(CLUSTERS, name);
-    cloud.reserve(region, operationId());
+    Machine machine = cloud.buy(region, CurrentOperation.outboundKey("machine"));
     return tenant
         .createAndComplete(
             cluster.ownedByCaller(),
             handle ->
-                cluster.insert(handle, projectId, ImmutableMap.of("name", name, "region", region)),
+                cluster.insert(
+                    handle,
+                    projectId,
+                    ImmutableMap.of("name", name, "region", region, "machine", machine.getId())),
             created -> CreateClusterResponse.newBuilder().setCluster(created).build())
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }
 
-  /** What makes the provider's own work idempotent: the same for every run of this operation. */
-  private static UUID operationId() {
-    return CurrentOperation.claim().map(Claim::operationId).orElseGet(UUID::randomUUID);
+  private void requireProject(UUID id) {
+    if (tenant.asCaller(handle -> PROJECTS.find(handle, id)).isEmpty()) {
+      throw Reply.notFound("project", id);
+    }
   }
 
   @Override

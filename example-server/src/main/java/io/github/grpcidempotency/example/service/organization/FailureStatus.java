@@ -49,7 +49,7 @@ final class FailureStatus {
     }
     if (failure instanceof SQLTransientConnectionException || isPassing(state)) {
       log.warn("The database cannot be used: {}", failure.getMessage());
-      return unavailable();
+      return databaseUnavailable();
     }
     return internal(failure);
   }
@@ -62,12 +62,22 @@ final class FailureStatus {
     return Stream.of("08", "57P", "53", "40", "25006").anyMatch(state::startsWith);
   }
 
+  /** Returns what is told while the database is away. */
+  static StatusRuntimeException databaseUnavailable() {
+    return unavailable("the database cannot be used at the moment", "DATABASE_UNAVAILABLE");
+  }
+
+  /** Returns what is told if the cloud provider has not answered, whatever it may have done. */
+  static StatusRuntimeException providerUnavailable() {
+    return unavailable("the cloud provider has not answered", "PROVIDER_UNAVAILABLE");
+  }
+
   /**
-   * Returns what is told while the database is away, and when to try again. gRPC itself is asked to
-   * do so ({@code grpc-retry-pushback-ms}) only where a key makes that safe: without one, a call
-   * that was cut off while it committed may have been done.
+   * Says when to try again. gRPC itself is asked to do so ({@code grpc-retry-pushback-ms}) only
+   * where a key makes that safe: without one, a call that was cut off while it committed may have
+   * been done.
    */
-  static StatusRuntimeException unavailable() {
+  private static StatusRuntimeException unavailable(String message, String reason) {
     long millis = ThreadLocalRandom.current().nextLong(500, 1500); // not all at once
     Metadata trailers = new Metadata();
     if (CurrentOperation.claim().isPresent()) {
@@ -76,13 +86,10 @@ final class FailureStatus {
     return StatusProto.toStatusRuntimeException(
         com.google.rpc.Status.newBuilder()
             .setCode(Code.UNAVAILABLE_VALUE)
-            .setMessage("the database cannot be used at the moment")
+            .setMessage(message)
             .addDetails(
                 Any.pack(
-                    ErrorInfo.newBuilder()
-                        .setReason("DATABASE_UNAVAILABLE")
-                        .setDomain("organization.v1")
-                        .build()))
+                    ErrorInfo.newBuilder().setReason(reason).setDomain("organization.v1").build()))
             .addDetails(
                 Any.pack(
                     RetryInfo.newBuilder().setRetryDelay(Durations.fromMillis(millis)).build()))

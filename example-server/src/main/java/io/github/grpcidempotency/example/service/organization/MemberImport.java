@@ -131,7 +131,7 @@ public final class MemberImport {
       case IDEMPOTENCY_KEY_REUSED -> "INVALID_ARGUMENT: the token was used for another line";
       case IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_OUTCOME_UNKNOWN ->
           "ABORTED: the line is being imported";
-      case IDEMPOTENCY_STORE_UNAVAILABLE -> throw FailureStatus.unavailable();
+      case IDEMPOTENCY_STORE_UNAVAILABLE -> throw FailureStatus.databaseUnavailable();
       case IDEMPOTENCY_KEY_INVALID,
           IDEMPOTENCY_KEY_REQUIRED,
           IDEMPOTENCY_KEY_PROHIBITED,

@@ -43,10 +43,10 @@ import java.util.stream.Stream;
  * </ul>
  *
  * <p>How they run: those that only write rows are transactional, which is the strongest and the
- * cheapest. {@code CreateCluster} is reserved, because it asks a cloud provider first and a
- * transaction must not stay open meanwhile; its last transaction completes the claim. {@code
- * CreateNodePool} and {@code AddInstall} are reserved as well and know nothing of it, to show what
- * a handler gets that is not changed at all; their rows are in the same database.
+ * cheapest. {@code CreateCluster} is reserved, because it buys a machine first and a transaction
+ * must not stay open meanwhile; its last transaction completes the claim. {@code CreateNodePool}
+ * and {@code AddInstall} are reserved as well and know nothing of it, to show what a handler gets
+ * that is not changed at all; their rows are in the same database.
  */
 public final class OrganizationProcedures {
   private final Tenant tenant;

@@ -33,7 +33,7 @@ public final class Tables {
               "cluster",
               Cluster.getDefaultInstance(),
               "tenant.clusters",
-              "id, project_id, name, region, created AS create_time")
+              "id, project_id, name, region, machine, created AS create_time")
           .below("tenant.projects", "project_id");
 
   public static final Table<NodePool> NODE_POOLS =
