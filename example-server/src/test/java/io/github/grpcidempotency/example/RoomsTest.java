@@ -57,6 +57,17 @@ class RoomsTest {
   }
 
   @Test
+  void onlyTheDemoIsAClient() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(DEMO)
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("io.github.grpcidempotency.client..")
+        .check(MAIN);
+  }
+
+  @Test
   void theServiceIsServedWithoutACommandLineOrADatabaseThatComesAlong() {
     noClasses()
         .that()

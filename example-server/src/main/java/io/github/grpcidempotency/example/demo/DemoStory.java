@@ -58,7 +58,10 @@ final class DemoStory {
               Webhooks::takeAnEventInOnce),
           new Chapter(
               "A machine is sold and the provider's answer is lost, so the handler runs twice",
-              Machines::buyOnceInTwoRuns));
+              Machines::buyOnceInTwoRuns),
+          new Chapter(
+              "A client is killed before its answer comes, and finishes when it is started again",
+              KilledClient::finishAfterARestart));
 
   private record Chapter(String title, Scene scene) {}
 

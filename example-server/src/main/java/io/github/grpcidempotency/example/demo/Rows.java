@@ -13,6 +13,10 @@ record Rows(Jdbi jdbi) {
     return count("SELECT count(*) FROM tenant.projects WHERE user_id = ? AND name = ?", user, name);
   }
 
+  int clusters(UUID user, String name) {
+    return count("SELECT count(*) FROM tenant.clusters WHERE user_id = ? AND name = ?", user, name);
+  }
+
   int outboxEntries(UUID user, String name) {
     return count(
         "SELECT count(*) FROM authz.outbox WHERE user_id = ? AND resource_name = ?", user, name);
