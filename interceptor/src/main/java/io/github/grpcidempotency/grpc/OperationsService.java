@@ -14,7 +14,7 @@ import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Operations;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
-import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.StoreException;
@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A caller's operations, by the ids in the trailer {@code idempotency-operation}. Whom a replay is
- * denied, this is denied; what is another's is not there.
+ * denied, an answer is denied; what is another's is not there.
  */
 final class OperationsService extends OperationsGrpc.OperationsImplBase implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
@@ -93,11 +93,11 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase implemen
         observer,
         () -> {
           Caller caller = caller();
-          Seen seen = find(caller, request.getName());
-          if (!seen.message().getDone()) {
+          StoredOperation stored = stored(caller, request.getName());
+          if (!OperationState.isDone(stateOf(stored))) {
             throw refused(Refusal.operationUnfinished());
           }
-          if (!operations.catalog().forget(caller, seen.stored().id())) {
+          if (!operations.catalog().forget(caller, stored.id())) {
             throw refused(Refusal.operationUnknown());
           }
           return Empty.getDefaultInstance();
@@ -126,30 +126,32 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase implemen
     return callers.resolve().orElseThrow(() -> refused(Refusal.callerRequired()));
   }
 
-  /** What is not spelled as we spell it is not there. */
+  /** What cannot be a name is not there. */
   private static UUID idOf(String name) {
-    try {
-      UUID id = UUID.fromString(name);
-      if (id.toString().equals(name)) {
-        return id;
-      }
-    } catch (IllegalArgumentException malformed) {
-      throw refused(Refusal.operationUnknown());
-    }
-    throw refused(Refusal.operationUnknown());
+    return KeyFormat.uuid()
+        .canonicalize(name)
+        .map(UUID::fromString)
+        .orElseThrow(() -> refused(Refusal.operationUnknown()));
   }
 
   Seen find(Caller caller, String name) {
+    return see(stored(caller, name));
+  }
+
+  private StoredOperation stored(Caller caller, String name) {
     return operations.catalog().find(caller, List.of(idOf(name))).stream()
         .findFirst()
-        .map(this::see)
         .orElseThrow(() -> refused(Refusal.operationUnknown()));
   }
 
   private Seen see(StoredOperation stored) {
-    Procedure procedure = operations.procedure(stored);
-    State state = OperationState.of(stored.standing(), procedure);
-    return new Seen(stored, state, OperationMessage.of(stored, state, procedure));
+    State state = stateOf(stored);
+    return new Seen(
+        stored, state, OperationMessage.of(stored, state, operations.procedure(stored)));
+  }
+
+  private State stateOf(StoredOperation stored) {
+    return OperationState.of(stored.standing(), operations.procedure(stored));
   }
 
   static StatusRuntimeException refused(Refusal refusal) {

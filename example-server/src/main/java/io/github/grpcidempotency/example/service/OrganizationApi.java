@@ -92,7 +92,7 @@ public final class OrganizationApi implements AutoCloseable {
                 new ApiKeyService(tenant).bindService(),
                 new InviteService(tenant).bindService(),
                 new WebhookService(tenant).bindService()))
-        .addService(idempotency.recovery())
+        .addServices(idempotency.services())
         .intercept(idempotency)
         .intercept(new BearerStandIn()); // added last, so it runs first: it finds the caller
   }
