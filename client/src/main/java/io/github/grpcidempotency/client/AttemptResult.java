@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * How one attempt of a call has ended.
@@ -124,7 +125,8 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
     if (pushback != null) {
       return millis(pushback).map(Duration::ofMillis);
     }
-    return detail(RetryInfo.class)
+    return details(RetryInfo.class)
+        .findFirst()
         .filter(RetryInfo::hasRetryDelay)
         .map(RetryInfo::getRetryDelay)
         .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()))
@@ -133,13 +135,14 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
   }
 
   private Optional<String> reason() {
-    return detail(ErrorInfo.class)
+    return details(ErrorInfo.class)
         .filter(info -> info.getDomain().equals(ERROR_DOMAIN))
-        .map(ErrorInfo::getReason);
+        .map(ErrorInfo::getReason)
+        .findFirst();
   }
 
-  private <D extends Message> Optional<D> detail(Class<D> type) {
-    return details().stream().filter(any -> any.is(type)).findFirst().flatMap(any -> as(type, any));
+  private <D extends Message> Stream<D> details(Class<D> type) {
+    return details().stream().filter(any -> any.is(type)).flatMap(any -> as(type, any).stream());
   }
 
   private List<Any> details() {

@@ -21,7 +21,10 @@ public enum RefusalReason {
   IDEMPOTENCY_RECORD_UNREADABLE,
   /** The key was used for another request or another procedure. */
   IDEMPOTENCY_KEY_REUSED,
-  /** The answer is not recorded but made from its resource, and the resource is gone. */
+  /**
+   * The answer is not recorded but made from its resource, and the resource is gone. Also the
+   * reason in the {@code NOT_FOUND} of a delete whose resource existed, which is no refusal.
+   */
   IDEMPOTENCY_RESOURCE_GONE,
   /** Nothing is known of a call with this key: somebody asks for its outcome. */
   IDEMPOTENCY_KEY_UNKNOWN,

@@ -29,15 +29,21 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
   private final Procedure procedure;
   private final String keyName;
   private final ServerCall<RequestT, ResponseT> call;
+  private final Context handlerContext;
   private final RecordingCall<RequestT, ResponseT> recording;
 
   ClaimedCall(
-      Engine engine, Operation operation, String keyName, ServerCall<RequestT, ResponseT> call) {
+      Engine engine,
+      Operation operation,
+      String keyName,
+      ServerCall<RequestT, ResponseT> call,
+      Context handlerContext) {
     this.engine = engine;
     this.operation = operation;
     this.procedure = operation.procedure();
     this.keyName = keyName;
     this.call = call;
+    this.handlerContext = handlerContext;
     this.recording = new RecordingCall<>(call, this);
   }
 
@@ -72,8 +78,9 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
     } else {
       // OK without a message is INTERNAL: gRPC itself says so when the call is closed.
       Status failure = answer.status().isOk() ? Status.INTERNAL : answer.status();
-      if (settleFailure(failure, answer.trailers())) {
-        call.close(answer.status(), answer.trailers());
+      Metadata trailers = explain(failure, answer.trailers());
+      if (settleFailure(failure, trailers)) {
+        call.close(answer.status(), trailers);
       } else {
         refuseForNow();
       }
@@ -98,6 +105,16 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
     Claim claim = operation.claim();
     ResponseWriter.send(
         call, answer, claim.operationId(), claim.expires(), ReplayStatus.first(procedure));
+  }
+
+  /** What tells of past resources finds the handler's context, and its transaction still open. */
+  private Metadata explain(Status failure, Metadata trailers) {
+    Context before = handlerContext.attach();
+    try {
+      return ResourceGone.told(failure, trailers, operation.request(), engine.log());
+    } finally {
+      handlerContext.detach(before);
+    }
   }
 
   /** Returns whether the failure counts; if not, another owner has the key. */

@@ -150,10 +150,11 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   private void run(Operation operation, RequestT message) {
+    Context running = OperationContext.in(context(), operation);
     ClaimedCall<RequestT, ResponseT> claimed =
-        new ClaimedCall<>(engine, operation, keyName, call());
+        new ClaimedCall<>(engine, operation, keyName, call(), running);
     try {
-      run(OperationContext.in(context(), operation), claimed.start(), message);
+      run(running, claimed.start(), message);
     } catch (Throwable thrown) {
       if (!claimed.handlerThrew()) {
         throw thrown;

@@ -81,9 +81,18 @@ record MethodOption(
       if (!declared.getResourceIdField().isEmpty()) {
         builder.problem("it has a resource_id_field, which means nothing without resource_type");
       }
+      if (!declared.getDeletedIdField().isEmpty()) {
+        builder.problem("it has a deleted_id_field, which means nothing without resource_type");
+      }
       return;
     }
     Optional<ResourceType> type = resourceType(builder);
+    if (!declared.getDeletedIdField().isEmpty()) {
+      type.ifPresent(deleted -> builder.deletes(deleted, declared.getDeletedIdField()));
+      if (declared.getResourceIdField().isEmpty()) {
+        return;
+      }
+    }
     Optional<FieldPath> path =
         FieldPath.of(schema.getOutputType(), declared.getResourceIdField())
             .filter(found -> found.isSingular(JavaType.STRING));

@@ -12,9 +12,9 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * The descriptor of one create RPC: everything that the library must know about it. Build it with
- * {@link #of}, read it from the method's {@code (idempotency.v1.procedure)} option with {@link
- * #annotated}, or implement it.
+ * The descriptor of one RPC that creates or deletes: everything that the library must know about
+ * it. Build it with {@link #of}, read it from the method's {@code (idempotency.v1.procedure)}
+ * option with {@link #annotated}, or implement it.
  *
  * <p>Implementations are immutable: they are checked once, at start-up, and then read by many
  * threads.
@@ -52,7 +52,7 @@ public interface Procedure {
     return Fingerprinter.wholeRequest();
   }
 
-  /** Returns the type of the created resource; empty if the record refers to none. */
+  /** Returns the type of the created or deleted resource; empty if the record refers to none. */
   default Optional<ResourceType> resourceType() {
     return Optional.empty();
   }
@@ -62,6 +62,32 @@ public interface Procedure {
    * the handler succeeded. If it throws, the record has no reference; the response is not affected.
    */
   default Optional<UUID> resourceId(Message response) {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns whether a call deletes its resource, instead of creating it; false by default. The
+   * record of a delete refers to the resource only while that still stands, as it does after a soft
+   * deletion.
+   */
+  default boolean deletes() {
+    return false;
+  }
+
+  /**
+   * Returns the id of what a request deletes; empty if it names nothing. Called after the handler
+   * has ended, for procedures that {@link #deletes() delete}. If it throws, the record has no
+   * reference; the response is not affected.
+   */
+  default Optional<UUID> deletedId(Message request) {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns who knows what was deleted before; empty if a delete that finds nothing is answered as
+   * its handler answers it.
+   */
+  default Optional<PastResources> pastResources() {
     return Optional.empty();
   }
 

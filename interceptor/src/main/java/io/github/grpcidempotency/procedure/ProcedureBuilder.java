@@ -1,6 +1,9 @@
 package io.github.grpcidempotency.procedure;
 
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.internal.method.MessageTypes;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
@@ -33,6 +36,9 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private Fingerprinter fingerprinter;
   private Optional<ResourceType> resourceType = Optional.empty();
   private Function<Message, Optional<UUID>> resourceId = response -> Optional.empty();
+  private boolean creates;
+  private Optional<Function<Message, Optional<UUID>>> deletedId = Optional.empty();
+  private Optional<PastResources> pastResources = Optional.empty();
   private Optional<ResponseRebuilder> responseRebuilder = Optional.empty();
   private Optional<StatusResolver> statusResolver = Optional.empty();
   private Retention retention = new Retention(RetentionClass.INTERACTIVE::duration);
@@ -60,10 +66,49 @@ public final class ProcedureBuilder<ResponseT extends Message> {
       ResourceType type, Function<? super ResponseT, UUID> id) {
     this.resourceType = Optional.of(type);
     this.resourceId = response -> Optional.of(id.apply(castResponse(response)));
+    this.creates = true;
     return this;
   }
 
-  /** Sets the resolver of the created resource's status. */
+  /**
+   * Sets the type of the deleted resource, and which field of the request holds its id.
+   *
+   * @param idField a path of field names joined by dots, to a string that holds a UUID
+   */
+  public ProcedureBuilder<ResponseT> deletes(ResourceType type, String idField) {
+    method
+        .flatMap(MessageTypes::request)
+        .filter(request -> stringField(request, idField).isEmpty())
+        .ifPresent(
+            request ->
+                problem(
+                    "the id of what it deletes: \"%s\" is not a singular string field of %s"
+                        .formatted(idField, request.getFullName())));
+    return deleting(type, request -> deletedId(request, idField));
+  }
+
+  /**
+   * Sets the type of the deleted resource, and how to get its id from the request: where it is part
+   * of a name, for example.
+   */
+  public ProcedureBuilder<ResponseT> deletes(ResourceType type, Function<Message, UUID> id) {
+    return deleting(type, request -> Optional.of(id.apply(request)));
+  }
+
+  private ProcedureBuilder<ResponseT> deleting(
+      ResourceType type, Function<Message, Optional<UUID>> id) {
+    this.resourceType = Optional.of(type);
+    this.deletedId = Optional.of(id);
+    return this;
+  }
+
+  /** Sets who knows what was deleted before. Needs {@link #deletes}. */
+  public ProcedureBuilder<ResponseT> pastResources(PastResources past) {
+    this.pastResources = Optional.of(past);
+    return this;
+  }
+
+  /** Sets the resolver of the resource's status. */
   public ProcedureBuilder<ResponseT> status(StatusResolver resolver) {
     this.statusResolver = Optional.of(resolver);
     return this;
@@ -195,13 +240,15 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return new Built(
         name,
         method,
-        List.copyOf(problems),
+        allProblems(),
         keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.DERIVED : KeyPolicy.OPTIONAL),
         keySource,
         keyFormat,
         fingerprinter,
         resourceType,
         resourceId,
+        deletedId,
+        pastResources,
         responseRebuilder,
         statusResolver,
         retention,
@@ -213,6 +260,33 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         responseProtection,
         omittedFields,
         replayGuard);
+  }
+
+  private List<String> allProblems() {
+    List<String> all = new ArrayList<>(problems);
+    if (creates && deletedId.isPresent()) {
+      all.add("it names a resource that it creates and one that it deletes: it can do but one");
+    }
+    return List.copyOf(all);
+  }
+
+  private static Optional<FieldPath> stringField(Descriptor type, String path) {
+    return FieldPath.of(type, path).filter(found -> found.isSingular(JavaType.STRING));
+  }
+
+  private static Optional<UUID> deletedId(Message request, String idField) {
+    return stringField(request.getDescriptorForType(), idField)
+        .flatMap(path -> path.read(request))
+        .flatMap(id -> uuid((String) id));
+  }
+
+  /** Clients send what they like, and what is no id names nothing. */
+  private static Optional<UUID> uuid(String text) {
+    try {
+      return Optional.of(UUID.fromString(text));
+    } catch (IllegalArgumentException none) {
+      return Optional.empty();
+    }
   }
 
   @SuppressWarnings("unchecked") // the method's own marshaller made the response
@@ -230,6 +304,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
       Fingerprinter fingerprinter,
       Optional<ResourceType> resourceType,
       Function<Message, Optional<UUID>> resourceIdFunction,
+      Optional<Function<Message, Optional<UUID>>> deletedIdFunction,
+      Optional<PastResources> pastResources,
       Optional<ResponseRebuilder> responseRebuilder,
       Optional<StatusResolver> statusResolver,
       Retention retentionSetting,
@@ -245,6 +321,16 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     @Override
     public Optional<UUID> resourceId(Message response) {
       return resourceIdFunction.apply(response);
+    }
+
+    @Override
+    public boolean deletes() {
+      return deletedIdFunction.isPresent();
+    }
+
+    @Override
+    public Optional<UUID> deletedId(Message request) {
+      return deletedIdFunction.flatMap(id -> id.apply(request));
     }
 
     @Override

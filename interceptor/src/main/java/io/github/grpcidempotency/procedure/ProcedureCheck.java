@@ -110,6 +110,15 @@ final class ProcedureCheck {
     if (procedure.responseRebuilder().isPresent() && procedure.resourceType().isEmpty()) {
       problems.add("it rebuilds its response from a resource but has none");
     }
+    if (procedure.responseRebuilder().isPresent() && procedure.deletes()) {
+      problems.add("it deletes the resource that it would rebuild its response from");
+    }
+    if (procedure.deletes() && procedure.resourceType().isEmpty()) {
+      problems.add("it deletes a resource, but does not say of which type");
+    }
+    if (procedure.pastResources().isPresent() && !procedure.deletes()) {
+      problems.add("it says who knows past resources but deletes none");
+    }
     for (String trailer : procedure.failurePolicy().trailers()) {
       if (trailer.startsWith("grpc-")) {
         problems.add("it records \"%s\", which is gRPC's own".formatted(trailer));
@@ -142,6 +151,7 @@ final class ProcedureCheck {
     said.put("key source", procedure.keySource().isPresent());
     said.put("key format", saysKeyFormat());
     said.put("resource", procedure.resourceType().isPresent());
+    said.put("past resources", procedure.pastResources().isPresent());
     said.put("status resolver", procedure.statusResolver().isPresent());
     said.put("retention", saysRetention());
     said.put("in-flight policy", procedure.inFlightPolicy().attaches());

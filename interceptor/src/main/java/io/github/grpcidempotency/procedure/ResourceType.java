@@ -3,8 +3,8 @@ package io.github.grpcidempotency.procedure;
 import java.util.regex.Pattern;
 
 /**
- * The type of resource that a procedure creates. The store's foreign key column is named after it:
- * {@code project} is stored in {@code project_id}.
+ * The type of resource that a procedure creates or deletes. The store's foreign key column is named
+ * after it: {@code project} is stored in {@code project_id}.
  *
  * @param name lower case snake case, at most 60 characters
  */

@@ -23,14 +23,14 @@ public sealed interface RecordedOutcome {
   /** Returns what a visitor makes of this outcome. */
   <T> T accept(Visitor<T> visitor);
 
-  /** Returns the created resource; empty if there is none, or it was deleted since. */
+  /** Returns the created or deleted resource; empty if there is none, or it is gone. */
   Optional<UUID> resourceId();
 
   /**
    * A response.
    *
    * @param bytes the response message, in the core's form
-   * @param resourceId the created resource; empty if there is none, or it was deleted since
+   * @param resourceId the created or deleted resource; empty if there is none, or it is gone
    */
   record Response(ByteString bytes, Optional<UUID> resourceId) implements RecordedOutcome {
     @Override
@@ -42,7 +42,7 @@ public sealed interface RecordedOutcome {
   /**
    * A response that is not kept, because it can be made again from its resource.
    *
-   * @param resourceId the created resource; empty if it was deleted since
+   * @param resourceId the resource; empty if it is gone
    */
   record Reference(Optional<UUID> resourceId) implements RecordedOutcome {
     @Override

@@ -11,6 +11,8 @@ import java.util.Optional;
  *
  * @param name the procedure's name in records
  * @param resourceType the kind of resource that its answers name, for a store that keeps references
+ * @param deletes whether its answers name a resource that the call deletes: a store that keeps
+ *     references then keeps none to a resource that is gone by the time the answer is recorded
  * @param statusResolver tells how far the work behind an answer has come. A store that knows a
  *     resolver of this very type may ask it together with the record; it leaves all others alone
  * @param awaited whether duplicates may wait for the end of a running call: only then does a {@link
@@ -21,6 +23,7 @@ import java.util.Optional;
 public record RecordedProcedure(
     String name,
     Optional<ResourceType> resourceType,
+    boolean deletes,
     Optional<StatusResolver> statusResolver,
     boolean awaited,
     boolean sameDatabase) {
@@ -30,6 +33,7 @@ public record RecordedProcedure(
     return new RecordedProcedure(
         procedure.name(),
         procedure.resourceType(),
+        procedure.deletes(),
         procedure.statusResolver(),
         procedure.inFlightPolicy().attaches(),
         procedure.execution() == Execution.RESERVED_SAME_DATABASE);

@@ -261,6 +261,20 @@ class MethodOptionTest {
   }
 
   @Test
+  void aDeleteSaysWhereItsRequestHasTheId() {
+    Procedure procedure = annotated(OptionServiceGrpc.getDeletingMethod());
+    UUID id = UUID.randomUUID();
+
+    assertThat(procedure.deletes()).isTrue();
+    assertThat(procedure.resourceType()).contains(ResourceType.of("thing"));
+    assertThat(procedure.deletedId(withThing(id.toString(), ""))).contains(id);
+    assertThat(procedure.deletedId(withThing("no uuid", ""))).isEmpty();
+    assertThat(procedure.deletedId(REQUEST)).isEmpty();
+    assertThat(procedure.resourceId(nested(id.toString()))).isEmpty();
+    assertThat(annotated(OptionServiceGrpc.getEverythingMethod()).deletes()).isFalse();
+  }
+
+  @Test
   void aMethodWithoutTheOptionHasNoAnnotatedDescriptor() {
     assertThatThrownBy(() -> Procedure.annotated(OptionServiceGrpc.getUnannotatedMethod()))
         .isInstanceOf(IllegalArgumentException.class)

@@ -7,6 +7,7 @@ import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.MisdescribedServiceGrpc;
 import io.github.grpcidempotency.testing.v1.OlderSyntax;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -141,6 +142,14 @@ class ProceduresTest {
             "BadResourceType: a resource type is lower case snake case of at most 60 characters,"
                 + " not \"A Thing\"",
             "NoType: it has a resource_id_field, which means nothing without resource_type",
+            "DeletedWithoutType: it has a deleted_id_field, which means nothing without"
+                + " resource_type",
+            "DeletedUnknownField: the id of what it deletes: \"thing.uid\" is not a singular string"
+                + " field of CreateThingRequest",
+            "DeletedNotAString: the id of what it deletes: \"thing\" is not a singular string field"
+                + " of CreateThingRequest",
+            "DeletedAndCreated: it names a resource that it creates and one that it deletes: it can"
+                + " do but one",
             "BothRetentions: it has both a retention and a retention_class",
             "Audited: retention_class \"audit\" is not known; known are financial, interactive,"
                 + " webhook",
@@ -200,6 +209,7 @@ class ProceduresTest {
                           .keyFrom(KeySource.requestId())
                           .keyFormat(KeyFormat.opaque())
                           .resource(ResourceType.of("thing"), thing -> UUID.randomUUID())
+                          .pastResources((caller, id) -> true)
                           .status(RESOLVER)
                           .retainFromLastReplay()
                           .inFlight(InFlightPolicy.attach(Duration.ofSeconds(1)))
@@ -209,9 +219,70 @@ class ProceduresTest {
                           .guard((caller, resource) -> true)
                           .build())
                   .problems())
-          .hasSize(10)
+          .hasSize(11)
           .allSatisfy(problem -> assertThat(problem).endsWith(" would mean nothing"));
     }
+  }
+
+  @Test
+  void whatADeleteCannotBeBesidesIsRefused() {
+    ResourceType type = ResourceType.of("thing");
+
+    assertThat(Procedures.of(createOther().deletes(type, "thing.id").build()).problems()).isEmpty();
+    assertThat(
+            Procedures.of(
+                    createOther()
+                        .deletes(type, "labels")
+                        .resource(type, thing -> UUID.randomUUID())
+                        .rebuild((caller, id) -> Optional.empty())
+                        .build())
+                .problems())
+        .containsExactlyInAnyOrder(
+            CREATE_OTHER
+                + ": the id of what it deletes: \"labels\" is not a singular string field of"
+                + " idempotency.testing.v1.CreateThingRequest",
+            CREATE_OTHER
+                + ": it names a resource that it creates and one that it deletes: it can do but one",
+            CREATE_OTHER + ": it deletes the resource that it would rebuild its response from");
+    assertThat(Procedures.of(createOther().pastResources((c, id) -> true).build()).problems())
+        .containsExactly(CREATE_OTHER + ": it says who knows past resources but deletes none");
+    Procedure ofItsOwn =
+        new Procedure() {
+          @Override
+          public Optional<MethodDescriptor<?, ?>> method() {
+            return Optional.empty();
+          }
+
+          @Override
+          public String name() {
+            return "jobs/own";
+          }
+
+          @Override
+          public boolean deletes() {
+            return true;
+          }
+        };
+    assertThat(Procedures.of(ofItsOwn).problems())
+        .containsExactly("jobs/own: it deletes a resource, but does not say of which type");
+  }
+
+  @Test
+  void theIdOfWhatWorkDeletesIsReadFromItsInput() {
+    UUID id = UUID.randomUUID();
+    Procedure byPath =
+        Procedure.named("jobs/forget").deletes(ResourceType.of("thing"), "id").build();
+    Procedure byFunction =
+        Procedure.named("jobs/forget")
+            .deletes(
+                ResourceType.of("thing"),
+                input -> UUID.fromString(((Thing) input).getName().substring("things/".length())))
+            .build();
+
+    assertThat(byPath.deletedId(Thing.newBuilder().setId(id.toString()).build())).contains(id);
+    assertThat(byPath.deletedId(CreateThingRequest.getDefaultInstance())).isEmpty();
+    assertThat(byFunction.deletedId(Thing.newBuilder().setName("things/" + id).build()))
+        .contains(id);
   }
 
   @Test

@@ -60,7 +60,8 @@ final class ProbeCall {
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
   private static final RecordedProcedure PROCEDURE =
-      new RecordedProcedure("idempotency/probe", Optional.empty(), Optional.empty(), true, false);
+      new RecordedProcedure(
+          "idempotency/probe", Optional.empty(), false, Optional.empty(), true, false);
 
   private static final Fingerprint NOTHING_ASKED =
       new Fingerprint(Fingerprinter.FIRST_VERSION, ByteString.EMPTY);

@@ -68,8 +68,15 @@ final class ProcedureSql {
     this.recordFailure =
         SqlFile.load("transaction/record_failure", Map.of("schema", schema, "wake", wake));
     Optional<String> column = procedure.resourceType().map(ResourceType::column);
-    this.complete = complete(schema, wake, column.map(ProcedureSql::setResource).orElse(""));
-    this.completeWithoutResource = complete(schema, wake, "");
+    Optional<String> created = column.filter(name -> !procedure.deletes());
+    Optional<String> deleted = column.filter(name -> procedure.deletes());
+    this.complete =
+        complete(
+            schema,
+            wake,
+            created.map(ProcedureSql::setResource).orElse(""),
+            deleted.map(name -> refer(schema, name, ":attempt")).orElse(""));
+    this.completeWithoutResource = complete(schema, wake, "", "");
     this.recordAndCommit =
         SqlFile.load(
             "transaction/record_and_commit",
@@ -79,9 +86,11 @@ final class ProcedureSql {
                 "wake",
                 wake,
                 "column",
-                column.map(name -> name + ",").orElse(""),
+                created.map(name -> name + ",").orElse(""),
                 "value",
-                column.isPresent() ? RESOURCE + "," : ""));
+                created.isPresent() ? RESOURCE + "," : "",
+                "reference",
+                deleted.map(name -> refer(schema, name, "1")).orElse("")));
   }
 
   private static String claim(String schema, String durability, String selectRecord) {
@@ -90,9 +99,15 @@ final class ProcedureSql {
         Map.of("schema", schema, "durability", durability, "select_record", selectRecord));
   }
 
-  private static String complete(String schema, String wake, String resource) {
+  private static String complete(String schema, String wake, String resource, String reference) {
     return SqlFile.load(
-        "settle/complete", Map.of("schema", schema, "wake", wake, "resource", resource));
+        "settle/complete",
+        Map.of("schema", schema, "wake", wake, "resource", resource, "reference", reference));
+  }
+
+  private static String refer(String schema, String column, String attempt) {
+    return SqlFile.load(
+        "settle/refer", Map.of("schema", schema, "column", column, "attempt", attempt));
   }
 
   private static String setResource(String column) {

@@ -94,6 +94,9 @@ class IsolationTest {
           "maintenance/sweep",
           "maintenance/wake");
 
+  /** Part of others, and tried by itself: it tells nothing, whatever it has done. */
+  private static final Set<String> TACIT = Set.of("settle/refer");
+
   /** Statements that read no row of the table. */
   private static final Set<String> OTHERS =
       Set.of(
@@ -145,7 +148,7 @@ class IsolationTest {
     try (Stream<Path> files = Files.walk(folder).filter(Files::isRegularFile)) {
       assertThat(files.map(file -> folder.relativize(file).toString().replace(".sql", "")))
           .containsExactlyInAnyOrderElementsOf(
-              Sets.union(STATEMENTS.keySet(), Sets.union(MAINTENANCE, OTHERS)));
+              Sets.union(Sets.union(STATEMENTS.keySet(), TACIT), Sets.union(MAINTENANCE, OTHERS)));
     }
   }
 
@@ -177,6 +180,44 @@ class IsolationTest {
     boolean changed = !table.rowsOf(owner).equals(rows);
 
     assertThat(seen || changed).isEqualTo(actor == Actor.OWNER_OF_THE_ROW);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aReferenceIsSetForTheUserOfTheRowOnly(Actor actor) {
+    UUID owner = UUID.randomUUID();
+    Claim claim = Things.win(store, requestOf(owner));
+    UUID thing = UUID.randomUUID();
+    database
+        .superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    "INSERT INTO app.things (id, user_id, name) VALUES (?, ?, '')", thing, owner));
+    String refer =
+        SqlFile.load(
+            "settle/refer",
+            Map.of(
+                "schema", IdempotencySchema.DEFAULT_NAME,
+                "attempt", ":attempt",
+                "column", "thing_id"));
+
+    List<Map<String, Object>> told =
+        as(
+            actor,
+            owner,
+            handle ->
+                handle
+                    .createQuery(refer.replace(";", ""))
+                    .bind("id", claim.operationId())
+                    .bind("attempt", 1)
+                    .bind("resource_id", thing)
+                    .mapToMap()
+                    .list());
+
+    assertThat(told.toString()).isEqualTo("[{refer_if_it_stands=}]");
+    assertThat(table.rowsOf(owner).toString().contains(thing.toString()))
+        .isEqualTo(actor == Actor.OWNER_OF_THE_ROW);
   }
 
   @ParameterizedTest
@@ -281,6 +322,7 @@ class IsolationTest {
                 "durability", "",
                 "wake", "",
                 "resource", name.startsWith("operation/") ? "k.thing_id" : "",
+                "reference", "",
                 "column", "",
                 "value", "",
                 "which", "k.id = :id"));

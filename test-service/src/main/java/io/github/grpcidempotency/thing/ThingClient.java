@@ -16,6 +16,7 @@ import com.google.protobuf.util.Durations;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.DeleteThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.CallOptions;
@@ -32,6 +33,7 @@ import io.grpc.stub.MetadataUtils;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,11 +69,15 @@ public final class ThingClient implements AutoCloseable {
 
   /** Connects a new user with a new key. */
   public static ThingClient to(int port) {
-    ManagedChannel channel =
+    return on(
         NettyChannelBuilder.forAddress(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .usePlaintext()
-            .build();
+            .build());
+  }
+
+  /** Returns a new user with a new key on a channel. */
+  public static ThingClient on(ManagedChannel channel) {
     return new ThingClient(
         channel, UUID.randomUUID(), "", UUID.randomUUID().toString(), Map.of(), Optional.empty());
   }
@@ -153,19 +159,30 @@ public final class ThingClient implements AutoCloseable {
     return call(ThingServiceGrpc.getCreateOtherMethod(), request).join();
   }
 
+  /** Deletes a thing and waits for the answer. */
+  public Reply deleteThing(UUID id) {
+    return startDeletion(id.toString()).join();
+  }
+
+  /** Deletes what is called so. */
+  public CompletableFuture<Reply> startDeletion(String id) {
+    return call(
+        ThingServiceGrpc.getDeleteThingMethod(), DeleteThingRequest.newBuilder().setId(id).build());
+  }
+
   @Override
   public void close() {
     channel.shutdownNow();
   }
 
-  private CompletableFuture<Reply> call(
-      MethodDescriptor<CreateThingRequest, Thing> method, CreateThingRequest request) {
+  private <RequestT, ResponseT extends Message> CompletableFuture<Reply> call(
+      MethodDescriptor<RequestT, ResponseT> method, RequestT request) {
     Metadata sent = identity();
     headers.forEach(sent::put);
     if (!key.isEmpty()) {
       sent.put(KEY, key);
     }
-    ClientCall<CreateThingRequest, Thing> call = channel.newCall(method, options());
+    ClientCall<RequestT, ResponseT> call = channel.newCall(method, options());
     CompletableFuture<Reply> reply = new CompletableFuture<>();
     CompletableFuture<Reply> unused =
         reply.whenComplete(
@@ -174,7 +191,7 @@ public final class ThingClient implements AutoCloseable {
                 call.cancel("nobody waits any more", failure);
               }
             });
-    call.start(new Replying(reply), sent);
+    call.start(new Replying<>(reply), sent);
     call.request(2);
     call.sendMessage(request);
     call.halfClose();
@@ -255,17 +272,25 @@ public final class ThingClient implements AutoCloseable {
 
     /** Returns the library's reason of an error; empty for any other. */
     public String reason() {
-      return detail(ErrorInfo.class).map(ErrorInfo::getReason).orElse("");
+      return details(ErrorInfo.class).stream()
+          .filter(info -> info.getDomain().equals("grpc-idempotency"))
+          .map(ErrorInfo::getReason)
+          .findFirst()
+          .orElse("");
     }
 
     /** Returns what else the library says of an error. */
     public Map<String, String> reasonMetadata() {
-      return detail(ErrorInfo.class).map(ErrorInfo::getMetadataMap).orElse(Map.of());
+      return details(ErrorInfo.class).stream()
+          .map(ErrorInfo::getMetadataMap)
+          .findFirst()
+          .orElse(Map.of());
     }
 
     /** Returns when the client may try again, if it is told. */
     public Optional<Duration> retryAfter() {
-      return detail(RetryInfo.class)
+      return details(RetryInfo.class).stream()
+          .findFirst()
           .map(info -> Duration.ofMillis(Durations.toMillis(info.getRetryDelay())));
     }
 
@@ -275,22 +300,25 @@ public final class ThingClient implements AutoCloseable {
       return description == null ? "" : description;
     }
 
-    private <T extends Message> Optional<T> detail(Class<T> type) {
+    /** Returns an error's details of a type, in their order. */
+    public <T extends Message> List<T> details(Class<T> type) {
       com.google.rpc.Status rich = StatusProto.fromStatusAndTrailers(status, trailers);
+      List<T> details = new ArrayList<>();
       for (Any detail : rich == null ? List.<Any>of() : rich.getDetailsList()) {
         if (detail.is(type)) {
           try {
-            return Optional.of(detail.unpack(type));
+            details.add(detail.unpack(type));
           } catch (InvalidProtocolBufferException wrong) {
             throw new IllegalStateException(wrong);
           }
         }
       }
-      return Optional.empty();
+      return details;
     }
   }
 
-  private static final class Replying extends ClientCall.Listener<Thing> {
+  private static final class Replying<ResponseT extends Message>
+      extends ClientCall.Listener<ResponseT> {
     private final CompletableFuture<Reply> reply;
     private Optional<ByteString> bytes = Optional.empty();
 
@@ -299,7 +327,7 @@ public final class ThingClient implements AutoCloseable {
     }
 
     @Override
-    public void onMessage(Thing message) {
+    public void onMessage(ResponseT message) {
       bytes = Optional.of(message.toByteString());
     }
 

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.thing;
 
+import com.google.protobuf.Empty;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
@@ -8,6 +9,7 @@ import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.DeleteThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.Context;
@@ -40,6 +42,9 @@ public final class ThingServer implements AutoCloseable {
       ThingServiceGrpc.getCreateOtherMethod();
   public static final MethodDescriptor<CreateThingRequest, Thing> CREATE_MANY =
       ThingServiceGrpc.getCreateManyMethod();
+
+  public static final MethodDescriptor<DeleteThingRequest, Empty> DELETE_THING =
+      ThingServiceGrpc.getDeleteThingMethod();
 
   /** The caller's id, as the client sends it. */
   public static final Metadata.Key<String> USER = header("user");

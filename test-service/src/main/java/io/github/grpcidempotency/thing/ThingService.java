@@ -2,7 +2,9 @@ package io.github.grpcidempotency.thing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.Empty;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.DeleteThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.Context;
@@ -36,6 +38,7 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
   private final Optional<ThingHandler> other;
   private final Consumer<String> printer;
   private volatile ThingHandler handler;
+  private volatile Deletion deletion = (request, answer) -> answer(answer);
 
   ThingService(ThingHandler handler, Optional<ThingHandler> other, Consumer<String> printer) {
     this.handler = handler;
@@ -46,6 +49,24 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
   /** Sets what calls do from now on. */
   public void handle(ThingHandler handler) {
     this.handler = handler;
+  }
+
+  /** Deletes a thing. */
+  @FunctionalInterface
+  public interface Deletion {
+    /** Handles one call. */
+    void delete(DeleteThingRequest request, StreamObserver<Empty> answer);
+  }
+
+  /** Sets what deletes do from now on; they delete nothing if nothing is said. */
+  public void handleDeletes(Deletion deletion) {
+    this.deletion = deletion;
+  }
+
+  /** Answers that a thing is deleted. */
+  public static void answer(StreamObserver<Empty> answer) {
+    answer.onNext(Empty.getDefaultInstance());
+    answer.onCompleted();
   }
 
   /** Lets calls run from now on until the test ends them. */
@@ -78,6 +99,13 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
   @Override
   public void createOther(CreateThingRequest request, StreamObserver<Thing> observer) {
     run(other.orElse(handler), request, observer);
+  }
+
+  @Override
+  public void deleteThing(DeleteThingRequest request, StreamObserver<Empty> observer) {
+    runs.incrementAndGet();
+    printer.accept("ran");
+    deletion.delete(request, observer);
   }
 
   @Override

@@ -619,7 +619,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   private static RecordedProcedure procedure(String name, Optional<ResourceType> resourceType) {
-    return new RecordedProcedure(name, resourceType, Optional.empty(), false, false);
+    return new RecordedProcedure(name, resourceType, false, Optional.empty(), false, false);
   }
 
   private static Fingerprint fingerprint(String text) {

@@ -42,7 +42,7 @@ public final class Operation {
 
   /** Returns what is recorded of a response, unsealed. */
   RecordedOutcome answerOf(Message response) {
-    return RecordedResponse.of(procedure(), claim.operationId(), response);
+    return RecordedResponse.of(request, claim.operationId(), response);
   }
 
   /**

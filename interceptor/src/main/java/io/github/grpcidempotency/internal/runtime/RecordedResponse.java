@@ -16,8 +16,9 @@ public final class RecordedResponse {
   private RecordedResponse() {}
 
   /** Returns the record of an operation's response, with the resource that it names. */
-  static RecordedOutcome of(Procedure procedure, UUID operationId, Message response) {
-    Optional<UUID> resource = resourceId(procedure, operationId, response);
+  static RecordedOutcome of(KeyedRequest request, UUID operationId, Message response) {
+    Procedure procedure = request.procedure();
+    Optional<UUID> resource = resourceId(request, operationId, response);
     return procedure.responseRebuilder().isPresent() && resource.isPresent()
         ? new RecordedOutcome.Reference(resource)
         : new RecordedOutcome.Response(
@@ -35,13 +36,17 @@ public final class RecordedResponse {
   }
 
   private static Optional<UUID> resourceId(
-      Procedure procedure, UUID operationId, Message response) {
+      KeyedRequest request, UUID operationId, Message response) {
+    Procedure procedure = request.procedure();
     try {
-      return procedure.resourceId(response);
+      return procedure.deletes()
+          ? procedure.deletedId(request.message())
+          : procedure.resourceId(response);
     } catch (RuntimeException wrong) {
       logger.error(
-          "{}: the response names no resource; operation {} is recorded without one",
+          "{}: the {} names no resource; operation {} is recorded without one",
           procedure.name(),
+          procedure.deletes() ? "request" : "response",
           operationId,
           wrong);
       return Optional.empty();

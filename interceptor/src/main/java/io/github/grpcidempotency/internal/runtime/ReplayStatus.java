@@ -26,9 +26,12 @@ public final class ReplayStatus {
   /**
    * Returns the status of a recorded answer: what the store says of it, or else what the
    * procedure's resolver says. Never throws: what is not known is {@code processing}, and what has
-   * no asynchronous work is {@code completed}.
+   * no asynchronous work is {@code completed}, as is the deletion of what is gone.
    */
   public static IdempotencyStatus of(Procedure procedure, ClaimResult.Recorded recorded) {
+    if (procedure.deletes() && recorded.outcome().resourceId().isEmpty()) {
+      return IdempotencyStatus.COMPLETED;
+    }
     return recorded.status().orElseGet(() -> resolve(procedure, recorded.outcome()));
   }
 

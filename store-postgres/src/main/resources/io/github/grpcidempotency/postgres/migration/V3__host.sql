@@ -1,4 +1,5 @@
--- What the host's own migration calls: once per resource type, and once for its application role.
+-- What has to do with the host's own tables: what its migration calls, once per resource type and once for its application
+-- role, and how a record refers to a resource that may be gone.
 
 -- Lets records refer to a resource type: adds the column <resource_type>_id with its foreign key
 -- and index, and keeps the rule that a record refers to one resource at most. The caller must own
@@ -46,6 +47,24 @@ AS $$
   CREATE INDEX IF NOT EXISTS idempotency_keys_operations ON ${schema}.idempotency_keys (user_id, id);
 $$;
 
+-- Lets the record of a delete refer to its resource, if that still stands. The foreign key itself judges, whatever the role
+-- may see of the host's table, and whoever else deletes the row meanwhile; a record that cannot refer stays as it is.
+CREATE FUNCTION ${schema}.refer_if_it_stands(record uuid, fence integer, key_column name, resource uuid)
+  RETURNS void
+  LANGUAGE plpgsql STRICT
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  EXECUTE format(
+    'UPDATE ${schema}.idempotency_keys AS k SET %I = $1'
+    ' WHERE k.id = $2 AND k.attempt = $3 AND (k.completed IS NULL OR k.lease_expires IS NULL)',
+    key_column)
+    USING resource, record, fence;
+EXCEPTION
+  WHEN foreign_key_violation THEN NULL;
+END;
+$$;
+
 -- Gives the application's role what the store needs, and no more.
 CREATE FUNCTION ${schema}.grant_to(application_role name)
   RETURNS void
@@ -58,7 +77,7 @@ BEGIN
   EXECUTE format(
     'GRANT EXECUTE ON FUNCTION ${schema}.renew_leases(uuid[], integer[], interval),'
     ' ${schema}.in_flight(text[], uuid[], bigint[]), ${schema}.sweep_expired(integer),'
-    ' ${schema}.current_user_id() TO %I',
+    ' ${schema}.refer_if_it_stands(uuid, integer, name, uuid), ${schema}.current_user_id() TO %I',
     application_role);
   EXECUTE format(
     'GRANT SELECT, INSERT, DELETE ON ${schema}.idempotency_waits TO %I', application_role);
@@ -67,4 +86,5 @@ $$;
 
 REVOKE ALL ON FUNCTION ${schema}.add_resource_type(text, regclass, name) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ${schema}.add_operation_index() FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.refer_if_it_stands(uuid, integer, name, uuid) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ${schema}.grant_to(name) FROM PUBLIC;

@@ -1,6 +1,6 @@
 SELECT set_config('app.current_user_id', :user, true),
        current_setting('transaction_isolation') AS isolation,
-       pg_current_xact_id_if_assigned()::text AS transaction;${wake}
+       pg_current_xact_id_if_assigned()::text AS transaction;${wake}${reference}
 
 UPDATE ${schema}.idempotency_keys AS k
    SET response_bytes = :response,

@@ -5,5 +5,5 @@ INSERT INTO ${schema}.idempotency_keys
 VALUES
   (:id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
    :response, ${value} now(), now() + :retention_millis * interval '1 millisecond');
-
+${reference}
 COMMIT

@@ -1,0 +1,525 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Empty;
+import com.google.rpc.ErrorInfo;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.PastResources;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.test.LogLines;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.DeleteThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Calls that delete: their retries, their races, and what their records refer to. */
+class DeletesTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final CreateThingRequest REQUEST = Things.named("a thing");
+  private static final ResourceType THING = ResourceType.of("thing");
+  private static final Duration LONG_LEASE = Duration.ofMinutes(5);
+  private static final ByteString ANSWER = ByteString.copyFromUtf8("deleted");
+
+  private static final Jdbi superuser = database.superuser();
+  private static final Jdbi app = Jdbi.create(database.app());
+
+  private final KeyTable table = new KeyTable(database);
+
+  /** How effect and record are brought together. */
+  private enum Way {
+    RESERVED(Execution.RESERVED),
+    SAME_DATABASE(Execution.RESERVED_SAME_DATABASE),
+    JOINED(Execution.RESERVED_SAME_DATABASE),
+    TRANSACTIONAL(Execution.TRANSACTIONAL);
+
+    final Execution execution;
+
+    Way(Execution execution) {
+      this.execution = execution;
+    }
+  }
+
+  /** What a handler does to a thing; says whether it has found it. */
+  private interface Effect {
+    boolean on(Handle handle, UUID thing);
+  }
+
+  private static final Effect HARD =
+      (handle, thing) ->
+          handle.execute(
+                  """
+                  WITH deleted AS (DELETE FROM app.things WHERE id = ? RETURNING id)
+                  INSERT INTO app.past_things SELECT id FROM deleted
+                  """,
+                  thing)
+              > 0;
+
+  private static final Effect SOFT =
+      (handle, thing) ->
+          handle.execute(
+                      "UPDATE app.things SET name = 'deleted' WHERE id = ? AND name <> 'deleted'",
+                      thing)
+                  > 0
+              && handle.execute(
+                      "INSERT INTO app.outbox (thing_id, status) VALUES (?, 'pending')", thing)
+                  > 0;
+
+  private static final PastResources PAST =
+      (caller, id) ->
+          CurrentOperation.hasTransaction()
+              ? isPast(ClaimTransaction.handle(), id)
+              : app.withHandle(handle -> isPast(handle, id));
+
+  @BeforeAll
+  static void keepTombstones() {
+    superuser.useHandle(
+        handle -> {
+          handle.execute("CREATE TABLE app.past_things (id uuid PRIMARY KEY)");
+          handle.execute("GRANT SELECT, INSERT ON app.past_things TO things_app");
+        });
+  }
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    database.awaitAllConnectionsBack();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aRetryOfAHardDeletionGetsTheFirstAnswerAndTheRecordRefersToNothing(Way way) {
+    try (LogLines log = LogLines.listen();
+        ThingServer server = server(way, HARD, UnaryOperator.identity());
+        ThingClient client = ThingClient.to(server.port())) {
+      UUID thing = client.createThing(REQUEST).thingId();
+      ThingClient deleting = client.withNewKey();
+      Reply first = deleting.deleteThing(thing);
+
+      Reply retry = deleting.deleteThing(thing);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(first.isReplay()).isFalse();
+      assertThat(retry.isReplay()).as(retry.toString()).isTrue();
+      assertThat(retry.bytes()).isEqualTo(first.bytes());
+      assertThat(retry.operation()).isEqualTo(first.operation()).isPresent();
+      assertThat(retry.expires()).isEqualTo(first.expires()).isPresent();
+      assertThat(retry.operationStatus()).isEqualTo(first.operationStatus()).contains("completed");
+      assertThat(server.runs()).isEqualTo(2);
+      assertThat(table.thingsOf(client.user())).isEmpty();
+      assertThat(referenceOf(first)).isEmpty();
+      assertThat(log.warnings()).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theRecordOfASoftDeletionRefersToItsThingAndTellsHowFarItsWorkHasCome(Way way) {
+    try (ThingServer server = server(way, SOFT, delete -> delete.status(outbox()));
+        ThingClient client = ThingClient.to(server.port())) {
+      UUID thing = client.createThing(REQUEST).thingId();
+      superuser.useHandle(handle -> handle.execute("UPDATE app.outbox SET status = 'done'"));
+      ThingClient deleting = client.withNewKey();
+
+      Reply first = deleting.deleteThing(thing);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(referenceOf(first)).contains(thing);
+      assertThat(first.operationStatus()).contains("processing");
+      assertThat(deleting.deleteThing(thing).operationStatus()).contains("processing");
+      superuser.useHandle(handle -> handle.execute("UPDATE app.outbox SET status = 'failed'"));
+      assertThat(deleting.deleteThing(thing).operationStatus()).contains("failed");
+
+      superuser.useHandle(handle -> handle.execute("DELETE FROM app.things WHERE id = ?", thing));
+
+      Reply afterwards = deleting.deleteThing(thing);
+      assertThat(afterwards.isReplay()).isTrue();
+      assertThat(afterwards.operationStatus()).as("the thing has vanished").contains("completed");
+      assertThat(referenceOf(first)).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void ofTwoRacingDeletesOneDeletesAndTheOtherIsToldThatItIsGone(Way way) {
+    try (ThingServer server = server(way, HARD, delete -> delete.pastResources(PAST));
+        ThingClient client = ThingClient.to(server.port())) {
+      for (int round = 0; round < 10; round++) {
+        UUID thing = client.withNewKey().createThing(REQUEST).thingId();
+        CompletableFuture<Reply> left = client.withNewKey().startDeletion(thing.toString());
+        CompletableFuture<Reply> right = client.withNewKey().startDeletion(thing.toString());
+
+        Reply deleted = left.join().isOk() ? left.join() : right.join();
+        Reply late = left.join().isOk() ? right.join() : left.join();
+
+        assertThat(deleted.isOk()).as("%s, %s", left.join(), right.join()).isTrue();
+        assertThat(late.status().getCode()).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(late.reason()).isEqualTo("IDEMPOTENCY_RESOURCE_GONE");
+        assertThat(late.description()).isEqualTo("there is no thing " + thing);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatWasNeverThereIsNotFoundAndTheKeyIsFree(Way way) {
+    try (ThingServer server = server(way, HARD, delete -> delete.pastResources(PAST));
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply never = client.deleteThing(UUID.randomUUID());
+
+      assertThat(never.status().getCode()).isEqualTo(Status.Code.NOT_FOUND);
+      assertThat(never.details(ErrorInfo.class)).isEmpty();
+      assertThat(table.rowsOf(client.user())).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"PROCESSING, processing", "COMPLETED, completed"})
+  void aCreateIsStillReplayedOnceItsThingIsDeletedWithTheStatusOfNoEntry(
+      IdempotencyStatus absent, String told) {
+    OutboxStatusResolver statuses =
+        OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY).whenAbsent(absent).build();
+    try (ThingServer server =
+            start(
+                database.app(),
+                Way.TRANSACTIONAL,
+                HARD,
+                UnaryOperator.identity(),
+                create -> create.status(statuses));
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply created = client.createThing(REQUEST);
+      client.withNewKey().deleteThing(created.thingId());
+
+      Reply replayed = client.createThing(REQUEST);
+
+      assertThat(replayed.isReplay()).isTrue();
+      assertThat(replayed.bytes()).isEqualTo(created.bytes());
+      assertThat(referenceOf(created)).isEmpty();
+      assertThat(replayed.operationStatus()).contains(told);
+    }
+  }
+
+  /** It cannot take the row for one that stands, since its own deletion is not committed. */
+  @ParameterizedTest
+  @EnumSource(names = {"READ_COMMITTED", "REPEATABLE_READ", "SERIALIZABLE"})
+  void aHandlersTransactionOfAnyIsolationRecordsItsDeletion(TransactionIsolationLevel level) {
+    try (ThingServer server = server(Way.JOINED, HARD, UnaryOperator.identity());
+        ThingClient client = ThingClient.to(server.port())) {
+      UUID thing = client.createThing(REQUEST).thingId();
+      server
+          .things()
+          .handleDeletes(
+              (request, answer) -> {
+                UUID user = Things.caller();
+                app.useTransaction(
+                    level,
+                    handle -> {
+                      TransactionalCompletion.lock(handle);
+                      become(handle, user);
+                      HARD.on(handle, UUID.fromString(request.getId()));
+                      TransactionalCompletion.complete(handle, Empty.getDefaultInstance());
+                    });
+                ThingService.answer(answer);
+              });
+      ThingClient deleting = client.withNewKey();
+
+      Reply first = deleting.deleteThing(thing);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(deleting.deleteThing(thing).isReplay()).isTrue();
+      assertThat(table.thingsOf(client.user())).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void toRecordADeletionCostsNoFurtherRoundTrip(Way way) {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server =
+            start(pool, way, HARD, UnaryOperator.identity(), UnaryOperator.identity());
+        ThingClient client = ThingClient.to(server.port())) {
+      UUID warm = client.createThing(REQUEST).thingId();
+      client.withNewKey().deleteThing(warm);
+      UUID thing = client.withNewKey().createThing(REQUEST).thingId();
+      proxy.forgetRoundTrips();
+
+      assertThat(client.withNewKey().deleteThing(thing).isOk()).isTrue();
+
+      assertThat(proxy.roundTrips())
+          .filteredOn(flush -> flush.contains("idempotency.idempotency_keys"))
+          .hasSize(2)
+          .last()
+          .asString()
+          .contains("idempotency.refer_if_it_stands");
+    }
+  }
+
+  @Test
+  void onlyDeletesPayForIt() {
+    for (Procedure procedure : new Procedure[] {Things.CREATE_THING, deletion(Way.RESERVED)}) {
+      ProcedureSql sql =
+          new ProcedureSql(RecordedProcedure.of(procedure), IdempotencySchema.DEFAULT_NAME);
+
+      assertThat(Stream.of(sql.complete(), sql.recordAndCommit()))
+          .allMatch(
+              statement ->
+                  statement.contains("refer_if_it_stands") == procedure.deletes()
+                      && statement.contains("CAST(:resource_id AS uuid)"));
+    }
+  }
+
+  /** What a role sees of the host's table is no measure: it may be hidden once it is deleted. */
+  @ParameterizedTest
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
+  void aThingThatTheRoleDoesNotSeeAnyMoreStandsAllTheSame(Way way) {
+    Claim claim = claimed(way);
+    UUID thing = newThing(UUID.randomUUID());
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+
+    assertThat(found(claim).outcome()).isEqualTo(answer(thing));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "RESERVED, true",
+    "RESERVED, false",
+    "TRANSACTIONAL, true",
+    "TRANSACTIONAL, false",
+  })
+  void aDeletionThatSomebodyElseIsAboutToCommitDecidesWhatTheRecordRefersTo(
+      Way way, boolean committed) {
+    Claim claim = claimed(way);
+    UUID thing = newThing(claim.request().key().caller().userId());
+    CompletableFuture<Settled> recording;
+    try (Handle other = superuser.open()) {
+      other.begin();
+      other.execute("DELETE FROM app.things WHERE id = ?", thing);
+      recording = CompletableFuture.supplyAsync(() -> claim.complete(answer(thing)));
+      await().until(DeletesTest::somebodyWaitsForATransaction);
+      if (committed) {
+        other.commit();
+      } else {
+        other.rollback();
+      }
+    }
+
+    assertThat(recording.join()).isEqualTo(Settled.DONE);
+
+    assertThat(found(claim).outcome().resourceId())
+        .isEqualTo(committed ? Optional.empty() : Optional.of(thing));
+  }
+
+  @Test
+  void toRecordAgainChangesNothing() {
+    Claim claim = claimed(Way.RESERVED);
+    UUID user = claim.request().key().caller().userId();
+    UUID thing = newThing(user);
+    UUID other = newThing(user);
+    claim.complete(answer(thing));
+
+    assertThat(claim.complete(answer(other))).isEqualTo(Settled.DONE);
+
+    assertThat(found(claim).outcome()).isEqualTo(answer(thing));
+  }
+
+  @Test
+  void anOwnerThatHasLostItsLeaseSetsNoReference() {
+    Claim lost = claimed(Way.RESERVED);
+    UUID user = lost.request().key().caller().userId();
+    table.endLeases(user);
+    Claim owner = Things.win(store(), lost.request());
+
+    assertThat(lost.complete(answer(newThing(user)))).isEqualTo(Settled.LOST);
+    owner.complete(new RecordedOutcome.Response(ANSWER, Optional.empty()));
+
+    assertThat(found(owner).outcome().resourceId()).isEmpty();
+  }
+
+  private static ThingServer server(
+      Way way, Effect effect, UnaryOperator<ProcedureBuilder<Empty>> change) {
+    return start(database.app(), way, effect, change, create -> create.status(outbox()));
+  }
+
+  private static ThingServer start(
+      DataSource pool,
+      Way way,
+      Effect effect,
+      UnaryOperator<ProcedureBuilder<Empty>> changeDelete,
+      UnaryOperator<ProcedureBuilder<io.github.grpcidempotency.testing.v1.Thing>> changeCreate) {
+    ThingServer server =
+        ThingServer.on(Transport.LOOPBACK)
+            .store(PostgresIdempotencyStore.builder(pool).lease(LONG_LEASE).build())
+            .createThing(changeCreate)
+            .describe(changeDelete.apply(deleting(way)).build())
+            .handler(ThingHandlers.on(pool))
+            .start();
+    Jdbi jdbi = Jdbi.create(pool);
+    server
+        .things()
+        .handleDeletes(
+            (request, answer) -> {
+              if (delete(way, jdbi, effect, request)) {
+                ThingService.answer(answer);
+              } else {
+                answer.onError(
+                    Status.NOT_FOUND
+                        .withDescription("there is no thing " + request.getId())
+                        .asRuntimeException());
+              }
+            });
+    return server;
+  }
+
+  private static boolean delete(Way way, Jdbi jdbi, Effect effect, DeleteThingRequest request) {
+    UUID thing = UUID.fromString(request.getId());
+    if (way == Way.TRANSACTIONAL) {
+      return effect.on(ClaimTransaction.handle(), thing);
+    }
+    UUID user = Things.caller();
+    return jdbi.inTransaction(
+        handle -> {
+          become(handle, user);
+          boolean found = effect.on(handle, thing);
+          if (found && way == Way.JOINED) {
+            TransactionalCompletion.complete(handle, Empty.getDefaultInstance());
+          }
+          return found;
+        });
+  }
+
+  private static void become(Handle handle, UUID user) {
+    handle
+        .createQuery("SELECT set_config('app.current_user_id', :user, true)")
+        .bind("user", user.toString())
+        .mapTo(String.class)
+        .one();
+  }
+
+  private static boolean isPast(Handle handle, UUID thing) {
+    return handle
+        .createQuery("SELECT count(*) > 0 FROM app.past_things WHERE id = :thing")
+        .bind("thing", thing)
+        .mapTo(Boolean.class)
+        .one();
+  }
+
+  private static OutboxStatusResolver outbox() {
+    return OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
+        .map(IdempotencyStatus.PROCESSING, "pending")
+        .map(IdempotencyStatus.COMPLETED, "done")
+        .map(IdempotencyStatus.FAILED, "failed")
+        .build();
+  }
+
+  private static ProcedureBuilder<Empty> deleting(Way way) {
+    return Procedure.of(ThingServer.DELETE_THING).deletes(THING, "id").execution(way.execution);
+  }
+
+  private static Procedure deletion(Way way) {
+    return deleting(way).build();
+  }
+
+  private static PostgresIdempotencyStore store() {
+    return PostgresIdempotencyStore.builder(database.app()).lease(LONG_LEASE).build();
+  }
+
+  private static Claim claimed(Way way) {
+    ClaimRequest request =
+        Things.claimOf(
+            new IdempotencyKey(Caller.of(UUID.randomUUID()), "a-key"),
+            deletion(way),
+            Fingerprinter.wholeRequest().fingerprint(REQUEST));
+    return ((ClaimResult.Won)
+            (way == Way.TRANSACTIONAL
+                ? store().claimInTransaction(request)
+                : store().claim(request)))
+        .claim();
+  }
+
+  private static ClaimResult.Recorded found(Claim claim) {
+    ClaimRequest request = claim.request();
+    return (ClaimResult.Recorded) store().find(request.key(), request.procedure()).orElseThrow();
+  }
+
+  private static RecordedOutcome answer(UUID thing) {
+    return new RecordedOutcome.Response(ANSWER, Optional.of(thing));
+  }
+
+  private static UUID newThing(UUID user) {
+    UUID thing = UUID.randomUUID();
+    superuser.useHandle(
+        handle ->
+            handle.execute(
+                "INSERT INTO app.things (id, user_id, name) VALUES (?, ?, '')", thing, user));
+    return thing;
+  }
+
+  private static boolean somebodyWaitsForATransaction() {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery(
+                    """
+                    SELECT count(*) > 0
+                      FROM pg_locks
+                      JOIN pg_stat_activity USING (pid)
+                     WHERE locktype = 'transactionid'
+                       AND NOT granted
+                       AND datname = current_database()
+                    """)
+                .mapTo(Boolean.class)
+                .one());
+  }
+
+  /** Returns which thing the record of an answer refers to. */
+  private static Optional<UUID> referenceOf(Reply reply) {
+    UUID operation = UUID.fromString(reply.operation().orElseThrow());
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery("SELECT thing_id FROM idempotency.idempotency_keys WHERE id = :id")
+                .bind("id", operation)
+                .map((row, context) -> Optional.ofNullable(row.getObject(1, UUID.class)))
+                .one());
+  }
+}
