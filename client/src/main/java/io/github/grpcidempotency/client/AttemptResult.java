@@ -22,7 +22,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * How one attempt of a call has ended.
@@ -125,8 +124,7 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
     if (pushback != null) {
       return millis(pushback).map(Duration::ofMillis);
     }
-    return details(RetryInfo.class)
-        .findFirst()
+    return detail(RetryInfo.class)
         .filter(RetryInfo::hasRetryDelay)
         .map(RetryInfo::getRetryDelay)
         .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()))
@@ -135,14 +133,13 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
   }
 
   private Optional<String> reason() {
-    return details(ErrorInfo.class)
+    return detail(ErrorInfo.class)
         .filter(info -> info.getDomain().equals(ERROR_DOMAIN))
-        .map(ErrorInfo::getReason)
-        .findFirst();
+        .map(ErrorInfo::getReason);
   }
 
-  private <D extends Message> Stream<D> details(Class<D> type) {
-    return details().stream().filter(any -> any.is(type)).flatMap(any -> as(type, any).stream());
+  private <D extends Message> Optional<D> detail(Class<D> type) {
+    return details().stream().filter(any -> any.is(type)).findFirst().flatMap(any -> as(type, any));
   }
 
   private List<Any> details() {

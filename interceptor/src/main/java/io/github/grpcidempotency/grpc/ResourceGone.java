@@ -39,7 +39,7 @@ final class ResourceGone {
           .filter(id -> past.get().existed(request.key().caller(), id))
           .map(id -> withReason(status, trailers))
           .orElse(trailers);
-    } catch (RuntimeException unknown) {
+    } catch (RuntimeException | Error unknown) {
       log.warn(
           procedure.name() + " past resources",
           unknown,

@@ -56,7 +56,10 @@ public final class WireNames {
   /** Reason of an error: the key was used for another request or another method. */
   public static final String KEY_REUSED = "IDEMPOTENCY_KEY_REUSED";
 
-  /** Reason of an error: the call was answered, and what its answer is made of is gone. */
+  /**
+   * Reason of an error: the call was answered, and what its answer is made of is gone; or the
+   * handler of a delete has not found what existed once.
+   */
   public static final String RESOURCE_GONE = "IDEMPOTENCY_RESOURCE_GONE";
 
   /** Reason of an error: no call with this key is known. */

@@ -61,7 +61,10 @@ final class DemoStory {
               Machines::buyOnceInTwoRuns),
           new Chapter(
               "A client is killed before its answer comes, and finishes when it is started again",
-              KilledClient::finishAfterARestart));
+              KilledClient::finishAfterARestart),
+          new Chapter(
+              "A namespace is deleted, and then once more: by a retry, and by somebody else",
+              Deleting::deleteTwice));
 
   private record Chapter(String title, Scene scene) {}
 

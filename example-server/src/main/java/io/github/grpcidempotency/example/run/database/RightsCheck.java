@@ -15,13 +15,17 @@ public final class RightsCheck {
       FROM unnest(ARRAY[
         'tenant.projects', 'tenant.project_members', 'tenant.clusters', 'tenant.node_pools',
         'tenant.installs', 'tenant.namespaces', 'tenant.api_keys', 'tenant.invites',
-        'tenant.webhook_deliveries', 'authz.outbox'
+        'tenant.deleted_namespaces', 'tenant.webhook_deliveries', 'authz.outbox'
       ]) AS needed (relation)
       WHERE NOT has_table_privilege(needed.relation, 'SELECT')
         OR NOT has_table_privilege(needed.relation, 'INSERT')
       UNION ALL
       SELECT 'tenant.api_keys'
       WHERE NOT has_column_privilege('tenant.api_keys', 'revoked', 'UPDATE')
+      UNION ALL
+      SELECT deleted.relation
+      FROM unnest(ARRAY['tenant.namespaces', 'authz.tuples']) AS deleted (relation)
+      WHERE NOT has_table_privilege(deleted.relation, 'DELETE')
       UNION ALL
       SELECT 'tenant.webhooks'
       WHERE NOT has_table_privilege('tenant.webhooks', 'INSERT')

@@ -7,6 +7,7 @@ import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGr
 import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateNodePoolMethod;
 import static io.github.grpcidempotency.example.organization.v1.InviteServiceGrpc.getInviteMemberMethod;
 import static io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc.getCreateNamespaceMethod;
+import static io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc.getDeleteNamespaceMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getAddProjectMemberMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
@@ -15,6 +16,7 @@ import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGr
 import static io.github.grpcidempotency.example.service.tenant.Tables.API_KEYS;
 import static io.github.grpcidempotency.example.service.tenant.Tables.INSTALLS;
 
+import io.github.grpcidempotency.example.service.tenant.Namespaces;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.procedure.Execution;
@@ -33,13 +35,14 @@ import java.util.stream.Stream;
 /**
  * What the library is told of the organisation API. Most methods say it in their {@code .proto},
  * with the reason beside it, and only the outbox is named here; {@code docs/example.md} has all of
- * it in one table. Three say it here:
+ * it in one table. Four say more here:
  *
  * <ul>
  *   <li>{@code CreateAPIKey}, because keys that encrypt and a guard that asks the database are
  *       code.
  *   <li>{@code AddInstall}, to show that a descriptor can do without an option.
  *   <li>{@code Ingest}, as to where its key comes from: whose webhook this is has to be looked up.
+ *   <li>{@code DeleteNamespace}, as to who knows what was deleted before.
  * </ul>
  *
  * <p>How they run: those that only write rows are transactional, which is the strongest and the
@@ -84,6 +87,7 @@ public final class OrganizationProcedures {
             getCreateNodePoolMethod(),
             getAddInstallMethod(),
             getCreateNamespaceMethod(),
+            getDeleteNamespaceMethod(),
             getCreateAPIKeyMethod(),
             getInviteMemberMethod(),
             getRegisterWebhookMethod(),
@@ -100,6 +104,7 @@ public final class OrganizationProcedures {
         finish(Procedure.annotated(getCreateNodePoolMethod())),
         finish(addInstall()),
         finish(Procedure.annotated(getCreateNamespaceMethod())),
+        finish(deleteNamespace()),
         finish(createApiKey()),
         finish(Procedure.annotated(getInviteMemberMethod(), Retentions.CLASSES)),
         finish(Procedure.annotated(getRegisterWebhookMethod())),
@@ -130,11 +135,22 @@ public final class OrganizationProcedures {
         .execution(Execution.TRANSACTIONAL);
   }
 
+  /** In the handler's own transaction: another connection could be the pool's last. */
+  private ProcedureBuilder<?> deleteNamespace() {
+    return Procedure.annotated(getDeleteNamespaceMethod())
+        .pastResources(
+            (caller, id) -> tenant.withinClaim(handle -> Namespaces.wasDeleted(handle, id)));
+  }
+
   private Procedure finish(ProcedureBuilder<?> builder) {
     Procedure described = builder.build();
     String method = described.method().map(MethodDescriptor::getBareMethodName).orElseThrow();
     Duration own = described.retention();
-    described.resourceType().map(OutboxStatus::of).ifPresent(builder::status);
+    described
+        .resourceType()
+        .filter(type -> !described.deletes()) // what is deleted is deleted at once
+        .map(OutboxStatus::of)
+        .ifPresent(builder::status);
     return builder.retention(() -> retentions.of(method).orElse(own)).build();
   }
 }

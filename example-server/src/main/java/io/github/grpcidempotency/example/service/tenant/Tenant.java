@@ -59,8 +59,12 @@ public final class Tenant {
    */
   public <T> Optional<T> createWithinClaim(
       OutboxEntry entry, Function<CallerHandle, Optional<T>> insert) {
-    CallerHandle claim = new CallerHandle(ClaimTransaction.handle(), CurrentCaller.get());
-    return create(claim, entry, insert);
+    return withinClaim(claim -> create(claim, entry, insert));
+  }
+
+  /** Works in that transaction, and leaves nothing to do behind it. */
+  public <T> T withinClaim(Function<CallerHandle, T> work) {
+    return work.apply(new CallerHandle(ClaimTransaction.handle(), CurrentCaller.get()));
   }
 
   /**

@@ -1,0 +1,53 @@
+package io.github.grpcidempotency.example.service.tenant;
+
+import java.util.UUID;
+
+/** What else happens to a namespace than its creation. */
+public final class Namespaces {
+  private static final String DELETE =
+      """
+      WITH deleted AS (
+        DELETE FROM tenant.namespaces
+        WHERE id = :id AND organization = :organization
+        RETURNING id, user_id, organization
+      )
+      INSERT INTO tenant.deleted_namespaces (id, user_id, organization)
+      SELECT id, user_id, organization FROM deleted
+      RETURNING id
+      """;
+
+  private static final String DELETE_RIGHTS =
+      """
+      WITH deleted AS (
+        DELETE FROM authz.tuples WHERE object = 'namespace:' || :id RETURNING id
+      )
+      SELECT count(*) FROM deleted
+      """;
+
+  private static final String WAS_DELETED =
+      """
+      SELECT count(*) > 0 FROM tenant.deleted_namespaces
+      WHERE id = :id AND organization = :organization
+      """;
+
+  private Namespaces() {}
+
+  /**
+   * Deletes a namespace and the rights to it, and leaves a tombstone.
+   *
+   * @return whether the caller had such a namespace
+   */
+  public static boolean delete(CallerHandle tenant, UUID id) {
+    boolean found = tenant.query(DELETE).bind("id", id).mapTo(UUID.class).findOne().isPresent();
+    if (found) {
+      // Once the row is gone with its outbox entries: the worker writes no more of them.
+      int unused = tenant.query(DELETE_RIGHTS).bind("id", id).mapTo(Integer.class).one();
+    }
+    return found;
+  }
+
+  /** Returns whether the caller had such a namespace once. */
+  public static boolean wasDeleted(CallerHandle tenant, UUID id) {
+    return tenant.query(WAS_DELETED).bind("id", id).mapTo(Boolean.class).one();
+  }
+}
