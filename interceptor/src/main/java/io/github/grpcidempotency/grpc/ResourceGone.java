@@ -18,9 +18,6 @@ import java.util.Optional;
  * of HTTP, in an error that is still the handler's own.
  */
 final class ResourceGone {
-  private static final Metadata.Key<byte[]> DETAILS =
-      Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
-
   private ResourceGone() {}
 
   /**
@@ -50,9 +47,8 @@ final class ResourceGone {
 
   /** The handler's own details come first. */
   private static Metadata withReason(Status status, Metadata trailers) {
-    Metadata others = new Metadata();
-    others.merge(trailers);
-    others.discardAll(DETAILS);
+    Metadata own = new Metadata();
+    own.merge(trailers);
     com.google.rpc.Status told =
         StatusProto.fromStatusAndTrailers(status, trailers).toBuilder()
             .addDetails(
@@ -62,7 +58,7 @@ final class ResourceGone {
                         .setDomain(WireNames.ERROR_DOMAIN)
                         .build()))
             .build();
-    Metadata all = StatusProto.toStatusRuntimeException(told, others).getTrailers();
+    Metadata all = StatusProto.toStatusRuntimeException(told, own).getTrailers();
     return all == null ? trailers : all;
   }
 }

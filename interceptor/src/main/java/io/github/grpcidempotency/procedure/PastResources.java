@@ -8,9 +8,9 @@ import java.util.UUID;
  * handler of a delete ends with {@code NOT_FOUND}. If the resource existed, the error also says
  * {@code IDEMPOTENCY_RESOURCE_GONE}. Thread-safe.
  *
- * <p>Only calls with a key are asked about. It runs in the gRPC {@code Context} of the handler,
- * whose transaction is still open, and may block as a handler may. If it throws, that is logged and
- * the handler's error goes out as it is.
+ * <p>Asked only for calls that run protected by a key. It runs in the gRPC {@code Context} of the
+ * handler, whose transaction is still open, and may block as a handler may. If it throws, that is
+ * logged and the handler's error goes out as it is.
  */
 @FunctionalInterface
 public interface PastResources {
