@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.client;
 
 import static io.github.grpcidempotency.proto.WireNames.CALLER_REQUIRED;
-import static io.github.grpcidempotency.proto.WireNames.ERROR_DOMAIN;
+import static io.github.grpcidempotency.proto.WireNames.IN_PROGRESS;
 import static io.github.grpcidempotency.proto.WireNames.KEY_INVALID;
 import static io.github.grpcidempotency.proto.WireNames.KEY_PROHIBITED;
 import static io.github.grpcidempotency.proto.WireNames.KEY_REQUIRED;
@@ -9,19 +9,14 @@ import static io.github.grpcidempotency.proto.WireNames.RECORD_UNREADABLE;
 import static io.github.grpcidempotency.proto.WireNames.REPLAY_DENIED;
 import static io.github.grpcidempotency.proto.WireNames.RESOURCE_GONE;
 
-import com.google.protobuf.Any;
-import com.google.protobuf.InvalidProtocolBufferException;
-import com.google.protobuf.Message;
-import com.google.rpc.ErrorInfo;
-import com.google.rpc.RetryInfo;
 import io.github.grpcidempotency.client.CallFailedException.Outcome;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 
 /**
  * How one attempt of a call has ended.
@@ -31,8 +26,6 @@ import java.util.Set;
  *     several if gRPC itself has tried again
  */
 record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, int streams) {
-  private static final Metadata.Key<byte[]> DETAILS =
-      Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
   private static final Metadata.Key<String> PUSHBACK =
       Metadata.Key.of(WireNames.PUSHBACK, Metadata.ASCII_STRING_MARSHALLER);
 
@@ -124,42 +117,20 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
     if (pushback != null) {
       return millis(pushback).map(Duration::ofMillis);
     }
-    return detail(RetryInfo.class)
-        .filter(RetryInfo::hasRetryDelay)
-        .map(RetryInfo::getRetryDelay)
-        .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()))
-        .filter(delay -> !delay.isNegative())
+    return ErrorDetails.of(trailers)
+        .retryDelay()
         .or(() -> Optional.of(backoff.delay(failures)).filter(delay -> worthIt));
   }
 
-  private Optional<String> reason() {
-    return detail(ErrorInfo.class)
-        .filter(info -> info.getDomain().equals(ERROR_DOMAIN))
-        .map(ErrorInfo::getReason);
+  /** Returns why the library has refused it, if it has. */
+  Optional<String> reason() {
+    return ErrorDetails.of(trailers).reason();
   }
 
-  private <D extends Message> Optional<D> detail(Class<D> type) {
-    return details().stream().filter(any -> any.is(type)).findFirst().flatMap(any -> as(type, any));
-  }
-
-  private List<Any> details() {
-    byte[] bytes = trailers.get(DETAILS);
-    if (bytes == null) {
-      return List.of();
-    }
-    try {
-      return com.google.rpc.Status.parseFrom(bytes).getDetailsList();
-    } catch (InvalidProtocolBufferException malformed) {
-      return List.of();
-    }
-  }
-
-  private static <D extends Message> Optional<D> as(Class<D> type, Any any) {
-    try {
-      return Optional.of(any.unpack(type));
-    } catch (InvalidProtocolBufferException malformed) {
-      return Optional.empty();
-    }
+  /** Returns the operation that runs under the call's key, if that is why it was refused. */
+  Optional<UUID> operationInProgress() {
+    ErrorDetails details = ErrorDetails.of(trailers);
+    return details.operationId().filter(id -> details.reason().equals(Optional.of(IN_PROGRESS)));
   }
 
   /** As gRFC A6 has it, what is no number means never, like a negative one. */

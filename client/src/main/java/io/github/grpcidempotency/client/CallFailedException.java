@@ -3,6 +3,8 @@ package io.github.grpcidempotency.client;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.util.Optional;
+import java.util.UUID;
 
 /**
  * A call has failed for good, or is given up; it carries the last attempt's status and trailers,
@@ -61,6 +63,16 @@ public final class CallFailedException extends StatusRuntimeException {
   /** Returns how often the call was sent, or tried to be; gRPC's own retries are not counted. */
   public int attempts() {
     return attempts;
+  }
+
+  /**
+   * Returns the operation that runs under the call's key, if the last attempt was refused for it
+   * and the server knows it: the name of a {@code google.longrunning.Operation}.
+   */
+  public Optional<UUID> operationId() {
+    return Optional.ofNullable(getTrailers())
+        .map(ErrorDetails::of)
+        .flatMap(ErrorDetails::operationId);
   }
 
   /** Returns the status, the number of attempts, and what is known. */

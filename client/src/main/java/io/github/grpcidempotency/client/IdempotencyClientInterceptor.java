@@ -37,6 +37,10 @@ import java.util.Optional;
  * <p>Thread-safe; one for all channels will do.
  */
 public final class IdempotencyClientInterceptor implements ClientInterceptor {
+  /** Set on calls that are about another call: its options are theirs, but not its key. */
+  static final CallOptions.Key<Boolean> WITHOUT_KEY =
+      CallOptions.Key.createWithDefault("idempotency-without-key", false);
+
   private final Metadata.Key<String> header;
 
   private IdempotencyClientInterceptor(Metadata.Key<String> header) {
@@ -61,6 +65,9 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
   @Override
   public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(
       MethodDescriptor<RequestT, ResponseT> method, CallOptions options, Channel next) {
+    if (options.getOption(WITHOUT_KEY)) {
+      return next.newCall(method, options);
+    }
     Optional<Intent> chosen = Optional.ofNullable(options.getOption(Intent.OPTION));
     ClientCall<RequestT, ResponseT> call = next.newCall(method, options);
     KeyPlan plan = KeyPlan.of(method, header, chosen.isPresent());

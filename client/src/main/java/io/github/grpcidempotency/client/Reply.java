@@ -77,8 +77,28 @@ public final class Reply<T> {
             .collect(Collectors.toUnmodifiableSet());
   }
 
+  private Reply(Reply<T> earlier, Status status, Optional<Instant> expires) {
+    this.response = earlier.response;
+    this.status = Optional.of(status);
+    this.replayed = earlier.replayed;
+    this.reconstructed = earlier.reconstructed;
+    this.operationId = earlier.operationId;
+    this.expires = expires.or(() -> earlier.expires);
+    this.omittedFields = earlier.omittedFields;
+  }
+
   static <T> Reply<T> of(T response, Metadata trailers) {
     return new Reply<>(response, trailers);
+  }
+
+  /** Returns the same answer with what was heard of it since. */
+  Reply<T> heard(Status now, Optional<Instant> expiresNow) {
+    return new Reply<>(this, now, expiresNow);
+  }
+
+  /** Returns whether the asynchronous work behind it is known not to have ended. */
+  boolean isProcessing() {
+    return status.equals(Optional.of(Status.PROCESSING));
   }
 
   /**
@@ -180,7 +200,7 @@ public final class Reply<T> {
             omittedFields);
   }
 
-  private static Optional<UUID> uuid(String text) {
+  static Optional<UUID> uuid(String text) {
     try {
       return Optional.of(UUID.fromString(text));
     } catch (IllegalArgumentException malformed) {

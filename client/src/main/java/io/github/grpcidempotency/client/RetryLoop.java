@@ -1,120 +1,120 @@
 package io.github.grpcidempotency.client;
 
-import io.grpc.Context;
-import io.grpc.Deadline;
+import com.google.longrunning.Operation;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 
 /** The attempts of one call, one after the other. */
 final class RetryLoop<RequestT, T> {
-  private final Intent intent;
-  private final Deadline deadline;
-  private final Duration attemptTimeout;
+  private final KeyedCall<RequestT, T> call;
   private final int maxAttempts;
   private final Backoff backoff;
-  private final Function<Deadline, Attempt<RequestT, T>> attempts;
-  private final CompletableFuture<Reply<T>> reply = new CompletableFuture<>();
+  private final AttemptChain<Reply<T>> chain = new AttemptChain<>();
 
-  /** The attempts that come later are made for whoever makes the first. */
-  private final Context context = Context.current();
-
+  private boolean waitsForOperations;
   private int made;
   private boolean sentBefore;
-  private Optional<Attempt<RequestT, T>> running = Optional.empty();
+  private boolean running;
 
+  /**
+   * Makes a loop that is not begun.
+   *
+   * @param waitsForOperations whether a refused attempt is repeated when the operation that it
+   *     names is done, rather than after a while
+   */
   RetryLoop(
-      Intent intent,
-      Deadline deadline,
-      Duration attemptTimeout,
-      int maxAttempts,
-      Backoff backoff,
-      Function<Deadline, Attempt<RequestT, T>> attempts) {
-    this.intent = intent;
-    this.deadline = deadline;
-    this.attemptTimeout = attemptTimeout;
+      KeyedCall<RequestT, T> call, int maxAttempts, Backoff backoff, boolean waitsForOperations) {
+    this.call = call;
     this.maxAttempts = maxAttempts;
     this.backoff = backoff;
-    this.attempts = attempts;
+    this.waitsForOperations = waitsForOperations;
   }
 
   CompletableFuture<Reply<T>> reply() {
-    return reply;
+    return chain.result();
   }
 
-  void start() {
-    CompletableFuture<Reply<T>> unused = reply.whenComplete((done, failure) -> cancelIfCancelled());
-    context.run(this::attempt);
+  /** Begins. */
+  CompletableFuture<Reply<T>> start() {
+    attempt();
+    return reply();
   }
 
   /** Returns the failure that this would be if it ended now. */
-  synchronized CallFailedException failure(Status status, Metadata trailers) {
-    boolean maybeSent = sentBefore || running.isPresent();
+  synchronized CallFailedException failure(Status status) {
     return new CallFailedException(
         status,
-        trailers,
-        intent,
-        maybeSent
+        new Metadata(),
+        call.intent(),
+        sentBefore || running
             ? CallFailedException.Outcome.UNKNOWN
             : CallFailedException.Outcome.NEVER_EXECUTED,
         made);
   }
 
   private void attempt() {
-    Attempt<RequestT, T> attempt;
-    synchronized (this) {
-      if (reply.isDone()) {
-        return;
-      }
-      made++;
-      attempt =
-          attempts.apply(
-              deadline.minimum(Deadline.after(attemptTimeout.toNanos(), TimeUnit.NANOSECONDS)));
-      running = Optional.of(attempt);
-    }
-    CompletableFuture<Void> unused = attempt.result().thenAccept(this::ended);
+    chain.run(this::send, this::ended);
+  }
+
+  private synchronized Attempt<RequestT, T> send() {
+    made++;
+    running = true;
+    return call.send();
   }
 
   private void ended(AttemptResult<T> result) {
     if (result.response().isPresent()) {
-      reply.complete(Reply.of(result.response().get(), result.trailers()));
+      reply().complete(Reply.of(result.response().get(), result.trailers()));
       return;
     }
     Optional<Duration> wait = next(result);
     if (wait.isEmpty()) {
-      reply.completeExceptionally(lastFailure(result));
+      reply().completeExceptionally(lastFailure(result));
       return;
     }
-    CompletableFuture.delayedExecutor(wait.get().toNanos(), TimeUnit.NANOSECONDS)
-        .execute(context.wrap(this::attempt));
+    Optional<UUID> inProgress = result.operationInProgress().filter(id -> waitsForOperations);
+    if (inProgress.isPresent()) {
+      waitFor(inProgress.get(), wait.get());
+    } else {
+      chain.after(wait.get(), this::attempt);
+    }
   }
 
   /** Returns when the next attempt is to be made; empty if there is none. */
   private synchronized Optional<Duration> next(AttemptResult<T> result) {
-    running = Optional.empty();
+    running = false;
     Optional<Duration> wait =
         result
             .retryAfter(backoff, made)
             .filter(delay -> made < maxAttempts)
-            .filter(delay -> delay.toMillis() < deadline.timeRemaining(TimeUnit.MILLISECONDS));
+            .filter(delay -> !call.endsWithin(delay));
     if (wait.isPresent()) {
       sentBefore |= result.sent();
     }
     return wait;
   }
 
-  private synchronized CallFailedException lastFailure(AttemptResult<T> result) {
-    return new CallFailedException(
-        result.status(), result.trailers(), intent, result.outcome(sentBefore), made);
+  /** Waits on the server; for as long as it said, if it cannot. */
+  private void waitFor(UUID operationId, Duration wait) {
+    long begin = System.nanoTime();
+    chain.run(
+        () -> call.waitFor(operationId),
+        result -> {
+          waitsForOperations = result.response().isPresent();
+          boolean done = result.response().filter(Operation::getDone).isPresent();
+          Duration waited = Duration.ofNanos(System.nanoTime() - begin);
+          chain.after(
+              done || waited.compareTo(wait) > 0 ? Duration.ZERO : wait.minus(waited),
+              this::attempt);
+        });
   }
 
-  private synchronized void cancelIfCancelled() {
-    if (reply.isCancelled()) {
-      running.ifPresent(Attempt::cancel);
-    }
+  private synchronized CallFailedException lastFailure(AttemptResult<T> result) {
+    return new CallFailedException(
+        result.status(), result.trailers(), call.intent(), result.outcome(sentBefore), made);
   }
 }

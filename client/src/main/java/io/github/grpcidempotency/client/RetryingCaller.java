@@ -2,19 +2,18 @@ package io.github.grpcidempotency.client;
 
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.CallOptions;
-import io.grpc.Channel;
-import io.grpc.ClientInterceptors;
 import io.grpc.Context;
 import io.grpc.Deadline;
-import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.stub.AbstractStub;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -31,6 +30,8 @@ import java.util.stream.Stream;
  *   <li>One deadline is over all of it: the earliest of the stub's, the gRPC context's and {@link
  *       Builder#within}. A wait that would outlast it is not begun.
  *   <li>What has no answer then is a {@link CallFailedException}, which says what is known.
+ *   <li>If asked to, it waits for the asynchronous work behind the answer, within the same
+ *       deadline.
  * </ol>
  *
  * <p>Only for methods that are idempotent on their server: nothing here can know of those without
@@ -74,23 +75,8 @@ public final class RetryingCaller {
    */
   public <RequestT, T> Reply<T> call(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
-    RetryLoop<RequestT, T> loop = start(stub, method, request);
-    CompletableFuture<Reply<T>> reply = loop.reply();
-    try {
-      return reply.get();
-    } catch (InterruptedException interrupt) {
-      Thread.currentThread().interrupt();
-      CallFailedException failure =
-          loop.failure(
-              Status.CANCELLED.withDescription("interrupted").withCause(interrupt), new Metadata());
-      reply.cancel(true);
-      throw failure;
-    } catch (ExecutionException failure) {
-      if (failure.getCause() instanceof CallFailedException failed) {
-        throw failed.here();
-      }
-      throw new IllegalStateException(failure);
-    }
+    RetryLoop<RequestT, T> loop = retries(keyed(stub, method, request), false);
+    return get(loop.start(), loop::failure);
   }
 
   /**
@@ -102,10 +88,121 @@ public final class RetryingCaller {
    */
   public <RequestT, T> CompletableFuture<Reply<T>> callAsync(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
-    return start(stub, method, request).reply();
+    return retries(keyed(stub, method, request), false).start();
   }
 
-  private <RequestT, T> RetryLoop<RequestT, T> start(
+  /**
+   * Calls, and waits for the answer and until the asynchronous work behind it has ended. See {@link
+   * #awaitAsync} for how it waits, and for what the reply says. The one deadline is over all of it.
+   * If the call still runs for an earlier attempt, and the refusal names its operation, the server
+   * waits for that, too.
+   *
+   * @param stub of any kind: its channel and call options are used
+   * @throws CallFailedException if there is no answer
+   * @throws AwaitFailedException if there is one, and the work behind it could not be waited for
+   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   */
+  public <RequestT, T> Reply<T> callAndAwait(
+      AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
+    KeyedCall<RequestT, T> call = keyed(stub, method, request);
+    RetryLoop<RequestT, T> answer = retries(call, true);
+    AwaitLoop<RequestT, T> work = new AwaitLoop<>(call, backoff);
+    return get(
+        work.startAfter(answer.start()),
+        status -> work.failure(status).orElseGet(() -> answer.failure(status)));
+  }
+
+  /**
+   * The same without waiting for the result, which fails with what the other throws. Cancelling it
+   * cancels whatever is running.
+   *
+   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   */
+  public <RequestT, T> CompletableFuture<Reply<T>> callAndAwaitAsync(
+      AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
+    KeyedCall<RequestT, T> call = keyed(stub, method, request);
+    return new AwaitLoop<>(call, backoff).startAfter(retries(call, true).start());
+  }
+
+  /**
+   * Waits until the asynchronous work behind an answer has ended. See {@link #awaitAsync}.
+   *
+   * @throws AwaitFailedException if it could not be waited for
+   * @throws IllegalArgumentException if the stub has no intent, or the method is not unary, or
+   *     prohibits keys
+   */
+  public <RequestT, T> Reply<T> await(
+      AbstractStub<?> stub,
+      MethodDescriptor<RequestT, T> method,
+      RequestT request,
+      Reply<T> answer) {
+    requireIntent(stub);
+    AwaitLoop<RequestT, T> work = new AwaitLoop<>(keyed(stub, method, request), backoff);
+    return get(work.start(answer), status -> work.failure(status).orElseThrow());
+  }
+
+  /**
+   * Waits until the asynchronous work behind an answer has ended, without holding a thread.
+   *
+   * <ol>
+   *   <li>The answer's server waits, in {@code google.longrunning.Operations}; it is asked over the
+   *       stub's channel, with its credentials and other options, in attempts of at most {@link
+   *       Builder#attemptTimeout} each, which are repeated like those of a call.
+   *   <li>If it cannot, the call is sent again with the same key, after waits from 0.2 to 5
+   *       seconds. {@link Builder#maxAttempts} does not count these.
+   *   <li>Once the server says that it has no such operation, and from a minute before {@link
+   *       Reply#expires} on, nothing is sent any more: it might run the call once more.
+   * </ol>
+   *
+   * <p>The reply has the answer's response and {@code COMPLETED} or {@code FAILED}. Work that has
+   * failed is no exception: look at {@link Reply#status}. An answer without a status is returned as
+   * it is, because its server has nothing to wait for, or does not tell of it.
+   *
+   * <p>The result fails with an {@link AwaitFailedException}. Cancelling it cancels the attempt
+   * that is running, and there is no other.
+   *
+   * @param stub of any kind, with the {@link Intent} of the call that was answered
+   * @param request the one that was answered
+   * @param answer from {@link #call}, or from one of the ways to have a {@link Reply}
+   * @throws IllegalArgumentException if the stub has no intent, or the method is not unary, or
+   *     prohibits keys
+   */
+  public <RequestT, T> CompletableFuture<Reply<T>> awaitAsync(
+      AbstractStub<?> stub,
+      MethodDescriptor<RequestT, T> method,
+      RequestT request,
+      Reply<T> answer) {
+    requireIntent(stub);
+    return new AwaitLoop<>(keyed(stub, method, request), backoff).start(answer);
+  }
+
+  private static <T> Reply<T> get(
+      CompletableFuture<Reply<T>> reply, Function<Status, StatusRuntimeException> ended) {
+    try {
+      return reply.get();
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      StatusRuntimeException failure =
+          ended.apply(Status.CANCELLED.withDescription("interrupted").withCause(interrupt));
+      reply.cancel(true);
+      throw failure;
+    } catch (ExecutionException failure) {
+      if (failure.getCause() instanceof CallFailedException failed) {
+        throw failed.here();
+      }
+      if (failure.getCause() instanceof AwaitFailedException failed) {
+        throw failed.here();
+      }
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  private <RequestT, T> RetryLoop<RequestT, T> retries(
+      KeyedCall<RequestT, T> call, boolean waitsForOperations) {
+    return new RetryLoop<>(call, maxAttempts, backoff, waitsForOperations);
+  }
+
+  private <RequestT, T> KeyedCall<RequestT, T> keyed(
       AbstractStub<?> stub, MethodDescriptor<RequestT, T> method, RequestT request) {
     requireKeyed(method);
     CallOptions options = stub.getCallOptions();
@@ -118,22 +215,16 @@ public final class RetryingCaller {
             .flatMap(Optional::stream)
             .reduce(Deadline::minimum)
             .orElseThrow();
-    Channel channel = ClientInterceptors.intercept(stub.getChannel(), keys);
-    RetryLoop<RequestT, T> loop =
-        new RetryLoop<>(
-            intent,
-            deadline,
-            attemptTimeout,
-            maxAttempts,
-            backoff,
-            attemptDeadline ->
-                Attempt.start(
-                    channel,
-                    method,
-                    options.withOption(Intent.OPTION, intent).withDeadline(attemptDeadline),
-                    request));
-    loop.start();
-    return loop;
+    return new KeyedCall<>(
+        stub.getChannel(), keys, method, options, request, intent, deadline, attemptTimeout);
+  }
+
+  private static void requireIntent(AbstractStub<?> stub) {
+    if (stub.getCallOptions().getOption(Intent.OPTION) == null) {
+      throw new IllegalArgumentException(
+          "the stub needs the intent of the answered call: with another key, a replay would run it"
+              + " again");
+    }
   }
 
   /** Refuses what must not be sent twice. */

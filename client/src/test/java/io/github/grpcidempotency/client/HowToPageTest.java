@@ -20,6 +20,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -94,6 +95,35 @@ class HowToPageTest {
         case EXECUTED -> heard.add("the shop says no: " + failure.getStatus().getDescription());
         case UNKNOWN -> heard.add("to be asked again, with " + failure.intent());
       }
+    }
+  }
+
+  @Test
+  void theWorkBehindAnAnswerIsAwaitedAsShown() {
+    try (WorkServer works = new WorkServer()) {
+      OrderServiceBlockingStub stub = OrderServiceGrpc.newBlockingStub(works.channel());
+      Intent intent = Intent.create();
+
+      packed(stub, intent, Duration.ofSeconds(1));
+      assertThat(heard).containsExactly("ordered as 1, and not packed yet");
+
+      works.end(Reply.Status.FAILED);
+      packed(stub, intent, Duration.ofMinutes(10));
+      assertThat(heard).endsWith("ordered as 1, and packing it has failed");
+    }
+  }
+
+  private void packed(OrderServiceBlockingStub stub, Intent intent, Duration time) {
+    RetryingCaller caller = RetryingCaller.builder().within(time).build();
+    try {
+      Reply<Order> reply =
+          caller.callAndAwait(intent.on(stub), OrderServiceGrpc.getCreateOrderMethod(), request);
+      if (reply.status().equals(Optional.of(Reply.Status.FAILED))) {
+        heard.add("ordered as " + reply.response().getId() + ", and packing it has failed");
+      }
+    } catch (AwaitFailedException failure) {
+      Reply<Order> reply = failure.reply(OrderServiceGrpc.getCreateOrderMethod());
+      heard.add("ordered as " + reply.response().getId() + ", and not packed yet");
     }
   }
 

@@ -65,6 +65,9 @@ public final class WireNames {
   /** Reason of an error: no call with this key is known. */
   public static final String KEY_UNKNOWN = "IDEMPOTENCY_KEY_UNKNOWN";
 
+  /** Reason of an error: no operation of this name is known. */
+  public static final String OPERATION_UNKNOWN = "IDEMPOTENCY_OPERATION_UNKNOWN";
+
   /** Reason of an error: the first call with this key is still running. */
   public static final String IN_PROGRESS = "IDEMPOTENCY_IN_PROGRESS";
 

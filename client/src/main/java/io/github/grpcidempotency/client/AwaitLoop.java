@@ -1,0 +1,259 @@
+package io.github.grpcidempotency.client;
+
+import com.google.longrunning.Operation;
+import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.github.grpcidempotency.proto.WireNames;
+import io.github.grpcidempotency.proto.v1.OperationMetadata;
+import io.grpc.Deadline;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Waits until the asynchronous work behind an answer has ended.
+ *
+ * <ol>
+ *   <li>The server is asked to wait ({@code google.longrunning.Operations}), again and again.
+ *   <li>What is worth another attempt is repeated. That the server has no such operation is the
+ *       end: without its record, the call would be run again. Any other error says nothing of the
+ *       record, but that the server, or this caller's rights, or somebody else's service of that
+ *       name, are no good for waiting: then the call itself is sent again from time to time. What
+ *       may be a passing fault is followed by one replay only.
+ *   <li>It is sent only while the record that answers it has not expired.
+ * </ol>
+ */
+final class AwaitLoop<RequestT, T> {
+  /** How often one asks who is not told to wait, or cannot. */
+  private static final Backoff POLLS = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(5));
+
+  /** How far this machine's clock may lag behind that of the server's database. */
+  static final Duration CLOCK_LAG = Duration.ofMinutes(1);
+
+  /** What a connection that is cut may end with, but a fault of the service as well. */
+  private static final Set<Status.Code> AMBIGUOUS =
+      Set.of(Status.Code.CANCELLED, Status.Code.UNKNOWN, Status.Code.INTERNAL);
+
+  private final KeyedCall<RequestT, T> call;
+  private final Backoff backoff;
+  private final AttemptChain<Reply<T>> chain = new AttemptChain<>();
+
+  private volatile Optional<Reply<T>> known = Optional.empty();
+  private int failures;
+  private int polls;
+  private boolean serverWaits = true;
+
+  AwaitLoop(KeyedCall<RequestT, T> call, Backoff backoff) {
+    this.call = call;
+    this.backoff = backoff;
+  }
+
+  /** Begins with an answer. */
+  CompletableFuture<Reply<T>> start(Reply<T> answer) {
+    begin(answer);
+    return chain.result();
+  }
+
+  /** Begins when an answer is there. */
+  CompletableFuture<Reply<T>> startAfter(CompletableFuture<Reply<T>> answer) {
+    CompletableFuture<Reply<T>> unused =
+        answer.whenComplete(
+            (reply, failure) -> {
+              if (failure == null) {
+                begin(reply);
+              } else {
+                chain.result().completeExceptionally(failure);
+              }
+            });
+    CompletableFuture<Reply<T>> unusedToo =
+        chain.result().whenComplete((done, failure) -> answer.cancel(true));
+    return chain.result();
+  }
+
+  private void begin(Reply<T> answer) {
+    known = Optional.of(answer);
+    if (answer.isProcessing()) {
+      goOn(answer);
+    } else {
+      chain.result().complete(answer);
+    }
+  }
+
+  /** Returns the failure that this would be if it ended now; empty before there is an answer. */
+  Optional<StatusRuntimeException> failure(Status status) {
+    return failure(status, new Metadata());
+  }
+
+  private Optional<StatusRuntimeException> failure(Status status, Metadata trailers) {
+    return known.map(
+        reply -> new AwaitFailedException(status, trailers, call.intent(), call.method(), reply));
+  }
+
+  private void goOn(Reply<T> answer) {
+    answer
+        .operationId()
+        .filter(id -> serverWaits)
+        .ifPresentOrElse(this::askToWait, () -> pollAfter(POLLS.delay(++polls)));
+  }
+
+  private void askToWait(UUID operationId) {
+    long begin = System.nanoTime();
+    chain.run(
+        () -> call.waitFor(operationId),
+        result -> {
+          if (result.response().isPresent()) {
+            heard(result.response().get(), operationId, System.nanoTime() - begin);
+          } else {
+            notHeard(result, operationId);
+          }
+        });
+  }
+
+  private void heard(Operation operation, UUID operationId, long nanos) {
+    failures = 0;
+    OperationMetadata metadata = metadata(operation);
+    Optional<Instant> expires =
+        Optional.of(metadata)
+            .filter(OperationMetadata::hasExpireTime)
+            .map(OperationMetadata::getExpireTime)
+            .map(time -> Instant.ofEpochSecond(time.getSeconds(), time.getNanos()));
+    if (operation.getDone()) {
+      end(failed(operation, metadata) ? Reply.Status.FAILED : Reply.Status.COMPLETED, expires);
+      return;
+    }
+    known = known.map(reply -> reply.heard(Reply.Status.PROCESSING, expires));
+    // A server that has waited is asked again at once; one that has not is not pestered.
+    Duration rest = POLLS.delay(++polls).minusNanos(nanos);
+    if (rest.isNegative()) {
+      polls = 0;
+      rest = Duration.ZERO;
+    }
+    after(rest, () -> askToWait(operationId));
+  }
+
+  private void notHeard(AttemptResult<Operation> result, UUID operationId) {
+    if (result.reason().equals(Optional.of(WireNames.OPERATION_UNKNOWN))) {
+      end(result.status(), result.trailers());
+      return;
+    }
+    Optional<Duration> wait = result.retryAfter(backoff, ++failures);
+    if (wait.isEmpty()) {
+      failures = 0;
+      serverWaits = AMBIGUOUS.contains(result.status().getCode());
+      pollAfter(POLLS.delay(++polls));
+    } else if (call.endsWithin(wait.get())) {
+      end(result.status(), result.trailers());
+    } else {
+      chain.after(wait.get(), () -> askToWait(operationId));
+    }
+  }
+
+  private void pollAfter(Duration wait) {
+    if (untilExpiry().compareTo(wait) <= 0) {
+      endBeforeExpiry();
+    } else {
+      after(wait, this::replay);
+    }
+  }
+
+  private void replay() {
+    Duration left = untilExpiry();
+    if (left.isNegative()) {
+      endBeforeExpiry();
+    } else {
+      chain.run(
+          () -> call.sendBefore(Deadline.after(left.toNanos(), TimeUnit.NANOSECONDS)),
+          this::replayed);
+    }
+  }
+
+  private void replayed(AttemptResult<T> result) {
+    if (result.response().isPresent()) {
+      replayed(Reply.of(result.response().get(), result.trailers()));
+      return;
+    }
+    Optional<Duration> wait = result.retryAfter(backoff, ++failures);
+    if (wait.isEmpty() || call.endsWithin(wait.get())) {
+      end(result.status(), result.trailers());
+    } else {
+      pollAfter(wait.get());
+    }
+  }
+
+  private void replayed(Reply<T> replay) {
+    failures = 0;
+    Reply<T> answer = known.orElseThrow();
+    if (!replay.replayed() || !replay.operationId().equals(answer.operationId())) {
+      known = Optional.of(replay);
+      end(
+          Status.DATA_LOSS.withDescription(
+              "the server has forgotten the call, first answered as %s, and has run it again"
+                  .formatted(answer)),
+          new Metadata());
+      return;
+    }
+    Reply.Status status = replay.status().orElse(Reply.Status.PROCESSING);
+    known = Optional.of(answer.heard(status, replay.expires()));
+    if (status == Reply.Status.PROCESSING) {
+      goOn(answer);
+    } else {
+      end(status, replay.expires());
+    }
+  }
+
+  private void after(Duration wait, Runnable next) {
+    if (call.endsWithin(wait)) {
+      end(
+          Status.DEADLINE_EXCEEDED.withDescription("the work behind the answer still goes on"),
+          new Metadata());
+    } else {
+      chain.after(wait, next);
+    }
+  }
+
+  /** Returns for how long a replay is safe: not at all if the server does not say. */
+  private Duration untilExpiry() {
+    return known
+        .flatMap(Reply::expires)
+        .map(expires -> Duration.between(Instant.now(), expires).minus(CLOCK_LAG))
+        .orElse(Duration.ZERO);
+  }
+
+  private void endBeforeExpiry() {
+    end(
+        Status.DEADLINE_EXCEEDED.withDescription(
+            "the work behind the answer still goes on, and the server may forget the call before it"
+                + " is answered again"),
+        new Metadata());
+  }
+
+  private void end(Reply.Status status, Optional<Instant> expires) {
+    chain.result().complete(known.orElseThrow().heard(status, expires));
+  }
+
+  private void end(Status status, Metadata trailers) {
+    chain.result().completeExceptionally(failure(status, trailers).orElseThrow());
+  }
+
+  private static boolean failed(Operation operation, OperationMetadata metadata) {
+    return operation.hasError() || metadata.getState() == OperationMetadata.State.STATE_FAILED;
+  }
+
+  private static OperationMetadata metadata(Operation operation) {
+    Any metadata = operation.getMetadata();
+    try {
+      return metadata.is(OperationMetadata.class)
+          ? metadata.unpack(OperationMetadata.class)
+          : OperationMetadata.getDefaultInstance();
+    } catch (InvalidProtocolBufferException malformed) {
+      return OperationMetadata.getDefaultInstance();
+    }
+  }
+}

@@ -1,0 +1,409 @@
+package io.github.grpcidempotency.client;
+
+import com.google.longrunning.GetOperationRequest;
+import com.google.longrunning.Operation;
+import com.google.longrunning.OperationsGrpc;
+import com.google.longrunning.WaitOperationRequest;
+import com.google.protobuf.Any;
+import com.google.protobuf.Timestamp;
+import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.client.testing.v1.Order;
+import io.github.grpcidempotency.client.testing.v1.OrderRequest;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
+import io.github.grpcidempotency.proto.WireNames;
+import io.github.grpcidempotency.proto.v1.OperationMetadata;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.StatusProto;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A server on loopback that answers at once and works on afterwards. It keeps the wire contract of
+ * trailers and operations over a record in memory, which outlives a restart.
+ */
+final class WorkServer implements AutoCloseable {
+  private static final Metadata.Key<String> KEY = ascii(WireNames.KEY);
+
+  /** What is known of one key. */
+  private static final class Work {
+    final UUID id = UUID.randomUUID();
+    final Instant expires;
+    final Order order;
+    final CompletableFuture<Reply.Status> ended = new CompletableFuture<>();
+    volatile boolean answered = true;
+
+    Work(Order order, Duration retention) {
+      this.order = order;
+      this.expires = Instant.now().plus(retention);
+    }
+
+    Reply.Status status() {
+      return ended.getNow(Reply.Status.PROCESSING);
+    }
+  }
+
+  /** One wait as it came. */
+  record Wait(Metadata headers, WaitOperationRequest request, Duration deadline) {}
+
+  private final Map<String, Work> works = new ConcurrentHashMap<>();
+  private final List<Wait> waits = new CopyOnWriteArrayList<>();
+  private final LinkedBlockingDeque<StatusRuntimeException> waitErrors =
+      new LinkedBlockingDeque<>();
+  private final LinkedBlockingDeque<Status> callErrors = new LinkedBlockingDeque<>();
+  private final AtomicInteger waiting = new AtomicInteger();
+  private final AtomicInteger runs = new AtomicInteger();
+  private final AtomicInteger calls = new AtomicInteger();
+  private final List<ManagedChannel> channels = new ArrayList<>();
+  private volatile Duration retention = Duration.ofHours(24);
+  private volatile Duration pushback = Duration.ofSeconds(30);
+  private volatile boolean patient = true;
+  private volatile boolean silentOfExpiry;
+  private boolean operations = true;
+  private Server server;
+
+  WorkServer() {
+    this.server = start(0);
+  }
+
+  /** Serves without {@code google.longrunning.Operations}, from now on. */
+  WorkServer withoutOperations() {
+    operations = false;
+    restart();
+    return this;
+  }
+
+  /** Answers waits at once, from now on. */
+  WorkServer withoutPatience() {
+    patient = false;
+    return this;
+  }
+
+  /** Keeps the records of later calls so long. */
+  WorkServer retaining(Duration time) {
+    retention = time;
+    return this;
+  }
+
+  /** Refuses later calls that run elsewhere for so long. */
+  WorkServer refusingFor(Duration time) {
+    pushback = time;
+    return this;
+  }
+
+  /** Says no more until when records are kept. */
+  WorkServer silentOfExpiry() {
+    silentOfExpiry = true;
+    return this;
+  }
+
+  /** Answers the next waits so. */
+  WorkServer failingWaits(StatusRuntimeException... errors) {
+    waitErrors.addAll(List.of(errors));
+    return this;
+  }
+
+  /** Answers the next calls so, whatever is on record. */
+  WorkServer failingCalls(Status... errors) {
+    callErrors.addAll(List.of(errors));
+    return this;
+  }
+
+  void restart() {
+    int port = server.getPort();
+    stop();
+    server = start(port);
+  }
+
+  void stop() {
+    server.shutdownNow();
+    try {
+      server.awaitTermination();
+    } catch (InterruptedException interrupt) {
+      throw new IllegalStateException(interrupt);
+    }
+  }
+
+  /** Runs a call of which nobody hears the answer. */
+  void runElsewhere(Intent intent) {
+    Work work = new Work(Order.newBuilder().setId("elsewhere").build(), retention);
+    work.answered = false;
+    works.put(intent.toString(), work);
+  }
+
+  /** Answers what runs elsewhere. */
+  void answer() {
+    works.values().forEach(work -> work.answered = true);
+  }
+
+  /** Ends the work behind all answers. */
+  void end(Reply.Status status) {
+    works.values().forEach(work -> work.ended.complete(status));
+  }
+
+  /** Loses all records. */
+  void forget() {
+    works.clear();
+  }
+
+  List<Wait> waits() {
+    return List.copyOf(waits);
+  }
+
+  /** Returns how many waits are served at the moment. */
+  int waiting() {
+    return waiting.get();
+  }
+
+  /** Returns how often the handler has run. */
+  int runs() {
+    return runs.get();
+  }
+
+  /** Returns how often it was called, replays included. */
+  int calls() {
+    return calls.get();
+  }
+
+  /** Opens a channel, closed with the server. */
+  ManagedChannel channel() {
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress("localhost", server.getPort())
+            .usePlaintext()
+            .intercept(IdempotencyClientInterceptor.create())
+            .build();
+    channels.add(channel);
+    return channel;
+  }
+
+  @Override
+  public void close() {
+    channels.forEach(ManagedChannel::shutdownNow);
+    stop();
+  }
+
+  /** What the library says of an operation that it does not know, or not for this caller. */
+  static StatusRuntimeException operationUnknown() {
+    return error(Status.NOT_FOUND, WireNames.OPERATION_UNKNOWN, Map.of());
+  }
+
+  private StatusRuntimeException inProgress(UUID id) {
+    StatusRuntimeException error =
+        error(Status.ABORTED, WireNames.IN_PROGRESS, Map.of("operation", id.toString()));
+    Objects.requireNonNull(error.getTrailers())
+        .put(ascii(WireNames.PUSHBACK), Long.toString(pushback.toMillis()));
+    return error;
+  }
+
+  private static StatusRuntimeException error(
+      Status status, String reason, Map<String, String> metadata) {
+    return StatusProto.toStatusRuntimeException(
+        com.google.rpc.Status.newBuilder()
+            .setCode(status.getCode().value())
+            .setMessage(reason)
+            .addDetails(
+                Any.pack(
+                    ErrorInfo.newBuilder()
+                        .setDomain(WireNames.ERROR_DOMAIN)
+                        .setReason(reason)
+                        .putAllMetadata(metadata)
+                        .build()))
+            .build());
+  }
+
+  private Server start(int port) {
+    NettyServerBuilder builder =
+        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+            .addService(new Orders())
+            .intercept(new Exchange());
+    if (operations) {
+      builder.addService(new Operations());
+    }
+    try {
+      return builder.build().start();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private final class Orders extends OrderServiceGrpc.OrderServiceImplBase {
+    @Override
+    public void createOrder(OrderRequest request, StreamObserver<Order> observer) {
+      calls.incrementAndGet();
+      Status error = callErrors.poll();
+      if (error != null) {
+        observer.onError(error.asRuntimeException());
+        return;
+      }
+      String key = Optional.ofNullable(Exchange.HEADERS.get().get(KEY)).orElseThrow();
+      Work before = works.get(key);
+      if (before != null && !before.answered) {
+        observer.onError(inProgress(before.id));
+        return;
+      }
+      Work work = before == null ? run(request) : before;
+      works.put(key, work);
+      Metadata trailers = Exchange.TRAILERS.get();
+      trailers.put(ascii(WireNames.STATUS), work.status().name().toLowerCase(Locale.ROOT));
+      trailers.put(ascii(WireNames.OPERATION), work.id.toString());
+      if (!silentOfExpiry) {
+        trailers.put(ascii(WireNames.EXPIRES), work.expires.toString());
+      }
+      if (before != null) {
+        trailers.put(ascii(WireNames.REPLAYED), "true");
+      }
+      observer.onNext(before == null ? work.order : work.order.toBuilder().clearSecret().build());
+      observer.onCompleted();
+    }
+
+    private Work run(OrderRequest request) {
+      Order order =
+          Order.newBuilder()
+              .setId(String.valueOf(runs.incrementAndGet()))
+              .setName(request.getName())
+              .setSecret("secret")
+              .build();
+      return new Work(order, retention);
+    }
+  }
+
+  private final class Operations extends OperationsGrpc.OperationsImplBase {
+    @Override
+    public void getOperation(GetOperationRequest request, StreamObserver<Operation> observer) {
+      answer(request.getName(), observer);
+    }
+
+    @Override
+    public void waitOperation(WaitOperationRequest request, StreamObserver<Operation> observer) {
+      Duration left =
+          Duration.ofMillis(
+              Optional.ofNullable(Context.current().getDeadline())
+                  .orElseThrow()
+                  .timeRemaining(TimeUnit.MILLISECONDS));
+      waits.add(new Wait(Exchange.HEADERS.get(), request, left));
+      StatusRuntimeException error = waitErrors.poll();
+      if (error != null) {
+        observer.onError(error);
+        return;
+      }
+      Optional<Work> work = find(request.getName());
+      if (work.isEmpty() || !patient) {
+        answer(request.getName(), observer);
+        return;
+      }
+      long asked =
+          TimeUnit.SECONDS.toMillis(request.getTimeout().getSeconds())
+              + TimeUnit.NANOSECONDS.toMillis(request.getTimeout().getNanos());
+      CompletableFuture<Reply.Status> waited = work.get().ended.copy();
+      waiting.incrementAndGet();
+      ((ServerCallStreamObserver<Operation>) observer)
+          .setOnCancelHandler(() -> waited.cancel(false));
+      CompletableFuture<Reply.Status> unused =
+          waited
+              .completeOnTimeout(
+                  Reply.Status.PROCESSING,
+                  Math.min(asked, left.toMillis() * 9 / 10),
+                  TimeUnit.MILLISECONDS)
+              .whenComplete(
+                  (status, cancelled) -> {
+                    waiting.decrementAndGet();
+                    if (cancelled == null) {
+                      answer(request.getName(), observer);
+                    }
+                  });
+    }
+
+    private void answer(String name, StreamObserver<Operation> observer) {
+      Optional<Work> found = find(name);
+      if (found.isEmpty()) {
+        observer.onError(operationUnknown());
+        return;
+      }
+      Work work = found.get();
+      Operation.Builder operation =
+          Operation.newBuilder()
+              .setName(name)
+              .setMetadata(
+                  Any.pack(
+                      OperationMetadata.newBuilder()
+                          .setState(state(work))
+                          .setExpireTime(
+                              Timestamp.newBuilder().setSeconds(work.expires.getEpochSecond()))
+                          .build()));
+      if (work.answered && work.status() != Reply.Status.PROCESSING) {
+        operation.setDone(true).setResponse(Any.pack(work.order));
+      }
+      observer.onNext(operation.build());
+      observer.onCompleted();
+    }
+
+    private static OperationMetadata.State state(Work work) {
+      return work.answered
+          ? OperationMetadata.State.valueOf("STATE_" + work.status())
+          : OperationMetadata.State.STATE_RUNNING;
+    }
+
+    private Optional<Work> find(String name) {
+      return works.values().stream().filter(work -> work.id.toString().equals(name)).findFirst();
+    }
+  }
+
+  /** Gives handlers the headers, and sends their trailers. */
+  private static final class Exchange implements ServerInterceptor {
+    static final Context.Key<Metadata> HEADERS = Context.key("headers");
+    static final Context.Key<Metadata> TRAILERS = Context.key("trailers");
+
+    @Override
+    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+        ServerCall<RequestT, ResponseT> call,
+        Metadata headers,
+        ServerCallHandler<RequestT, ResponseT> next) {
+      Metadata sent = new Metadata();
+      return Contexts.interceptCall(
+          Context.current().withValues(HEADERS, headers, TRAILERS, sent),
+          new SimpleForwardingServerCall<>(call) {
+            @Override
+            public void close(Status status, Metadata trailers) {
+              trailers.merge(sent);
+              super.close(status, trailers);
+            }
+          },
+          headers,
+          next);
+    }
+  }
+
+  private static Metadata.Key<String> ascii(String name) {
+    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+  }
+}
