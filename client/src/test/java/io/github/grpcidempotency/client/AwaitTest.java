@@ -483,6 +483,28 @@ class AwaitTest {
   }
 
   @Test
+  void anAnswerThatNamesNoOperationIsReplayed() {
+    server.silentOfOperations();
+    CompletableFuture<Reply<Order>> reply = start(caller);
+    await().until(() -> server.calls() == 2);
+    server.end(Reply.Status.COMPLETED);
+
+    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
+    assertThat(server.waits()).isEmpty();
+    assertThat(server.runs()).isEqualTo(1);
+  }
+
+  @Test
+  void thatItWasRunAgainIsFoundOutWithoutAnOperationToo() {
+    server.silentOfOperations();
+    CompletableFuture<Reply<Order>> reply = start(caller);
+    await().until(() -> server.calls() == 2);
+    server.forget();
+
+    assertThat(failure(reply).getStatus().getCode()).isEqualTo(Status.Code.DATA_LOSS);
+  }
+
+  @Test
   void aCancelledFutureCancelsItsWait() {
     CompletableFuture<Reply<Order>> reply = start(caller);
     await().until(() -> server.waiting() == 1);

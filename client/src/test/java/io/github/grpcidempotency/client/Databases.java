@@ -16,10 +16,10 @@ import javax.sql.DataSource;
 
 /** The databases of a server with the library, and of a client service with intents. */
 final class Databases {
-  private static final PostgresFixture.Builder SHOPS =
-      PostgresFixture.withRoles("shop_owner", "shop_app")
-          .migrate(IdempotencySchema::migrate)
-          .migrate(owner -> run(owner, "shop.sql"));
+  private static final PostgresFixture.Builder SHOPS = shops();
+
+  private static final PostgresFixture.Builder PACKING_SHOPS =
+      shops().migrate(owner -> run(owner, "packing.sql"));
 
   private static final PostgresFixture.Builder BUYERS =
       PostgresFixture.withRoles("buyer_owner", "buyer_app")
@@ -30,6 +30,11 @@ final class Databases {
 
   static Database shop() {
     return new Database(SHOPS.create(), "shop_app");
+  }
+
+  /** Returns a shop with an outbox. */
+  static Database packingShop() {
+    return new Database(PACKING_SHOPS.create(), "shop_app");
   }
 
   static Database buyer() {
@@ -69,6 +74,12 @@ final class Databases {
         throw new IllegalStateException(failure);
       }
     }
+  }
+
+  private static PostgresFixture.Builder shops() {
+    return PostgresFixture.withRoles("shop_owner", "shop_app")
+        .migrate(IdempotencySchema::migrate)
+        .migrate(owner -> run(owner, "shop.sql"));
   }
 
   private static void run(DataSource owner, String file) throws IOException, SQLException {

@@ -89,6 +89,7 @@ final class WorkServer implements AutoCloseable {
   private volatile Duration pushback = Duration.ofSeconds(30);
   private volatile boolean patient = true;
   private volatile boolean silentOfExpiry;
+  private volatile boolean silentOfOperations;
   private boolean operations = true;
   private Server server;
 
@@ -124,6 +125,12 @@ final class WorkServer implements AutoCloseable {
   /** Says no more until when records are kept. */
   WorkServer silentOfExpiry() {
     silentOfExpiry = true;
+    return this;
+  }
+
+  /** Names operations no more. */
+  WorkServer silentOfOperations() {
+    silentOfOperations = true;
     return this;
   }
 
@@ -275,7 +282,9 @@ final class WorkServer implements AutoCloseable {
       works.put(key, work);
       Metadata trailers = Exchange.TRAILERS.get();
       trailers.put(ascii(WireNames.STATUS), work.status().name().toLowerCase(Locale.ROOT));
-      trailers.put(ascii(WireNames.OPERATION), work.id.toString());
+      if (!silentOfOperations) {
+        trailers.put(ascii(WireNames.OPERATION), work.id.toString());
+      }
       if (!silentOfExpiry) {
         trailers.put(ascii(WireNames.EXPIRES), work.expires.toString());
       }

@@ -1,0 +1,238 @@
+package io.github.grpcidempotency.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.client.testing.v1.Order;
+import io.github.grpcidempotency.client.testing.v1.OrderRequest;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A client waits until an outbox is worked off, at a server with the library and its store. */
+class AwaitOverPostgresTest {
+  private static final OrderRequest REQUEST = OrderRequest.newBuilder().setName("tea").build();
+
+  private static final Databases.Database shop = Databases.packingShop();
+
+  private final CallLog calls = new CallLog();
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private final RetryingCaller caller =
+      RetryingCaller.builder().backoff(Duration.ofMillis(50), Duration.ofMillis(500)).build();
+
+  @AfterEach
+  void close() throws Exception {
+    for (AutoCloseable resource : open) {
+      resource.close();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"packed, COMPLETED", "out of stock, FAILED"})
+  void oneCallWaitsForTheOutbox(String state, Reply.Status status) {
+    PackingServer server = closing(PackingServer.start(shop, 0));
+    CompletableFuture<Reply<Order>> reply = start(server);
+    await().until(() -> calls.of("WaitOperation") == 1);
+    assertThat(reply).isNotDone();
+
+    outbox(state);
+
+    assertThat(reply)
+        .succeedsWithin(Duration.ofSeconds(10))
+        .satisfies(
+            done -> {
+              assertThat(done.status()).contains(status);
+              assertThat(done.response().getSecret()).isEqualTo("secret");
+              assertThat(done.replayed()).isFalse();
+            });
+    assertThat(server.runs()).isEqualTo(1);
+    assertThat(calls.of("CreateOrder")).isEqualTo(1);
+    assertThat(calls.of("WaitOperation")).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"packed, COMPLETED", "out of stock, FAILED"})
+  void withoutTheServiceItIsReplayed(String state, Reply.Status status) {
+    PackingServer server = closing(PackingServer.startWithoutOperations(shop));
+    CompletableFuture<Reply<Order>> reply = start(server);
+    await().until(() -> calls.of("CreateOrder") > 2);
+    assertThat(reply).isNotDone();
+
+    outbox(state);
+
+    assertThat(reply)
+        .succeedsWithin(Duration.ofSeconds(10))
+        .satisfies(done -> assertThat(done.status()).contains(status));
+    assertThat(server.runs()).isEqualTo(1);
+    assertThat(calls.of("WaitOperation")).isEqualTo(1);
+  }
+
+  @Test
+  void aWaitOutlivesARestartOfTheServer() {
+    PackingServer first = closing(PackingServer.start(shop, 0));
+    CompletableFuture<Reply<Order>> reply = start(first);
+    await().until(() -> calls.of("WaitOperation") == 1);
+
+    int port = first.port();
+    first.close();
+    PackingServer second = closing(PackingServer.start(shop, port));
+
+    await().until(() -> calls.of("WaitOperation") > 1);
+    outbox("packed");
+    assertThat(reply)
+        .succeedsWithin(Duration.ofSeconds(20))
+        .satisfies(done -> assertThat(done.status()).contains(Reply.Status.COMPLETED));
+    assertThat(second.runs()).isZero();
+  }
+
+  @Test
+  void theDeadlineOfAWaitKeepsTheAnswer() {
+    PackingServer server = closing(PackingServer.start(shop, 0));
+    RetryingCaller hasty = RetryingCaller.builder().within(Duration.ofSeconds(2)).build();
+
+    assertThatThrownBy(
+            () ->
+                hasty.callAndAwait(stub(server), OrderServiceGrpc.getCreateOrderMethod(), REQUEST))
+        .isInstanceOfSatisfying(
+            AwaitFailedException.class,
+            failure -> {
+              assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+              assertThat(
+                      failure.reply(OrderServiceGrpc.getCreateOrderMethod()).response().getSecret())
+                  .isEqualTo("secret");
+            });
+  }
+
+  @Test
+  void aRecordThatHasExpiredIsNotRunAgain() {
+    PackingServer server = closing(PackingServer.start(shop, 0));
+    Intent intent = Intent.create();
+    Reply<Order> answer =
+        caller.call(intent.on(stub(server)), OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
+    shop.execute("UPDATE idempotency.idempotency_keys SET expires = now() - interval '1 second'");
+
+    assertThatThrownBy(
+            () ->
+                caller.await(
+                    intent.on(stub(server)),
+                    OrderServiceGrpc.getCreateOrderMethod(),
+                    REQUEST,
+                    answer))
+        .isInstanceOfSatisfying(
+            AwaitFailedException.class,
+            failure -> assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.NOT_FOUND));
+    assertThat(server.runs()).isEqualTo(1);
+    assertThat(calls.of("CreateOrder")).isEqualTo(1);
+  }
+
+  @Test
+  void anAttemptThatTookTooLongIsWaitedForOnTheServer() {
+    PackingServer server = closing(PackingServer.start(shop, 0));
+    Semaphore gate = server.holdHandler();
+    CompletableFuture<Reply<Order>> reply =
+        RetryingCaller.builder()
+            .attemptTimeout(Duration.ofSeconds(2))
+            .build()
+            .callAndAwaitAsync(
+                stub(server), OrderServiceGrpc.getCreateWithRequestIdMethod(), REQUEST);
+    await().until(() -> calls.of("WaitOperation") > 0);
+
+    gate.release(10);
+    await().until(() -> server.runs() == 1);
+    outbox("packed");
+
+    assertThat(reply)
+        .succeedsWithin(Duration.ofSeconds(20))
+        .satisfies(
+            done -> {
+              assertThat(done.status()).contains(Reply.Status.COMPLETED);
+              assertThat(done.replayed()).isTrue();
+            });
+    assertThat(server.runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aCancelledFutureIsTheEndOfTheWait() {
+    PackingServer server = closing(PackingServer.start(shop, 0));
+    CompletableFuture<Reply<Order>> reply = start(server);
+    await().until(() -> calls.of("WaitOperation") == 1);
+
+    assertThat(reply.cancel(true)).isTrue();
+
+    await().until(() -> calls.cancelled() == 1);
+    await()
+        .during(Duration.ofMillis(500))
+        .until(() -> calls.of("WaitOperation") + calls.of("CreateOrder") == 2);
+  }
+
+  private CompletableFuture<Reply<Order>> start(PackingServer server) {
+    return caller.callAndAwaitAsync(stub(server), OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
+  }
+
+  private OrderServiceBlockingStub stub(PackingServer server) {
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress("localhost", server.port())
+            .usePlaintext()
+            .intercept(calls)
+            .build();
+    open.add(channel::shutdownNow);
+    return OrderServiceGrpc.newBlockingStub(channel);
+  }
+
+  private <C extends AutoCloseable> C closing(C resource) {
+    open.add(resource);
+    return resource;
+  }
+
+  private static void outbox(String state) {
+    shop.execute("UPDATE shop.outbox SET state = '%s' WHERE state = 'pending'".formatted(state));
+  }
+
+  /** Sees every call of a channel. */
+  private static final class CallLog implements ClientInterceptor {
+    private final List<String> methods = new CopyOnWriteArrayList<>();
+    private final AtomicInteger cancelled = new AtomicInteger();
+
+    long of(String method) {
+      return methods.stream().filter(method::equals).count();
+    }
+
+    int cancelled() {
+      return cancelled.get();
+    }
+
+    @Override
+    public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(
+        MethodDescriptor<RequestT, ResponseT> method, CallOptions options, Channel next) {
+      methods.add(String.valueOf(method.getBareMethodName()));
+      return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
+        @Override
+        public void cancel(@Nullable String message, @Nullable Throwable cause) {
+          cancelled.incrementAndGet();
+          super.cancel(message, cause);
+        }
+      };
+    }
+  }
+}
