@@ -12,6 +12,7 @@ import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
 import io.grpc.CallCredentials;
 import io.grpc.Context;
+import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
@@ -426,7 +427,7 @@ class AwaitTest {
     assertThatThrownBy(() -> failure.reply(OrderServiceGrpc.getGetOrderMethod()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("GetOrder");
-    await().until(() -> server.waiting() == 0);
+    await().atMost(Duration.ofSeconds(4)).until(() -> server.waiting() == 0);
   }
 
   @Test
@@ -438,6 +439,7 @@ class AwaitTest {
 
     assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(3));
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+    assertThat(failure).hasMessageContaining("still goes on");
     assertThat(server.calls()).isGreaterThan(1);
   }
 
@@ -511,7 +513,7 @@ class AwaitTest {
 
     assertThat(reply.cancel(true)).isTrue();
 
-    await().until(() -> server.waiting() == 0);
+    await().atMost(Duration.ofSeconds(4)).until(() -> server.waiting() == 0);
     await().during(Duration.ofMillis(300)).until(() -> server.waits().size() == 1);
   }
 
@@ -529,16 +531,16 @@ class AwaitTest {
   @Test
   void aCancelledFutureCancelsItsCall() {
     try (EchoServer silent = new EchoServer().answering(EchoServer.Answer.none())) {
+      ManagedChannel toSilent = silent.channel(builder -> builder);
       CompletableFuture<Reply<Order>> reply =
-          caller.callAndAwaitAsync(
-              OrderServiceGrpc.newBlockingStub(silent.channel(builder -> builder)),
-              CREATE,
-              REQUEST);
+          caller.callAndAwaitAsync(OrderServiceGrpc.newBlockingStub(toSilent), CREATE, REQUEST);
       await().until(() -> silent.seen().size() == 1);
 
       assertThat(reply.cancel(true)).isTrue();
 
-      await().during(Duration.ofMillis(300)).until(() -> silent.seen().size() == 1);
+      toSilent.shutdown();
+      await().atMost(Duration.ofSeconds(4)).until(toSilent::isTerminated);
+      assertThat(silent.seen()).hasSize(1);
     }
   }
 
@@ -574,7 +576,7 @@ class AwaitTest {
     AwaitFailedException failure = thrown.get(10, TimeUnit.SECONDS);
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.CANCELLED);
     assertThat(failure.reply(CREATE).response().getName()).isEqualTo("tea");
-    await().until(() -> server.waiting() == 0);
+    await().atMost(Duration.ofSeconds(4)).until(() -> server.waiting() == 0);
   }
 
   @Test
