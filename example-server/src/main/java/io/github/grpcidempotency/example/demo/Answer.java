@@ -5,6 +5,7 @@ import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.client.Reply;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -12,6 +13,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -25,6 +27,17 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
 
   static Answer of(Message response, Metadata trailers) {
     return new Answer(Status.OK, Optional.of(response), "", trailers);
+  }
+
+  /** Returns what a call has waited for. */
+  static Answer of(Reply<? extends Message> reply) {
+    Metadata trailers = new Metadata();
+    reply
+        .status()
+        .ifPresent(
+            status ->
+                trailers.put(IdempotencyMetadata.STATUS, status.name().toLowerCase(Locale.ROOT)));
+    return of(reply.response(), trailers);
   }
 
   static Answer of(StatusRuntimeException failure) {

@@ -2,9 +2,12 @@ package io.github.grpcidempotency.example.demo;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.client.Intent;
+import io.github.grpcidempotency.client.RetryingCaller;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
 import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
+import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.ProjectServiceBlockingStub;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -59,6 +62,23 @@ record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
         .call(
             ProjectServiceGrpc.getCreateProjectMethod(),
             CreateProjectRequest.newBuilder().setName(name).build());
+  }
+
+  /** Creates a project, and waits in the same call for the end of the work behind it. */
+  Answer createProjectAndAwait(String name, UUID key) {
+    ProjectServiceBlockingStub stub =
+        ProjectServiceGrpc.newBlockingStub(channel)
+            .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(metadata()));
+    try {
+      return Answer.of(
+          RetryingCaller.create()
+              .callAndAwait(
+                  Intent.parse(key.toString()).on(stub),
+                  ProjectServiceGrpc.getCreateProjectMethod(),
+                  CreateProjectRequest.newBuilder().setName(name).build()));
+    } catch (StatusRuntimeException e) {
+      return Answer.of(e);
+    }
   }
 
   /** Creates a project to go on with, and returns its id. */

@@ -16,7 +16,7 @@ final class DemoStory {
               "The response is lost on its way, so Ada sends the same call again",
               Retrying::loseTheResponse),
           new Chapter(
-              "The work behind a project goes on; repeating the call tells how far it is",
+              "The work behind a project goes on; a client waits for its end in one call",
               Retrying::seeItComplete),
           new Chapter(
               "A key stands for one request: with another body it is refused",

@@ -94,7 +94,8 @@ final class Retrying {
     story.expect("at first it is processing", first.idempotencyStatus().equals("processing"));
     Answer last =
         story.call(
-            "the same call, until it is completed", () -> settled(stage.ada(), "mercury", key));
+            "the same, in one call that waits on the server for the end of the work",
+            () -> stage.ada().createProjectAndAwait("mercury", key));
     story.expect("then it is completed", last.idempotencyStatus().equals("completed"));
     story.expect("it has the same id", last.isSameAs(first));
     story.counted(

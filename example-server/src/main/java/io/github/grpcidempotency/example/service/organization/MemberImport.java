@@ -139,6 +139,8 @@ public final class MemberImport {
           IDEMPOTENCY_REPLAY_DENIED,
           IDEMPOTENCY_RECORD_UNREADABLE,
           IDEMPOTENCY_KEY_UNKNOWN,
+          IDEMPOTENCY_OPERATION_UNKNOWN,
+          IDEMPOTENCY_OPERATION_UNFINISHED,
           IDEMPOTENCY_RESOURCE_GONE ->
           "INTERNAL: the server made a mistake";
     };
