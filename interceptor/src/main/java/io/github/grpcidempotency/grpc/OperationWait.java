@@ -19,6 +19,9 @@ import java.util.Optional;
  * is over it answers with how far the operation had come.
  */
 final class OperationWait {
+  /** How often a deletion is looked at: it may end without a word, as its resource vanishes. */
+  private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
+
   private final OperationsService service;
   private final ServerCallStreamObserver<Operation> observer;
   private final Context context = Context.current();
@@ -44,7 +47,7 @@ final class OperationWait {
 
   private void consider(OperationsService.Seen seen) {
     StoredOperation stored = seen.stored();
-    Duration left = limit.minusNanos(System.nanoTime() - begun);
+    Duration left = left();
     if (left.isNegative() || left.isZero()) {
       answer(seen.message());
     } else if (seen.state() == State.STATE_RUNNING
@@ -81,16 +84,22 @@ final class OperationWait {
             .outcome()
             .resourceId()
             .map(id -> new OwnedResource(stored.key().caller().userId(), id));
+    Procedure procedure = service.operations().procedure(stored);
+    boolean looksAgain = procedure.deletes() && left.compareTo(BETWEEN_LOOKS) > 0;
     Operation message = seen.message();
     onCancel(
         service
             .operations()
             .await(
-                service.operations().procedure(stored),
+                procedure,
                 resource,
-                left,
+                looksAgain ? BETWEEN_LOOKS : left,
                 () -> readAgain(stored),
-                () -> answer(message)));
+                looksAgain ? () -> readAgain(stored) : () -> answer(message)));
+  }
+
+  private Duration left() {
+    return limit.minusNanos(System.nanoTime() - begun);
   }
 
   /** A call that was cancelled before it could give up waiting gives up now. */

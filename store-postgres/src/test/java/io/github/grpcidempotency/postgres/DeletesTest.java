@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.longrunning.Operation;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Empty;
 import com.google.rpc.ErrorInfo;
@@ -18,6 +19,7 @@ import io.github.grpcidempotency.procedure.PastResources;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -116,6 +118,7 @@ class DeletesTest {
         handle -> {
           handle.execute("CREATE TABLE app.past_things (id uuid PRIMARY KEY)");
           handle.execute("GRANT SELECT, INSERT ON app.past_things TO things_app");
+          handle.execute("SELECT idempotency.add_operation_index()");
         });
   }
 
@@ -174,6 +177,29 @@ class DeletesTest {
       assertThat(afterwards.isReplay()).isTrue();
       assertThat(afterwards.operationStatus()).as("the thing has vanished").contains("completed");
       assertThat(referenceOf(first)).isEmpty();
+    }
+  }
+
+  @Test
+  void aWaitForASoftDeletionEndsWhenItsThingVanishes() {
+    try (ThingServer server = server(Way.RESERVED, SOFT, delete -> delete.status(outbox()));
+        ThingClient client = ThingClient.to(server.port())) {
+      UUID thing = client.createThing(REQUEST).thingId();
+      ThingClient deleting = client.withNewKey();
+      String name = deleting.deleteThing(thing).operation().orElseThrow();
+      CompletableFuture<Operation> waiting =
+          OperationsClient.of(client).waiting(name, Duration.ofSeconds(50));
+      assertThat(
+              OperationsClient.state(
+                  OperationsClient.of(client).await(name, Duration.ofMillis(300))))
+          .isEqualTo(State.STATE_PROCESSING);
+
+      superuser.useHandle(handle -> handle.execute("DELETE FROM app.things WHERE id = ?", thing));
+
+      assertThat(waiting)
+          .succeedsWithin(Duration.ofSeconds(30))
+          .extracting(OperationsClient::state)
+          .isEqualTo(State.STATE_COMPLETED);
     }
   }
 
@@ -392,6 +418,7 @@ class DeletesTest {
             .createThing(changeCreate)
             .describe(changeDelete.apply(deleting(way)).build())
             .handler(ThingHandlers.on(pool))
+            .withServices()
             .start();
     Jdbi jdbi = Jdbi.create(pool);
     server
