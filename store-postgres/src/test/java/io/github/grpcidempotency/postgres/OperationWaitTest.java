@@ -240,10 +240,10 @@ class OperationWaitTest {
   }
 
   @Test
-  void tenThousandWaitersNeedNoThreadsAndNoConnections() {
+  void thousandsOfWaitersNeedNoThreadsAndNoConnections() {
     ThingClient client = client();
-    int operations = 200;
-    int waiters = 50;
+    int operations = 100;
+    int waiters = 20;
     List<Reply> replies = new ArrayList<>();
     for (int each = 0; each < operations; each++) {
       replies.add(client.withNewKey().createThing(REQUEST));
