@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.compatibility;
 
+import com.google.longrunning.GetOperationRequest;
+import com.google.longrunning.Operation;
+import com.google.longrunning.OperationsGrpc;
 import io.github.grpcidempotency.compatibility.v1.BookSeatRequest;
 import io.github.grpcidempotency.compatibility.v1.PrintTicketRequest;
 import io.github.grpcidempotency.compatibility.v1.Seat;
@@ -7,6 +10,9 @@ import io.github.grpcidempotency.compatibility.v1.SeatServiceGrpc;
 import io.github.grpcidempotency.compatibility.v1.SeatServiceGrpc.SeatServiceBlockingStub;
 import io.github.grpcidempotency.compatibility.v1.Ticket;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
@@ -43,6 +49,18 @@ record Client(ManagedChannel channel) implements AutoCloseable {
 
   Reply<Ticket> printTicket(String key, PrintTicketRequest request) {
     return call(Optional.of(key), stub -> stub.printTicket(request));
+  }
+
+  Operation operation(String name) {
+    return OperationsGrpc.newBlockingStub(channel)
+        .withDeadlineAfter(20, TimeUnit.SECONDS)
+        .getOperation(GetOperationRequest.newBuilder().setName(name).build());
+  }
+
+  RecoverResponse recover(String method, String key) {
+    return RecoveryGrpc.newBlockingStub(channel)
+        .withDeadlineAfter(20, TimeUnit.SECONDS)
+        .recover(RecoverRequest.newBuilder().setMethod(method).setKey(key).build());
   }
 
   private <T> Reply<T> call(Optional<String> key, Function<SeatServiceBlockingStub, T> method) {

@@ -47,6 +47,7 @@ final class Host implements AutoCloseable {
       CREATE TABLE public.seats (id uuid PRIMARY KEY, seat_row text NOT NULL);
       GRANT SELECT, INSERT ON public.seats TO seat_app;
       SELECT idempotency.add_resource_type('seat', 'public.seats', 'id');
+      SELECT idempotency.add_operation_index();
       SELECT idempotency.grant_to('seat_app');
       """;
 
@@ -82,6 +83,7 @@ final class Host implements AutoCloseable {
     Server server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(seats)
+            .addServices(idempotency.services())
             .intercept(idempotency)
             .build()
             .start();

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.compatibility;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.google.longrunning.Operation;
 import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
@@ -12,7 +13,9 @@ import io.github.grpcidempotency.compatibility.Client.Reply;
 import io.github.grpcidempotency.compatibility.v1.BookSeatRequest;
 import io.github.grpcidempotency.compatibility.v1.PrintTicketRequest;
 import io.github.grpcidempotency.compatibility.v1.Seat;
+import io.github.grpcidempotency.compatibility.v1.SeatServiceGrpc;
 import io.github.grpcidempotency.compatibility.v1.Ticket;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
@@ -62,6 +65,7 @@ final class Journey {
       journey.aKeyThatIsUsedForAnotherRequestIsRefusedWithItsReason();
       journey.aTerminalErrorIsRepeatedWithItsDetails();
       journey.aHandlerInDoubtKeepsItsKey();
+      journey.anAnswerIsFoundByItsKeyAndByItsOperation();
     }
     System.out.println(HELD);
   }
@@ -141,6 +145,19 @@ final class Journey {
     Reply<Ticket> other =
         client.printTicket(newKey(), request.toBuilder().setPrinter("quick").build());
     assertThat(other.answer().getNumber()).isPositive();
+  }
+
+  private void anAnswerIsFoundByItsKeyAndByItsOperation() throws InvalidProtocolBufferException {
+    String key = newKey();
+    Reply<Seat> reply = client.bookSeat(key, SEAT);
+
+    Operation operation = client.operation(reply.trailer("idempotency-operation").orElseThrow());
+    RecoverResponse found =
+        client.recover(SeatServiceGrpc.getBookSeatMethod().getFullMethodName(), key);
+
+    assertThat(operation.getDone()).isTrue();
+    assertThat(operation.getResponse().unpack(Seat.class)).isEqualTo(reply.answer());
+    assertThat(found.getResponse().unpack(Seat.class)).isEqualTo(reply.answer());
   }
 
   private static void assertRefused(
