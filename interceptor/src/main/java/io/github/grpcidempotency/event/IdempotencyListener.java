@@ -43,9 +43,9 @@ public interface IdempotencyListener {
   default void recordedLate(UUID operationId) {}
 
   /**
-   * Recording an answer was given up, although its effect has happened: it failed too often or for
-   * too long, too many answers were waiting, or the interceptor was closed. Once the lease has
-   * ended, a retry runs the handler again.
+   * The library has given up recording an answer whose effect has happened: recording failed too
+   * often or for too long, too many answers were waiting, or the interceptor was closed. Once the
+   * lease has ended, a retry runs the handler again.
    */
   default void recordingAbandoned(UUID operationId, StoreException cause) {}
 }

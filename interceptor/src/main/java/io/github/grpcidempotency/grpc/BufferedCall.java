@@ -11,8 +11,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A unary call whose request is kept back until it is complete, and whose handler is started then.
- * A call that breaks the unary protocol (no message, or two) is left to gRPC itself to answer.
+ * A unary call that buffers its request and starts its handler once the request is complete. gRPC
+ * itself answers a call that breaks the unary protocol (no message, or two).
  *
  * <p>gRPC calls a listener's methods one at a time. A call that is resumed on another thread keeps
  * that order: from then on all events go through one sequence.
@@ -44,7 +44,7 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
   /** The call ended before its handler was started. */
   abstract void cancelledEarly();
 
-  /** Asks for the request: for two messages, to catch an illegal second one. */
+  /** Asks for two messages, to catch an illegal second one. */
   final ServerCall.Listener<RequestT> start() {
     call.request(2);
     return this;
@@ -59,8 +59,8 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
   }
 
   /**
-   * Lets the rest of the call run on another executor, still one event at a time. A call moves
-   * once: two sequences would not wait for each other.
+   * Moves the rest of the call to another executor, still one event at a time. A call moves only
+   * once, because two sequential executors would not wait for each other.
    */
   final Executor moveTo(Executor executor) {
     if (!moved) {

@@ -12,8 +12,9 @@ import java.util.OptionalInt;
 import java.util.UUID;
 
 /**
- * The operation that the current handler or piece of work runs in. Found through the gRPC {@link
- * io.grpc.Context}: on the handler's own thread, or wherever that context is current. Thread-safe.
+ * The operation that the current handler or piece of work runs in. It is found through the gRPC
+ * {@link io.grpc.Context}: on the handler's own thread, or wherever that context is current.
+ * Thread-safe.
  */
 public final class CurrentOperation {
   private CurrentOperation() {}
@@ -56,11 +57,11 @@ public final class CurrentOperation {
   }
 
   /**
-   * Returns a key for a call that the handler makes, so that a provider that keeps keys acts once
-   * however often the handler runs. It is the same in every run of the same operation: also after
-   * the key was released and the client has tried again, and also while the store is out of reach.
-   * It differs for every name, user and client's key, and reveals none of them. A call without a
-   * key is an operation of its own, and gets another key each time.
+   * Returns an idempotency key for a call that the handler makes. A provider that deduplicates by
+   * key then acts once, however often the handler runs. The key is the same in every run of the
+   * same operation, also after the client's key was released and the client has retried, and also
+   * while the store cannot be reached. It differs for each name, user and client's key, and reveals
+   * none of them. Without a client's key it is random, and differs each time.
    *
    * @param name which of the handler's calls it is, such as {@code charge}; never change it
    * @return a UUID of version 4 as text
@@ -89,8 +90,9 @@ public final class CurrentOperation {
   }
 
   /**
-   * Returns what the store keeps of a response for the current claim; the same each time for the
-   * same response. For a store whose claims are completed within the handler's own transaction.
+   * Returns what the store keeps for a response under the current claim. The same response gives
+   * the same result each time. For a store whose claims are completed within the handler's own
+   * transaction.
    *
    * @throws IllegalStateException if the current call has no claim
    * @throws io.github.grpcidempotency.store.StoreException if the response cannot be sealed

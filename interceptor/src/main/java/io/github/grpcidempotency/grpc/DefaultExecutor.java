@@ -4,7 +4,10 @@ import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 
-/** The default for where waiting calls go on, like gRPC's own: threads as needed, idle ones end. */
+/**
+ * The default executor for resumed calls. Like gRPC's own, it starts threads as needed and ends
+ * idle ones.
+ */
 final class DefaultExecutor {
   private static final Executor SHARED =
       Executors.newCachedThreadPool(

@@ -41,8 +41,8 @@ import org.slf4j.LoggerFactory;
  * <p>Methods without a {@link Procedure} and calls without a key pass through untouched, at no
  * cost; so does everything if no store is configured. A call that has a key but runs unprotected,
  * for instance without a caller, is reported: see {@link UnprotectedCause}. Register the
- * interceptor once, and so that authentication runs before it ({@code ServerBuilder} calls the
- * interceptor that was added last first).
+ * interceptor once. Authentication must run before it ({@code ServerBuilder} calls the interceptor
+ * that was added last first).
  *
  * <p>The store is called on the threads of the server's executor. As for any handler that uses a
  * database, that executor must allow blocking. Thread-safe.
@@ -141,7 +141,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   /**
    * Returns the service {@code idempotency.v1.Recovery}, with which a client that no longer has its
    * request finds the outcome of its call by method and key. Add it to the server, behind the same
-   * authentication as the services themselves. Without a store it knows nothing.
+   * authentication as the services themselves. Without a store it finds nothing.
    */
   public BindableService recovery() {
     return engine.isPresent()
@@ -152,10 +152,10 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   /**
    * Returns the service {@code google.longrunning.Operations}, with which a client follows the
    * operation that the trailer {@code idempotency-operation} names. Add it to the server, behind
-   * the same authentication as the services themselves. Without a store it knows nothing.
+   * the same authentication as the services themselves. Without a store it finds nothing.
    *
-   * @throws io.github.grpcidempotency.procedure.SetupException if the store does not find
-   *     operations by id
+   * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot find operations
+   *     by id
    * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
    */
   public BindableService operations() {
@@ -182,7 +182,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     engine.ifPresent(Engine::close);
   }
 
-  /** Without knowing the caller nothing can be decided, so the handler does not run. */
+  /** Refuses a call whose resolver threw: without the caller nothing can be decided. */
   private <RequestT> ServerCall.Listener<RequestT> refuseUnresolved(
       Engine present, ServerCall<RequestT, ?> call, Procedure procedure, RuntimeException failed) {
     present
@@ -190,7 +190,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
         .error(
             procedure.name() + " caller",
             failed,
-            "%s: the caller resolver %s has thrown"
+            "%s: the caller resolver %s threw an exception"
                 .formatted(procedure.name(), callers.getClass().getName()));
     ResponseWriter.close(
         call,

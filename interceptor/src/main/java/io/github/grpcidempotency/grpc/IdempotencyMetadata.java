@@ -25,7 +25,7 @@ public final class IdempotencyMetadata {
   /** Trailer: when the record expires, an RFC 3339 instant. */
   public static final Metadata.Key<String> EXPIRES = ascii(WireNames.EXPIRES);
 
-  /** Trailer of replays: {@code true} if the answer was made again from its resource. */
+  /** Trailer of replays: {@code true} if the answer was rebuilt from its resource. */
   public static final Metadata.Key<String> RECONSTRUCTED = ascii(WireNames.RECONSTRUCTED);
 
   /** Trailer: on replays, the response fields that were not recorded, joined by commas. */

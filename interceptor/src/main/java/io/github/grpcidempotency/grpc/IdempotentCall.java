@@ -44,10 +44,10 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>The request is buffered until the client has half-closed ({@link BufferedCall}).
- *   <li>Find its key; a call without one runs as it is, or in a plain transaction.
+ *   <li>Find its key. A call without one runs unchanged, or in a plain transaction.
  *   <li>Take the request's fingerprint and claim the key.
- *   <li>Decide, and then execute the handler and settle ({@link ClaimedCall}), or replay, or wait
- *       for the call that holds the key and decide again, or refuse.
+ *   <li>Decide. Then execute the handler and settle ({@link ClaimedCall}), or replay, or wait for
+ *       the call that holds the key and decide again, or refuse.
  * </ol>
  */
 final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT> {
@@ -232,7 +232,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
             });
   }
 
-  /** Reads an answer; one that cannot be read is refused. */
+  /** Reads a recorded answer. If it cannot be read, the call is refused. */
   private <T> Optional<T> read(ClaimResult.Recorded recorded, Supplier<T> reader) {
     try {
       return Optional.of(reader.get());
@@ -242,13 +242,13 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
   }
 
-  /** Returns until when the record that is about to be sent answers retries. */
+  /** Returns when the record that is about to be replayed expires. */
   private Instant replayed(ClaimResult.Recorded recorded, KeyedRequest request) {
     engine.notify(events -> events.replayed(procedure.name(), recorded.operationId()));
     return engine.retain(request, recorded);
   }
 
-  /** The guard, and who rebuilds a response, find the call's context. */
+  /** Runs the guard and the rebuilder with the call's context current. */
   private Replay replayOf(ClaimResult.Recorded recorded, KeyedRequest request) {
     Context before = context().attach();
     try {
@@ -276,11 +276,13 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
                     result -> events.execute(() -> resume(request, result, message))));
   }
 
-  /** Outside gRPC's own executor nobody answers for an exception, so it is answered here. */
+  /**
+   * Outside gRPC's own executor nothing closes a call whose handler throws, so it is closed here.
+   */
   private void resume(KeyedRequest request, ClaimResult result, RequestT message) {
     waiter = Optional.empty();
     if (result instanceof ClaimResult.InFlight) {
-      // Its wait is over, or cut short, without an end: it does not wait once more.
+      // The wait is over, or was cut short, and the other call still runs: do not wait again.
       endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
     }
     try {

@@ -22,7 +22,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks for one call's key where its procedure says, and decides what it makes of the call. */
+/** Looks for one call's key where its procedure says, and decides how the call goes on. */
 final class KeyFinder {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
 

@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which operations are listed, by a filter as AIP-160 has it: terms such as {@code done = true}
+ * A filter for listing operations, in the syntax of AIP-160: terms such as {@code done = true}
  * joined by {@code AND}, over an operation's procedure, its state, and whether it is done.
  *
  * @param procedure the only procedure; empty for all
@@ -27,7 +27,7 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
   /**
    * Parses a filter.
    *
-   * @throws StatusRuntimeException if it says something else
+   * @throws StatusRuntimeException if the text is not such a filter
    */
   static OperationFilter parse(String text) {
     Optional<String> procedure = Optional.empty();
@@ -75,7 +75,7 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
 
   private static StatusRuntimeException wrong(String why) {
     return OperationsService.invalid(
-        "a filter is like: procedure = \"shop.Orders/Create\" AND state = PROCESSING AND done = false; "
+        "a filter looks like: procedure = \"shop.Orders/Create\" AND state = PROCESSING AND done = false; "
             + why);
   }
 }

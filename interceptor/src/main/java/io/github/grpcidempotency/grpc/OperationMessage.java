@@ -14,7 +14,7 @@ import io.github.grpcidempotency.store.StoredOperation;
 import java.time.Instant;
 import java.util.TreeSet;
 
-/** An operation as {@code google.longrunning} says it, with its result if it is done. */
+/** An operation as a message of {@code google.longrunning}, with its result if it is done. */
 final class OperationMessage implements Replay.Actor<RuntimeException> {
   private final Procedure procedure;
   private final boolean refusals;
@@ -27,16 +27,16 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
   }
 
   /**
-   * Returns the one operation that was asked for.
+   * Returns the message for an operation that was asked for by name.
    *
-   * @throws io.grpc.StatusRuntimeException if its caller may not have its answer any more, or the
+   * @throws io.grpc.StatusRuntimeException if the caller may no longer have the answer, or the
    *     answer cannot be read
    */
   static Operation of(StoredOperation stored, State state, Procedure procedure) {
     return new OperationMessage(procedure, true).build(stored, state);
   }
 
-  /** Returns one of many; an answer that its caller may not have is left out. */
+  /** Returns the message for a list. An answer that the caller may no longer have is left out. */
   static Operation listed(StoredOperation stored, State state, Procedure procedure) {
     return new OperationMessage(procedure, false).build(stored, state);
   }

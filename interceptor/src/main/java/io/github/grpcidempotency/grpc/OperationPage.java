@@ -20,10 +20,10 @@ final class OperationPage {
   private static final int USUAL_SIZE = 50;
   private static final int MOST = 100;
 
-  /** How many records, with their answers, are in memory for one page. */
+  /** How many records, with their answers, one page has in memory at once. */
   private static final int AT_ONCE = 20;
 
-  /** A page that has found little by then says where the next begins. */
+  /** A page reads at most this many records; if few of them match, the next page goes on there. */
   private static final int MOST_LOOKED_AT = 1_000;
 
   /** Well below the four megabytes that gRPC's clients take by default. */
@@ -86,7 +86,7 @@ final class OperationPage {
     return page.getOperationsCount() == size || bytes >= MOST_BYTES || lookedAt >= MOST_LOOKED_AT;
   }
 
-  /** A token is good for the filter that it was made with. */
+  /** A token is valid only with the filter that it was made for. */
   private String token() {
     UUID id = last.orElseThrow();
     ByteBuffer token =

@@ -7,7 +7,7 @@ import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 
-/** How far an operation has come, by what is stored of it. */
+/** The state of an operation, derived from its record. */
 final class OperationState implements ClaimResult.Visitor<State> {
   private final Procedure procedure;
 
@@ -19,7 +19,7 @@ final class OperationState implements ClaimResult.Visitor<State> {
     return standing.accept(new OperationState(procedure));
   }
 
-  /** Returns whether nothing will change any more. */
+  /** Returns whether a state is final. */
   static boolean isDone(State state) {
     return state == State.STATE_COMPLETED || state == State.STATE_FAILED;
   }

@@ -16,7 +16,7 @@ import java.util.Optional;
 /**
  * One call that waits for an operation, without a thread or a connection: first for the end of the
  * call, if it is still running, and then for the end of the work behind its answer. When the limit
- * is over it answers with how far the operation had come.
+ * is over, it answers with the operation as it was last read.
  */
 final class OperationWait {
   /** How often a deletion is looked at: it may end without a word, as its resource vanishes. */
@@ -102,7 +102,7 @@ final class OperationWait {
     return limit.minusNanos(System.nanoTime() - begun);
   }
 
-  /** A call that was cancelled before it could give up waiting gives up now. */
+  /** Sets how to give up waiting. If the call has already been cancelled, it gives up at once. */
   private void onCancel(Runnable giveUp) {
     this.giveUp = giveUp;
     if (observer.isCancelled()) {

@@ -32,8 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A caller's operations, by the ids in the trailer {@code idempotency-operation}. Whom a replay is
- * denied, an answer is denied; what is another's is not there.
+ * A caller's operations, by the ids in the trailer {@code idempotency-operation}. A caller to whom
+ * a replay is denied gets no answer here either. Operations of other callers are not found.
  */
 final class OperationsService extends OperationsGrpc.OperationsImplBase implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
@@ -109,8 +109,8 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase implemen
     observer.onError(
         Status.UNIMPLEMENTED
             .withDescription(
-                "an operation cannot be cancelled: its effect may have happened already, and what"
-                    + " undoes it is the service's own delete method")
+                "an operation cannot be cancelled: its effect may have happened already;"
+                    + " to undo it, call the service's own delete method")
             .asRuntimeException());
   }
 
@@ -126,7 +126,7 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase implemen
     return callers.resolve().orElseThrow(() -> refused(Refusal.callerRequired()));
   }
 
-  /** What cannot be a name is not there. */
+  /** Returns the id in a name. Other names are answered like those of unknown operations. */
   private static UUID idOf(String name) {
     return KeyFormat.uuid()
         .canonicalize(name)
@@ -174,7 +174,7 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase implemen
     observer.onCompleted();
   }
 
-  /** Returns what a client is told of a failure. */
+  /** Returns the error that the client gets for a failure. */
   static StatusRuntimeException errorOf(RuntimeException failure) {
     if (failure instanceof StatusRuntimeException said) {
       return said;

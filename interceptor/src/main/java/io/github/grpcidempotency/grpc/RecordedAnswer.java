@@ -9,11 +9,11 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.protobuf.StatusProto;
 import java.util.Optional;
 
-/** A recorded answer as a message that somebody else's response carries. */
+/** Converts a recorded answer to a message that another response can carry. */
 final class RecordedAnswer {
   private RecordedAnswer() {}
 
-  /** Returns whether a procedure's responses can be carried: they are messages of a known type. */
+  /** Returns whether a procedure's responses can be carried: their message type must be known. */
   static boolean isReadable(Procedure procedure) {
     return responseType(procedure).isPresent();
   }

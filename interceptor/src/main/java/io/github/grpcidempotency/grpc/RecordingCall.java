@@ -9,8 +9,8 @@ import io.grpc.Status;
 import java.util.Optional;
 
 /**
- * The call that the handler of a claimed operation talks to: keeps what it would send, and hands it
- * over once, when the handler ends.
+ * The call that the handler of a claimed operation gets. It keeps what the handler sends, and hands
+ * it over once, when the handler closes the call.
  */
 final class RecordingCall<RequestT, ResponseT>
     extends SimpleForwardingServerCall<RequestT, ResponseT> {
@@ -24,7 +24,7 @@ final class RecordingCall<RequestT, ResponseT>
     /** The handler closed the call; it will send nothing more. */
     void closed(Answer<ResponseT> answer);
 
-    /** The handler broke the protocol; gRPC answers for itself from here on. */
+    /** The handler broke the protocol. From here on gRPC answers the call. */
     void broken();
   }
 
@@ -39,7 +39,7 @@ final class RecordingCall<RequestT, ResponseT>
     this.settler = settler;
   }
 
-  /** The one request message was asked for before the handler was started. */
+  /** Does nothing: the one request message was asked for before the handler was started. */
   @Override
   public void request(int numMessages) {}
 
@@ -81,7 +81,7 @@ final class RecordingCall<RequestT, ResponseT>
   /**
    * Takes the call from a handler that threw.
    *
-   * @return whether it had not ended yet
+   * @return whether the call was still open
    */
   boolean abandon() {
     boolean open = !closed && !broken;

@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds the outcome of a call by its method and key, for a client that no longer has the request.
- * It claims nothing and runs nothing; whom a replay is denied, this is denied.
+ * It claims nothing and runs nothing. A caller to whom a replay is denied gets no answer here
+ * either.
  */
 final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
@@ -78,7 +79,7 @@ final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                     .asRuntimeException());
   }
 
-  /** A key from the header is spelled as its format says; one that is derived is what it is. */
+  /** A key from the header is made canonical by its format; a derived key is taken as it is. */
   private static String canonical(Procedure procedure, String key) {
     return (procedure.keySource().isPresent()
             ? Optional.of(key)

@@ -17,13 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call without a key to a transactional procedure: its handler gets a plain transaction, so that
- * it need not care. Committed first, answered then.
+ * A call without a key to a transactional procedure. Its handler gets a plain transaction, so it
+ * need not know whether there is a key. The transaction is committed before the answer is sent.
  */
 final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settler<ResponseT> {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
 
-  /** Ends the transactions of calls that their handlers have dropped and nobody can close. */
+  /** Ends the transactions of calls that their handlers dropped without closing them. */
   private static final Cleaner FORGOTTEN = Cleaner.create();
 
   private final Procedure procedure;
@@ -50,7 +50,7 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
     return recording;
   }
 
-  /** The handler threw: gRPC answers with {@code UNKNOWN}, whatever it was. */
+  /** The handler threw. gRPC answers with {@code UNKNOWN}, whatever was thrown. */
   void handlerThrew() {
     if (recording.abandon()) {
       transaction.rollback();
@@ -68,7 +68,7 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
       try {
         Context.current().fork().run(() -> commit(answer));
       } finally {
-        Reference.reachabilityFence(recording); // or it may be rolled back as forgotten
+        Reference.reachabilityFence(recording); // keeps the cleaner from rolling back
       }
     } else {
       transaction.rollback();

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** How long a call waits on the server that asks to. */
+/** How long a call that asks to wait on the server may do so. */
 final class WaitLimit {
   private static final Duration MOST = Duration.ofMinutes(1);
 
@@ -23,7 +23,7 @@ final class WaitLimit {
     return wanted.compareTo(most) < 0 ? wanted : most;
   }
 
-  /** Returns the longest wait there can be. */
+  /** Returns the longest possible wait. */
   static Duration most() {
     return Optional.ofNullable(Context.current().getDeadline())
         .map(WaitLimit::beforeItEnds)

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 
 /**
  * The authenticated principal on whose behalf a call runs. The same key of another caller is
- * another key, be it another user, or the same user in another tenant or project.
+ * another key. Another caller is another user, or the same user in another tenant or project.
  *
  * @param userId the user; row-level security in the store follows it
  * @param tenant the tenant (organisation, account) that the user acts in, if there are tenants
@@ -64,7 +64,7 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
    */
   public static Caller ofSubject(String subject) {
     if (subject.isEmpty()) {
-      throw new IllegalArgumentException("a subject is not empty");
+      throw new IllegalArgumentException("a subject must not be empty");
     }
     return of(nameBased(SUBJECT_NAMESPACE, utf8(subject)));
   }
@@ -97,12 +97,12 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
         : tenant.orElse(ABOVE) + "/" + project.orElse(ABOVE);
   }
 
-  /** Fails where {@code getBytes} would put a question mark, and two subjects would be one. */
+  /** Fails where {@code getBytes} would put a question mark and so make two subjects equal. */
   private static ByteBuffer utf8(String subject) {
     try {
       return StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(subject));
     } catch (CharacterCodingException malformed) {
-      throw new IllegalArgumentException("a subject is valid Unicode", malformed);
+      throw new IllegalArgumentException("a subject must be valid Unicode", malformed);
     }
   }
 

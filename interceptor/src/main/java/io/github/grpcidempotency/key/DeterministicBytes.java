@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A message's bytes, the same for every order in which its maps and fields arrived. What a server
- * does not know of a message, because its schema is older than the client's, stands where a newer
- * server has it: all fields are in the order of their numbers.
+ * A message's bytes, the same for every order in which its maps and fields arrived. All fields are
+ * in the order of their numbers. A field that a server does not know, because its schema is older
+ * than the client's, is therefore in the same place as on a newer server.
  */
 final class DeterministicBytes {
   private DeterministicBytes() {}
@@ -46,7 +46,7 @@ final class DeterministicBytes {
             .anyMatch(field -> values(field).stream().anyMatch(DeterministicBytes::hasUnknown));
   }
 
-  /** A set of unknown fields keeps, and writes, them in the order of their numbers. */
+  /** An {@code UnknownFieldSet} keeps and writes its fields in the order of their numbers. */
   private static UnknownFieldSet ordered(Message message) {
     Message.Builder flat = message.toBuilder();
     UnknownFieldSet.Builder nested = UnknownFieldSet.newBuilder();
@@ -71,7 +71,7 @@ final class DeterministicBytes {
     return nested.build();
   }
 
-  /** An entry of a map is serialized with both its fields, whatever they are. */
+  /** A map entry is always serialized with both its fields, even if they have default values. */
   private static ByteString entry(Message entry) {
     FieldDescriptor value = valueField(entry.getDescriptorForType());
     return parsed(entry)

@@ -13,12 +13,12 @@ import java.util.stream.Stream;
 
 /**
  * Computes the {@link Fingerprint} of a request: SHA-256 over its deterministic protobuf bytes,
- * unknown fields included, without the fields that may change between retries. Servers of an older
- * and a newer schema compute the same, because a field is hashed in its place whether it is known
- * or not.
+ * unknown fields included, without the fields that may change between retries. Servers with an
+ * older and a newer schema compute the same hash, because a field is hashed in its place whether it
+ * is known or not.
  *
  * <p>The rules have versions. Version 1 hashes the whole request, and every field that is left out
- * names the version since when it is. New records use the newest version. Records made under an
+ * names the version since which it is. New records use the newest version. Records made under an
  * older version are compared under that one, so servers with different rules can run side by side
  * during a change. Immutable.
  */
@@ -65,7 +65,7 @@ public final class Fingerprinter {
    * Returns these rules with one more field left out. Do not change a rule that has been in
    * production; add another one with a higher version.
    *
-   * @param version the version since when the field is left out, from 1 (always) to 32,767;
+   * @param version the version since which the field is left out, from 1 (always) to 32,767;
    *     versions need not be consecutive
    * @param path the names of nested fields, joined by dots; within a repeated message, the field of
    *     every element

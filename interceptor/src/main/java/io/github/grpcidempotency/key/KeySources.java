@@ -58,8 +58,8 @@ final class KeySources {
         Pattern.compile("(?!.*-bin$)[0-9a-z_.-]+", Pattern.CASE_INSENSITIVE);
 
     /**
-     * What gRPC allows in a header. Other bytes may arrive all the same, and are all read as one
-     * and the same character: two keys would become one.
+     * What gRPC allows in a header. Other bytes may arrive all the same, and are all read as the
+     * same character: two keys would become one.
      */
     private static final CharMatcher ASCII = CharMatcher.inRange(' ', '~');
 
@@ -187,7 +187,7 @@ final class KeySources {
     }
   }
 
-  /** A source whose keys are spelt otherwise. */
+  /** A source whose keys are mapped to another spelling. */
   private record MappedKeySource(KeySource source, UnaryOperator<String> spelling)
       implements KeySource {
     @Override

@@ -27,7 +27,7 @@ public final class MalformedKeyException extends RuntimeException {
     return Optional.ofNullable(keyName);
   }
 
-  /** Returns the same with a name, unless it has one. */
+  /** Returns the same exception with a name, unless it has one. */
   MalformedKeyException named(String found) {
     return keyName == null ? new MalformedKeyException(String.valueOf(getMessage()), found) : this;
   }

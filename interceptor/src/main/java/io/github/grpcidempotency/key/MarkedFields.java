@@ -18,13 +18,13 @@ import java.util.Set;
  * (idempotency.v1.fingerprint_ignored_since)}, wherever in the request they stand.
  */
 final class MarkedFields {
-  /** Of this type, because every version of protobuf has the methods that take it. */
+  /** An {@code ExtensionLite}, because every version of protobuf has the methods that take one. */
   private static final ExtensionLite<FieldOptions, Integer> OPTION =
       ProcedureProto.fingerprintIgnoredSince;
 
   private final Map<FieldDescriptor, Integer> since;
 
-  /** Types in which a marked field may be found, however deep. */
+  /** Types that contain a marked field, at any depth. */
   private final Set<Descriptor> holders;
 
   private MarkedFields(Map<FieldDescriptor, Integer> since, Set<Descriptor> holders) {
@@ -72,7 +72,7 @@ final class MarkedFields {
         .toList();
   }
 
-  /** Returns the message without what is left out under a version of the rules. */
+  /** Returns the message without the fields that are left out under a version of the rules. */
   Message without(Message message, int rules) {
     if (!holders.contains(message.getDescriptorForType())) {
       return message;
@@ -106,7 +106,7 @@ final class MarkedFields {
     }
   }
 
-  /** Grows from the marked fields' own types to the types that hold those. */
+  /** Starts with the types of the marked fields, and adds the types that contain those. */
   private static Set<Descriptor> holders(Set<Descriptor> types, Set<FieldDescriptor> marked) {
     Set<Descriptor> holders = new HashSet<>();
     marked.forEach(field -> holders.add(field.getContainingType()));

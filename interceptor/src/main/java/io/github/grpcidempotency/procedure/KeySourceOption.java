@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 record KeySourceOption(
     io.github.grpcidempotency.proto.v1.KeySource declared, Consumer<String> problems) {
 
-  /** Returns the source; empty, with a problem told, if the entry makes none. */
+  /** Returns the source. If the entry describes none, reports a problem and returns empty. */
   Optional<KeySource> toSource() {
     return source().map(this::formatted).map(this::prefixed);
   }
@@ -21,14 +21,14 @@ record KeySourceOption(
       case REQUEST_ID -> requestId();
       case ASSIGNED_ID -> Optional.of(KeySource.assignedId(declared.getAssignedId()));
       case CONTENT -> content();
-      case SOURCE_NOT_SET -> none("a key source says not where to look");
+      case SOURCE_NOT_SET -> none("a key source does not say where to look");
     };
   }
 
   private Optional<KeySource> requestId() {
     return declared.getRequestId()
         ? Optional.of(KeySource.requestId())
-        : none("a key source says request_id: false, which is no place to look");
+        : none("a key source says request_id: false, and so does not say where to look");
   }
 
   private Optional<KeySource> content() {

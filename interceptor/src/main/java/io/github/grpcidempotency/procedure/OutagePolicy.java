@@ -13,7 +13,7 @@ public enum OutagePolicy {
   /** The call is refused with {@code UNAVAILABLE}. */
   FAIL_CLOSED;
 
-  /** Returns what a procedure gets that says nothing. */
+  /** Returns the default policy of a procedure. */
   static OutagePolicy of(Execution execution) {
     return switch (execution) {
       case RESERVED -> FAIL_OPEN;

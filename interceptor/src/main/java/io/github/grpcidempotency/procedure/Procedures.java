@@ -73,8 +73,8 @@ public final class Procedures {
     }
 
     /**
-     * Says which retention classes the options of {@link #addAnnotated} may name, added before or
-     * after; by default the presets.
+     * Sets the retention classes that the options of {@link #addAnnotated} may name, whether they
+     * were added before or after. The default is the presets.
      */
     public Builder retentionClasses(RetentionClasses classes) {
       this.retentionClasses = classes;

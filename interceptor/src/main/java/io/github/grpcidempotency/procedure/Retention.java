@@ -7,9 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How long records answer retries, asked anew for every key. A setting that turns bad while the
- * server runs must not stop it, nor make keys worthless: the last good one then stays in force.
- * Thread-safe.
+ * How long records answer retries. The setting is read anew for every key. If it becomes invalid
+ * while the server runs, the last valid value stays in force. Thread-safe.
  */
 final class Retention {
   private static final Logger logger = LoggerFactory.getLogger(Procedure.class);
@@ -36,7 +35,9 @@ final class Retention {
         : Optional.empty();
   }
 
-  /** Returns the setting of the moment. It is only bad if it never was good. */
+  /**
+   * Returns the current setting, or the last valid one. It is invalid only if none was ever valid.
+   */
   Duration current() {
     try {
       return checked(setting.get());
@@ -55,12 +56,15 @@ final class Retention {
     return retention;
   }
 
-  /** Tells of a bad setting when it turns bad, not with every call. */
+  /** Logs an invalid setting when it becomes invalid, not with every call. */
   private Optional<Duration> lastGood(String problem) {
     Optional<Duration> good = lastGood;
     if (good.isPresent() && !bad) {
       bad = true;
-      logger.error("a retention is kept at {}: {}", good.get(), problem);
+      logger.error(
+          "a retention setting is invalid, the last valid one of {} is kept: {}",
+          good.get(),
+          problem);
     }
     return good;
   }

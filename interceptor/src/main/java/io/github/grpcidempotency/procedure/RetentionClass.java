@@ -5,7 +5,7 @@ import java.util.regex.Pattern;
 
 /**
  * How long records of a kind answer retries, under a name that options in a {@code .proto} can use.
- * Three are there by custom; a host defines others, and gives them to its procedures in {@link
+ * There are three presets. A host defines others, and gives them to its procedures in {@link
  * RetentionClasses}.
  *
  * @param name 1 to 63 characters of {@code [a-z0-9_-]}, a letter first
@@ -26,14 +26,14 @@ public record RetentionClass(String name, Duration duration) {
       new RetentionClass("financial", Duration.ofDays(30));
 
   /**
-   * Checks both.
+   * Checks name and duration.
    *
    * @throws IllegalArgumentException if one of them is not as described
    */
   public RetentionClass {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
-          "a retention class is called by 1 to 63 characters of [a-z0-9_-], a letter first, not \"%s\""
+          "a retention class has a name of 1 to 63 characters of [a-z0-9_-], a letter first, not \"%s\""
               .formatted(name));
     }
     Retention.problem(duration)

@@ -11,7 +11,7 @@ import java.util.TreeSet;
 
 /**
  * The retention classes that a server knows by name. Options in a {@code .proto} name one; a name
- * that is not among them is wrong when the server starts. Immutable.
+ * that is not among them is reported as a problem when the server starts. Immutable.
  *
  * <pre>{@code
  * RetentionClasses.presets().with(new RetentionClass("audit", Duration.ofDays(365)))
@@ -27,13 +27,13 @@ public final class RetentionClasses {
     this.byName = Collections.unmodifiableSortedMap(byName);
   }
 
-  /** Returns the three that are there by custom. */
+  /** Returns the three presets. */
   public static RetentionClasses presets() {
     return PRESETS;
   }
 
   /**
-   * Returns these and no others, for a host to which a preset's name means another duration.
+   * Returns these classes and no others, for a host that gives a preset's name another duration.
    *
    * @throws IllegalArgumentException if two have one name
    */
@@ -42,7 +42,7 @@ public final class RetentionClasses {
   }
 
   /**
-   * Returns these and others.
+   * Returns these classes and others.
    *
    * @throws IllegalArgumentException if two have one name
    */

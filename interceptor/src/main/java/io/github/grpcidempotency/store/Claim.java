@@ -29,17 +29,17 @@ public interface Claim {
 
   /**
    * Returns which run of the operation this is, from 1: the fencing token. A transactional run is
-   * always the first, for those before it have left nothing.
+   * always the first, because earlier runs have left nothing.
    */
   int attempt();
 
-  /** Returns until when the record will answer retries, by the store's clock. */
+  /** Returns when the record expires, by the store's clock. Until then it answers retries. */
   Instant expires();
 
   /**
    * Returns the transaction that the handler writes through; empty unless a {@link
-   * TransactionalStore} has opened one. Settling ends it, and then the answer cannot be recorded
-   * again after a failure: the effect was committed with its record or not at all.
+   * TransactionalStore} has opened one. Settling ends it. The answer cannot be recorded again after
+   * a failure: the effect was committed with its record or not at all.
    */
   default Optional<StoreTransaction> transaction() {
     return Optional.empty();

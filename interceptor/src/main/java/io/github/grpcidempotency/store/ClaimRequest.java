@@ -5,13 +5,13 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import java.time.Duration;
 
 /**
- * A call's request to be the one that runs.
+ * A call's request for the right to run.
  *
  * @param key the operation, within its caller's scope
- * @param procedure what is called
- * @param fingerprint what is asked; two requests are the same if their fingerprints are equal
- * @param retention how long the record will answer retries, whatever becomes of the procedure's
- *     setting while the call runs
+ * @param procedure the procedure that is called
+ * @param fingerprint of the request; two requests are the same if their fingerprints are equal
+ * @param retention how long the record will answer retries, even if the procedure's setting changes
+ *     while the call runs
  */
 public record ClaimRequest(
     IdempotencyKey key, RecordedProcedure procedure, Fingerprint fingerprint, Duration retention) {

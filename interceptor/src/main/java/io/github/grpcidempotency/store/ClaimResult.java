@@ -7,13 +7,13 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What a claim came to. */
+/** The result of a claim. */
 public sealed interface ClaimResult {
 
   /**
-   * Says what becomes of each kind of result, so that a new kind does not compile until it has.
+   * Handles each kind of result. A new kind does not compile until every visitor handles it.
    *
-   * @param <T> what it becomes
+   * @param <T> what the visitor returns
    */
   interface Visitor<T> {
     T won(Won won);
@@ -25,7 +25,7 @@ public sealed interface ClaimResult {
     T unanswered(Unanswered unanswered);
   }
 
-  /** Returns what a visitor makes of this result. */
+  /** Returns what a visitor returns for this result. */
   <T> T accept(Visitor<T> visitor);
 
   /**
@@ -43,12 +43,12 @@ public sealed interface ClaimResult {
   /**
    * Somebody else owns the key.
    *
-   * @param fingerprint the owner's request, where the store can see it
-   * @param procedure the owner's procedure's name, where the store can see it
-   * @param operationId the id of the owner's operation, where the store can see it
-   * @param leaseLeft how long the owner keeps the key if its server says nothing more; empty if the
-   *     store cannot see it
-   * @param outcomeUnknown whether the owner's handler has ended without anybody knowing whether its
+   * @param fingerprint the fingerprint of the owner's request, if the store can see it
+   * @param procedure the name of the owner's procedure, if the store can see it
+   * @param operationId the id of the owner's operation, if the store can see it
+   * @param leaseLeft how long the owner keeps the key unless its server renews the lease; empty if
+   *     the store cannot see it
+   * @param outcomeUnknown whether the owner's handler has ended and it is not known whether its
    *     effect happened
    */
   record InFlight(
@@ -59,7 +59,7 @@ public sealed interface ClaimResult {
       boolean outcomeUnknown)
       implements ClaimResult {
 
-    /** Makes the result of a store that sees that somebody owns the key, and nothing else. */
+    /** Makes the result of a store that can see only that somebody owns the key. */
     public static InFlight unseen() {
       return new InFlight(
           Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty(), false);
@@ -79,8 +79,8 @@ public sealed interface ClaimResult {
   /**
    * The key's operation has ended.
    *
-   * @param fingerprint its request
-   * @param procedure its procedure's name
+   * @param fingerprint of its request
+   * @param procedure the name of its procedure
    * @param operationId the record's id
    * @param expires until when the record answers retries
    * @param outcome the recorded answer
@@ -102,7 +102,7 @@ public sealed interface ClaimResult {
   }
 
   /**
-   * The store gave no answer. Made by the caller of a store, never by one.
+   * The store gave no answer. Made by the caller of a store, never by a store.
    *
    * @param cause what the store threw
    */

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  * counts: leases, expiry and ages are never computed from a server's.
  *
  * <p>Implementations are thread-safe and may block. {@code IdempotencyStoreContract} says what else
- * they keep.
+ * they guarantee.
  */
 public interface IdempotencyStore {
   /**
@@ -27,16 +27,17 @@ public interface IdempotencyStore {
   void verify(Collection<RecordedProcedure> procedures);
 
   /**
-   * Reserves a key, or says what is recorded under it. An expired record counts as none. A
+   * Reserves a key, or returns what is recorded under it. An expired record counts as none. A
    * reservation whose lease has ended is taken over if {@link ClaimRequest#isFor procedure and
    * fingerprint} are the same.
    *
-   * @throws StoreException if the store failed; it says how far the claim had come, and why
+   * @throws StoreException if the store failed; the exception says how far the claim had come, and
+   *     why
    */
   ClaimResult claim(ClaimRequest request);
 
   /**
-   * Returns what is recorded, or runs, under a key, and changes nothing. An abandoned reservation
+   * Returns what is recorded or running under a key, and changes nothing. An abandoned reservation
    * is in flight with no lease left. Empty if there is nothing, or what there is has expired.
    *
    * @throws StoreException if the store failed
@@ -62,10 +63,10 @@ public interface IdempotencyStore {
   Set<UUID> renew(Collection<Claim> claims);
 
   /**
-   * Returns a watch for the end of operations. It may report an end that was none, and it may
-   * report late, by about a second.
+   * Returns a watch for the end of operations. It may report an end that has not happened, and it
+   * may report about a second late.
    *
-   * @param ended gets each key, on a thread of the store's; it does not block
+   * @param ended gets each key, on a thread of the store; it must not block
    */
   CompletionWatch watch(Consumer<IdempotencyKey> ended);
 

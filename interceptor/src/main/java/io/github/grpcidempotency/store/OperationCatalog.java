@@ -10,14 +10,14 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * The operations of some procedures, by their ids. A caller finds what it has begun itself, in its
- * own namespace, and nothing else: an operation of another's is not there. Neither is one that has
- * expired, nor one that runs in a transaction that has not been committed.
+ * The operations of some procedures, by their ids. A caller finds only operations that it has begun
+ * itself, in its own namespace. Not found are operations of other callers, operations that have
+ * expired, and those that run in a transaction that has not been committed.
  *
  * <p>Thread-safe; every method may block, and throws a {@link StoreException} if the store fails.
  */
 public interface OperationCatalog {
-  /** Returns those of these operations that are the caller's, in no particular order. */
+  /** Returns those of these operations that belong to the caller, in no particular order. */
   List<StoredOperation> find(Caller caller, Collection<UUID> operationIds);
 
   /**
@@ -31,7 +31,7 @@ public interface OperationCatalog {
       Caller caller, Set<String> procedures, Optional<UUID> before, int limit);
 
   /**
-   * Deletes an operation that has been answered; its key is free from now on.
+   * Deletes an operation that has been answered; its key is free from then on.
    *
    * @return whether there was one
    */
@@ -40,7 +40,7 @@ public interface OperationCatalog {
   /**
    * Returns how far the work behind resources of one procedure has come, each as its user sees it,
    * in as few round trips as the store can manage. A store that does not know the procedure's
-   * resolver returns nothing; what is missing, others ask for.
+   * resolver returns nothing; for what is missing, the caller asks the resolver.
    */
   Map<OwnedResource, IdempotencyStatus> statuses(
       RecordedProcedure procedure, Collection<OwnedResource> resources);

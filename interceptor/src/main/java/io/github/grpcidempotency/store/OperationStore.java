@@ -5,8 +5,8 @@ import java.util.Collection;
 /** A store in which callers find their own operations by id. Thread-safe. */
 public interface OperationStore extends IdempotencyStore {
   /**
-   * Opens the operations of these procedures. Called once, at start-up; what is not as it should be
-   * for finding them quickly is logged.
+   * Opens the operations of these procedures. Called once, at start-up; anything that would make
+   * finding them slow is logged.
    *
    * @throws StoreException if the store cannot be reached
    */

@@ -3,9 +3,9 @@ package io.github.grpcidempotency.store;
 import java.util.UUID;
 
 /**
- * A resource, and whose operation refers to it.
+ * A resource, and the user whose operation refers to it.
  *
- * @param userId the user on whose behalf it is looked at
+ * @param userId the user on whose behalf it is read
  * @param resourceId the resource
  */
 public record OwnedResource(UUID userId, UUID resourceId) {}

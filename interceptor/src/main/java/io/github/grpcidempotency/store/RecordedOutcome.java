@@ -8,9 +8,9 @@ import java.util.UUID;
 public sealed interface RecordedOutcome {
 
   /**
-   * Says what becomes of each kind of outcome, so that a new kind does not compile until it has.
+   * Handles each kind of outcome. A new kind does not compile until every visitor handles it.
    *
-   * @param <T> what it becomes
+   * @param <T> what the visitor returns
    */
   interface Visitor<T> {
     T response(Response response);
@@ -20,7 +20,7 @@ public sealed interface RecordedOutcome {
     T failure(Failure failure);
   }
 
-  /** Returns what a visitor makes of this outcome. */
+  /** Returns what a visitor returns for this outcome. */
   <T> T accept(Visitor<T> visitor);
 
   /** Returns the created or deleted resource; empty if there is none, or it is gone. */
@@ -40,7 +40,7 @@ public sealed interface RecordedOutcome {
   }
 
   /**
-   * A response that is not kept, because it can be made again from its resource.
+   * A response that is not kept, because it can be rebuilt from its resource.
    *
    * @param resourceId the resource; empty if it is gone
    */

@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store could not do what it was asked to, or does not know whether it did. The {@link #phase()}
- * says how far the call had come. A store that cannot tell uses the constructor without a phase: no
- * call then runs unguarded.
+ * says how far the call had come. A store that does not know uses the constructor without a phase:
+ * no call then runs unguarded.
  */
 public final class StoreException extends RuntimeException {
   private static final long serialVersionUID = 1L;

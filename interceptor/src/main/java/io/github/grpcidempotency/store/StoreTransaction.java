@@ -14,7 +14,8 @@ public interface StoreTransaction {
   /**
    * Commits.
    *
-   * @return {@code DONE}, or {@code ROLLED_BACK} if the store refused, or rollback-only is set
+   * @return {@code DONE}, or {@code ROLLED_BACK} if the store refused to commit, or rollback-only
+   *     is set
    * @throws StoreException if it is not known whether it was committed
    * @throws TransactionMisuseException if the handler has ended it itself
    */

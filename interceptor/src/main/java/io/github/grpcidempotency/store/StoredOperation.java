@@ -13,7 +13,7 @@ import java.util.UUID;
  * @param procedure its procedure's name
  * @param created when its key was claimed
  * @param answered when its answer was recorded; empty if it has none yet
- * @param standing what is recorded, or that it runs
+ * @param standing what is recorded, or that the operation is running
  */
 public record StoredOperation(
     UUID id,

@@ -18,18 +18,19 @@ public interface TransactionalStore extends IdempotencyStore {
   void verifyTransactions();
 
   /**
-   * Opens a transaction for a call, or returns what is recorded or runs. The result for a running
-   * call may leave out its request and procedure. A reservation that a crashed server has left for
-   * the same request is deleted.
+   * Opens a transaction for a call, or returns what is recorded or running. The result for a
+   * running call may leave out its request and procedure. A reservation that a crashed server has
+   * left for the same request is deleted.
    *
-   * @throws StoreException if the store failed; it says how far the claim had come, and why
+   * @throws StoreException if the store failed; the exception says how far the claim had come, and
+   *     why
    */
   ClaimResult claimInTransaction(ClaimRequest request);
 
   /**
    * Opens a transaction for a call that carries no key.
    *
-   * @param caller on whose behalf it works, if that is known
+   * @param caller on whose behalf it works, if the caller is known
    * @throws StoreException if the store cannot be reached
    */
   StoreTransaction begin(Optional<Caller> caller);

@@ -129,7 +129,7 @@ public final class IdempotentWork implements AutoCloseable {
     return new WorkRefusedException(Refusal.inProgress(engine.lease()));
   }
 
-  /** One call of {@link #run}: decides and acts, as often as it has to wait. */
+  /** One call of {@link #run}. It decides and acts, and does so again after each wait. */
   private final class Attempt<T extends Message> implements Decision.Actor<Exception> {
     private final KeyedRequest request;
     private final Procedure kind;
@@ -199,7 +199,7 @@ public final class IdempotentWork implements AutoCloseable {
       }
     }
 
-    /** Work fails closed, whatever its kind says. */
+    /** Work fails closed, even if its procedure says otherwise. */
     @Override
     public void executeUnguarded(StoreException outage) throws WorkRefusedException {
       throw new WorkRefusedException(Refusal.storeUnavailable());
@@ -218,7 +218,7 @@ public final class IdempotentWork implements AutoCloseable {
         throw new AssertionError(impossible);
       }
       if (met instanceof ClaimResult.InFlight) {
-        end = System.nanoTime(); // its wait is over: it does not wait once more
+        end = System.nanoTime(); // its wait is over: do not wait again
       }
     }
 
@@ -241,7 +241,7 @@ public final class IdempotentWork implements AutoCloseable {
       }
     }
 
-    /** Gives what was recorded. */
+    /** Reads the recorded result, or throws the recorded failure. */
     private final class Reader implements Replay.Actor<Exception> {
       private final ClaimResult.Recorded recorded;
 

@@ -351,7 +351,7 @@ class OperationsTest {
     StatusRuntimeException refused = refused(() -> operations.list(filter));
 
     assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-    assertThat(refused.getStatus().getDescription()).startsWith("a filter is like");
+    assertThat(refused.getStatus().getDescription()).startsWith("a filter looks like");
   }
 
   @Test

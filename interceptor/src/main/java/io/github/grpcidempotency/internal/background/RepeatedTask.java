@@ -3,16 +3,16 @@ package io.github.grpcidempotency.internal.background;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 
 /**
- * A task that is run again and again, and that nothing ends: whatever a run throws, an {@link
- * Error} even, is logged, and the next run comes. Without it an executor drops a task that has
- * thrown once, for the life of the process. Thread-safe if the task is. Not for use by services.
+ * A task that is run again and again, and that no exception ends: whatever a run throws, even an
+ * {@link Error}, is logged, and the next run follows. A bare executor drops a task for good once it
+ * has thrown. Thread-safe if the task is. Not for use by services.
  */
 public final class RepeatedTask implements Runnable {
   private final String name;
   private final RateLimitedLog log;
   private final Task task;
 
-  /** What is run. */
+  /** The work of one run. */
   @FunctionalInterface
   public interface Task {
     /** Runs once. */
@@ -26,9 +26,9 @@ public final class RepeatedTask implements Runnable {
   }
 
   /**
-   * Names a task.
+   * Makes a repeated task.
    *
-   * @param name what it does, to follow "could not"
+   * @param name what the task does, as it follows "could not" in the log
    */
   public static RepeatedTask of(String name, RateLimitedLog log, Task task) {
     return new RepeatedTask(name, log, task);
@@ -59,7 +59,7 @@ public final class RepeatedTask implements Runnable {
         log.error(name, thrown, message);
       }
     } catch (Throwable untold) {
-      // Where even a log fails, as without memory, the next run matters more than this line.
+      // If even logging fails, for lack of memory for instance, the next run matters more.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** How the library's own threads work beside the calls: none of them ends by what a task throws. */
+/** The library's background threads. No exception of a task ends one of them. */
 @NullMarked
 package io.github.grpcidempotency.internal.background;
 

@@ -22,7 +22,9 @@ public final class OperationContext {
     return Optional.ofNullable(OPERATION.get());
   }
 
-  /** Returns what was asked under a key, be it protected or not; empty for a call without one. */
+  /**
+   * Returns the request of a call with a key, whether it is protected or not; empty without a key.
+   */
   public static Optional<KeyedRequest> request() {
     return Optional.ofNullable(REQUEST.get());
   }
@@ -43,7 +45,7 @@ public final class OperationContext {
     return operation.claim().transaction().map(open -> in(running, open)).orElse(running);
   }
 
-  /** Returns the context of a handler that runs for a key, if not under a claim. */
+  /** Returns the context of a handler that runs for a call with a key, but without a claim. */
   public static Context in(Context context, KeyedRequest request) {
     return context.withValue(REQUEST, request);
   }

@@ -1,4 +1,4 @@
-/** What the running handler runs under, as gRPC's {@code Context} carries it. */
+/** What gRPC's {@code Context} carries for a running handler: its operation and its transaction. */
 @NullMarked
 package io.github.grpcidempotency.internal.context;
 

@@ -10,14 +10,14 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Decides what becomes of a call. The rules, the first that fits:
+ * Decides what to do with a call. The first rule that applies decides:
  *
  * <ol>
- *   <li>The claim won: execute.
- *   <li>The store failed: {@link FailureDecider} says what that means.
- *   <li>The key stands for another procedure or another request, ended or not: refuse as reused. If
- *       the requests cannot be compared, because a newer server made the record: have the client
- *       come again, to a newer server.
+ *   <li>The claim was won: execute.
+ *   <li>The store failed: {@link FailureDecider} decides.
+ *   <li>The key belongs to another procedure or another request, whether that call has ended or
+ *       not: refuse as reused. If the requests cannot be compared, because a newer server made the
+ *       record: ask the client to retry, so that it can reach a newer server.
  *   <li>The first call has ended: replay.
  *   <li>The first call's effect is uncertain: refuse as unknown until its lease ends.
  *   <li>The first call is running: wait for it if the procedure lets duplicates wait and the call
@@ -32,8 +32,8 @@ public final class ClaimDecider {
   /**
    * Returns the decision for a call.
    *
-   * @param met what its claim came to
-   * @param procedure what is called
+   * @param met the result of its claim
+   * @param procedure the procedure that is called
    * @param comparison how the request compares with a recorded one
    * @param timeLeft how long the call may still wait: until its deadline, less what it has waited;
    *     empty if it has no deadline and has not waited

@@ -5,14 +5,13 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 
-/** What becomes of a call. */
+/** What to do with a call. */
 public sealed interface Decision {
 
   /**
-   * Does what each kind of decision says, so that a new kind does not compile until somebody has
-   * said what becomes of it.
+   * Acts on each kind of decision. A new kind does not compile until every actor handles it.
    *
-   * @param <X> what that may throw
+   * @param <X> what the actor may throw
    */
   interface Actor<X extends Exception> {
     void execute(Claim claim) throws X;
@@ -26,13 +25,13 @@ public sealed interface Decision {
     void refuse(Refusal refusal) throws X;
   }
 
-  /** Has somebody act on this decision. */
+  /** Lets an actor act on this decision. */
   <X extends Exception> void accept(Actor<X> actor) throws X;
 
   /**
    * Run the handler and settle.
    *
-   * @param claim which is ours
+   * @param claim the claim that was won
    */
   record Execute(Claim claim) implements Decision {
     @Override
@@ -44,7 +43,7 @@ public sealed interface Decision {
   /**
    * Run the handler without a claim: the procedure fails open.
    *
-   * @param outage of the store
+   * @param outage the outage of the store
    */
   record ExecuteUnguarded(StoreException outage) implements Decision {
     @Override
@@ -69,7 +68,7 @@ public sealed interface Decision {
    * Wait for the running call, then decide again.
    *
    * @param running the running call
-   * @param limit how long at most, counted from when the duplicate came
+   * @param limit how long to wait at most, counted from the duplicate's arrival
    */
   record Attach(ClaimResult.InFlight running, Duration limit) implements Decision {
     @Override

@@ -6,11 +6,11 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 
 /**
- * Decides what a failure of the store means. To fail open is for an outage of the store as a whole,
- * and only as long as nobody can hold the key: no connection could be made and nothing was sent, or
- * the store is broken for everybody, and a plain read has found no record or could not be had.
- * Contention, a timeout, a cut connection and an exhausted pool are no outage: whoever holds the
- * key may be well.
+ * Decides what a failure of the store means. A call fails open only during an outage of the store
+ * as a whole, and only if nobody can hold the key: no connection could be made and nothing was
+ * sent, or the store is broken for everybody, and a plain read has found no record or has failed
+ * too. Contention, a timeout, a cut connection and an exhausted pool are not an outage: the key may
+ * have a live owner.
  *
  * <table>
  *   <caption>What becomes of a call whose claim failed</caption>
@@ -18,18 +18,20 @@ import io.github.grpcidempotency.store.StoreException;
  *   <tr><td>no connection</td><td>the outage policy</td><td>unavailable</td><td>in progress</td></tr>
  *   <tr><td>read-only, broken</td><td>read the record; then the outage policy</td><td>unavailable</td>
  *       <td>in progress</td></tr>
- *   <tr><td>contention</td><td colspan="3">tried again in place, and then as the next line</td></tr>
+ *   <tr><td>contention</td><td colspan="3">retried in place, and then as in the next row</td></tr>
  *   <tr><td>any other</td><td>unavailable</td><td>unavailable</td><td>in progress</td></tr>
  * </table>
  */
 public final class FailureDecider {
   /** What a store does about a failure before it gives up. */
   public enum Remedy {
-    /** The same again, a few times: nothing was done. */
+    /** Try again, a few times: nothing was done. */
     TRY_AGAIN,
-    /** The same again, once: it may have been done, and then the second one sees it. */
+    /**
+     * Send the claim again, once: the first one may have been done, and then the second sees it.
+     */
     SEND_AGAIN,
-    /** Look what stands under the key, without writing. */
+    /** Read what is recorded under the key, without writing. */
     FIND,
     /** Nothing. */
     GIVE_UP
@@ -48,7 +50,7 @@ public final class FailureDecider {
     };
   }
 
-  /** Returns what becomes of a call once its store has given up claiming its key. */
+  /** Returns what to do with a call once its store has given up claiming its key. */
   public static Decision decide(StoreException failure, OutagePolicy policy) {
     FailureCause cause = failure.failureCause();
     return switch (failure.phase()) {
@@ -62,8 +64,8 @@ public final class FailureDecider {
   }
 
   /**
-   * Returns whether what failed may have been done all the same; if not, nothing of it was. A
-   * handler that has run makes the difference: an effect may have been committed.
+   * Returns whether a failed write may have been done all the same; if not, nothing of it was. This
+   * matters once a handler has run, because its effect may have been committed.
    */
   public static boolean mayBeDone(FailureCause cause) {
     return switch (cause) {
@@ -72,7 +74,7 @@ public final class FailureDecider {
     };
   }
 
-  /** Returns whether a cause passes by itself, so that what failed is worth trying for long. */
+  /** Returns whether a cause passes by itself, so that it is worth retrying for a long time. */
   public static boolean passes(FailureCause cause) {
     return switch (cause) {
       case NO_CONNECTION,

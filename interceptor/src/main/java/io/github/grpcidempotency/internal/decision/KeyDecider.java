@@ -7,16 +7,17 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
 import java.util.Optional;
 
 /**
- * Decides what a call's key makes of it. The rules, the first that fits:
+ * Decides how a call goes on, given its key. The first rule that applies decides:
  *
  * <ol>
- *   <li>The handler looks after keys itself: the call is none of ours.
+ *   <li>The handler manages keys itself: pass the call through.
  *   <li>A key where it is prohibited, or none where it is required: refuse.
- *   <li>No key: the call is none of ours.
- *   <li>Nobody whose key it could be: refuse where a key is required, otherwise let it pass, and be
- *       heard.
+ *   <li>No key: pass the call through.
+ *   <li>The key has no caller: refuse if a key is required; otherwise pass the call through and
+ *       report it.
  *   <li>A key that no store could keep: refuse.
- *   <li>The call is an operation of the key's own caller, or else of the call's.
+ *   <li>Otherwise the call is an operation: of the caller that the key's source has determined, or
+ *       else of the call's own caller.
  * </ol>
  */
 public final class KeyDecider {
@@ -25,9 +26,9 @@ public final class KeyDecider {
   /**
    * Returns the decision for a call.
    *
-   * @param policy what its procedure says
-   * @param key what its source found
-   * @param caller who calls
+   * @param policy the key policy of its procedure
+   * @param key the key that its source found
+   * @param caller the authenticated caller
    * @param sourceName where the source looks for keys
    */
   public static KeyDecision decide(

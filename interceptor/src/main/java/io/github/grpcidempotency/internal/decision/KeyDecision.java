@@ -2,12 +2,11 @@ package io.github.grpcidempotency.internal.decision;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
 
-/** What a call's key, or the lack of one, makes of it. */
+/** How a call goes on, given its key or the lack of one. */
 public sealed interface KeyDecision {
 
   /**
-   * Acts on each kind of decision, so that a new kind does not compile until it has been thought
-   * of.
+   * Acts on each kind of decision. A new kind does not compile until every visitor handles it.
    *
    * @param <T> what acting returns
    */
@@ -21,7 +20,7 @@ public sealed interface KeyDecision {
     T refuse(Refusal refusal, String keyName);
   }
 
-  /** Has a visitor act on this decision. */
+  /** Lets a visitor act on this decision. */
   <T> T accept(Visitor<T> visitor);
 
   /**
@@ -37,7 +36,7 @@ public sealed interface KeyDecision {
     }
   }
 
-  /** The call carries no key: it is none of ours. */
+  /** The call passes through: it carries no key, or its handler manages keys itself. */
   record Unkeyed() implements KeyDecision {
     @Override
     public <T> T accept(Visitor<T> visitor) {
@@ -45,7 +44,7 @@ public sealed interface KeyDecision {
     }
   }
 
-  /** The call carries a key that could be anybody's, and runs as if it had none. */
+  /** The call carries a key but has no caller, and runs as if it had no key. */
   record NoCaller() implements KeyDecision {
     @Override
     public <T> T accept(Visitor<T> visitor) {

@@ -8,7 +8,7 @@ public sealed interface Outcome {
   record Succeeded() implements Outcome {}
 
   /**
-   * With an error, whether closed with or thrown.
+   * With an error: the handler closed the call with it, or threw it.
    *
    * @param code the error's code, never {@code OK}
    * @param terminal whether the handler itself marked the error as terminal

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.internal.decision;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 
-/** Decides what becomes of a reservation once its handler has ended. */
+/** Decides what to do with a reservation once its handler has ended. */
 public final class OutcomeDecider {
   private OutcomeDecider() {}
 

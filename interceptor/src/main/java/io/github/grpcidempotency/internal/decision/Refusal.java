@@ -11,8 +11,8 @@ import java.util.UUID;
  * Why a call is not served. Says nothing about other users, keys or requests.
  *
  * @param reason the machine-readable reason
- * @param metadata what else the error tells a program
- * @param retryAfter when to try again; empty where trying again is pointless
+ * @param metadata further details of the error, for programs
+ * @param retryAfter when to try again; empty if a retry is pointless
  */
 public record Refusal(
     RefusalReason reason, Map<String, String> metadata, Optional<Duration> retryAfter) {
@@ -20,7 +20,7 @@ public record Refusal(
   /** The entry of the metadata that says why the store is unavailable. */
   public static final String CAUSE = "cause";
 
-  /** The entry of the metadata that says which operation runs under the key, where it is known. */
+  /** The entry of the metadata that says which operation runs under the key, if it is known. */
   public static final String OPERATION = "operation";
 
   private static final Duration RETRY_DELAY = Duration.ofMillis(500);
@@ -61,17 +61,17 @@ public record Refusal(
     return pointless(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE);
   }
 
-  /** Returns the refusal of a replay whose answer would be made from a resource that is gone. */
+  /** Returns the refusal of a replay whose answer would be rebuilt from a resource that is gone. */
   public static Refusal resourceGone() {
     return pointless(RefusalReason.IDEMPOTENCY_RESOURCE_GONE);
   }
 
-  /** Returns the refusal of a search for a call that nobody has made, or whose key is another's. */
+  /** Returns the refusal of a search for a call that was not made, or not by this caller. */
   public static Refusal keyUnknown() {
     return pointless(RefusalReason.IDEMPOTENCY_KEY_UNKNOWN);
   }
 
-  /** Returns the refusal of an operation that is not there, or another's. */
+  /** Returns the refusal of an operation that does not exist, or belongs to another caller. */
   public static Refusal operationUnknown() {
     return pointless(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN);
   }
@@ -81,7 +81,7 @@ public record Refusal(
     return pointless(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED);
   }
 
-  /** Returns the refusal of a duplicate, of whose first call no lease is known. */
+  /** Returns the refusal of a duplicate if the lease of the first call is not known. */
   public static Refusal inProgress() {
     return inProgress(RETRY_DELAY);
   }
@@ -92,7 +92,8 @@ public record Refusal(
   }
 
   /**
-   * Returns the refusal of a duplicate; it may ask again soon, at the latest when the lease ends.
+   * Returns the refusal of a duplicate. The client may retry soon, at the latest when the lease
+   * ends.
    */
   public static Refusal inProgress(Duration leaseLeft) {
     return new Refusal(
@@ -117,7 +118,7 @@ public record Refusal(
         .orElse(this);
   }
 
-  /** Returns the refusal of a call whose key's source cannot be asked at the moment. */
+  /** Returns the refusal of a call whose key's source is unavailable at the moment. */
   public static Refusal storeUnavailable() {
     return storeUnavailable(Map.of());
   }

@@ -10,8 +10,9 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * The way to a field of a message: field names joined by dots, as in a field mask. All but the last
- * are messages; one that is repeated stands for all its elements. No way leads into a map.
+ * The path to a field of a message: field names joined by dots, as in a field mask. All fields but
+ * the last are messages. A repeated field stands for all its elements. A path cannot lead into a
+ * map.
  */
 public final class FieldPath {
   private final List<FieldDescriptor> fields;
@@ -20,7 +21,7 @@ public final class FieldPath {
     this.fields = List.copyOf(fields);
   }
 
-  /** Returns the path within messages of a type; empty if it leads nowhere. */
+  /** Returns the path within messages of a type; empty if there is no such field. */
   public static Optional<FieldPath> of(Descriptor type, String path) {
     List<FieldDescriptor> fields = new ArrayList<>();
     Optional<Descriptor> message = Optional.of(type);
@@ -44,7 +45,7 @@ public final class FieldPath {
     return fields.stream().noneMatch(FieldDescriptor::isRepeated) && last().getJavaType() == type;
   }
 
-  /** Returns whether a message must not be without the field (in proto2). */
+  /** Returns whether the field is required (in proto2). */
   public boolean isRequired() {
     return last().isRequired();
   }
@@ -69,7 +70,7 @@ public final class FieldPath {
     return without(message, 0);
   }
 
-  /** Returns a message in which nothing is set but the field. */
+  /** Returns a message in which only the field is set. */
   public Message only(Message message) {
     return only(message, 0);
   }
@@ -92,7 +93,9 @@ public final class FieldPath {
         : withEach(nothing, message, field, below -> only(below, depth + 1));
   }
 
-  /** Returns what is built, with what becomes of each of a message's messages in a field. */
+  /**
+   * Builds a message in which a field of another one is copied, with a change made to each element.
+   */
   private static Message withEach(
       Message.Builder built,
       Message message,

@@ -1,4 +1,4 @@
-/** Fields of messages by the names that options and descriptors give them. */
+/** Access to fields of messages by their names. */
 @NullMarked
 package io.github.grpcidempotency.internal.field;
 

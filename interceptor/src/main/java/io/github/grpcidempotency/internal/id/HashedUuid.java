@@ -3,7 +3,7 @@ package io.github.grpcidempotency.internal.id;
 import java.nio.ByteBuffer;
 import java.util.UUID;
 
-/** UUIDs that are the beginning of a hash. */
+/** UUIDs made from the first bits of a hash. */
 public final class HashedUuid {
   private static final long VERSION_MASK = 0xF000L;
   private static final int VERSION_SHIFT = 12;
@@ -13,9 +13,9 @@ public final class HashedUuid {
   private HashedUuid() {}
 
   /**
-   * Returns the first 128 bits of a hash with the version and variant of RFC 9562 put in.
+   * Returns the first 128 bits of a hash with the version and variant of RFC 9562 set.
    *
-   * @param hash of 16 bytes at least
+   * @param hash at least 16 bytes
    * @param version 1 to 8
    */
   public static UUID of(byte[] hash, int version) {

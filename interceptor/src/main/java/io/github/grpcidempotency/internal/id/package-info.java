@@ -1,4 +1,4 @@
-/** Ids that are made of other values. */
+/** Ids that are derived from other values. */
 @NullMarked
 package io.github.grpcidempotency.internal.id;
 

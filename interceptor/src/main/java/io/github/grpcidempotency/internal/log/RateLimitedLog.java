@@ -11,12 +11,12 @@ import org.slf4j.Logger;
 import org.slf4j.event.Level;
 
 /**
- * Logs one line per subject and ten seconds, and says in the next line how many it left out. A line
- * is the message and, in one line, what the cause's root says. Every occurrence, with its stack
- * trace, goes to debug.
+ * Logs at most one line per subject in ten seconds. The next line says how many were left out. A
+ * line is the message, followed by the first line of the root cause's message. Every occurrence is
+ * logged with its stack trace at debug level.
  *
- * <p>Thread-safe. Not for use by services. Keep one for each object that logs, not one for all: who
- * is left out is not told whose line stood for his.
+ * <p>Thread-safe. Not for use by services. Keep one for each object that logs, not one for all: one
+ * object's lines must not suppress another's.
  */
 public final class RateLimitedLog {
   private static final Duration INTERVAL = Duration.ofSeconds(10);
@@ -51,7 +51,7 @@ public final class RateLimitedLog {
   }
 
   /**
-   * Tells of something that needs somebody's attention, such as a defect.
+   * Logs an error that needs attention, such as a defect.
    *
    * @param subject what is limited, such as a procedure and a cause, or a job; a name, not an id
    */
@@ -69,7 +69,7 @@ public final class RateLimitedLog {
     logger.debug(message, cause);
   }
 
-  /** Returns how many lines a new line stands for; none if it is to be left out itself. */
+  /** Returns how many lines were left out since the last one; empty if this one is left out too. */
   private synchronized OptionalLong leftOutSinceLastLine(Subject subject) {
     long now = nanoClock.getAsLong();
     Silence silence = silences.get(subject);
@@ -95,7 +95,7 @@ public final class RateLimitedLog {
     return line.toString();
   }
 
-  /** A first line only: the database names keys in those that follow. */
+  /** Returns the first line only, because the database names keys in the lines that follow. */
   private static String said(Throwable failure) {
     Throwable root = failure;
     String sqlState = "";

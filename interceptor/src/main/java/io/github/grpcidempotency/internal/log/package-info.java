@@ -1,4 +1,4 @@
-/** How the library logs what repeats: so that the log of an outage can be read. */
+/** Logging of messages that repeat, so that the log of an outage stays readable. */
 @NullMarked
 package io.github.grpcidempotency.internal.log;
 

@@ -1,4 +1,4 @@
-/** What a gRPC method's descriptor says of its messages. */
+/** What a gRPC method's descriptor says about its messages. */
 @NullMarked
 package io.github.grpcidempotency.internal.method;
 

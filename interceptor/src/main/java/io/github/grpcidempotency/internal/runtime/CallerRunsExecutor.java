@@ -6,8 +6,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.LoggerFactory;
 
 /**
- * A service's executor, which may be full, shut down, or out of threads: what it does not take runs
- * on the caller's thread. A waiting call that nobody runs would never be answered.
+ * Wraps a service's executor, which may be full, shut down, or out of threads. A task that it does
+ * not take runs on the caller's thread, because a waiting call that nobody runs would never be
+ * answered.
  */
 final class CallerRunsExecutor implements Executor {
   private final RateLimitedLog log =
@@ -37,7 +38,7 @@ final class CallerRunsExecutor implements Executor {
       log.warn(
           thrown.getClass().getName(),
           thrown,
-          "the executor took no waiting call; it goes on where its wait ended");
+          "the executor did not take a waiting call; it continues on the current thread");
       once.run();
     }
   }

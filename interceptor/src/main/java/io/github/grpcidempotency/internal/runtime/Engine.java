@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What all calls of one interceptor share: it claims, keeps leases, settles and lets duplicates
- * wait, for calls that come by gRPC or otherwise. Not for use by services. Thread-safe.
+ * wait, for gRPC calls and for other work. Not for use by services. Thread-safe.
  */
 public final class Engine implements AutoCloseable {
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Engine.class));
@@ -47,7 +47,7 @@ public final class Engine implements AutoCloseable {
    * Makes an engine.
    *
    * @param keyName what clients call the key
-   * @param executor where calls go on that had to wait
+   * @param executor resumes calls that had to wait
    */
   public Engine(
       IdempotencyStore store, IdempotencyListener listener, String keyName, Executor executor) {
@@ -63,9 +63,10 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Claims, and returns what came of it; never throws for a store that fails. A key that this very
-   * process holds is answered without asking the store: its owner may have been cut off from it.
-   * What an older server has begun and left is claimed once more, by the fingerprint it knows.
+   * Claims a key, and returns the result; never throws if the store fails. If this process itself
+   * holds the key, the store is not asked: the owner may have been cut off from it. A reservation
+   * that an older server has made and abandoned is claimed once more, with the fingerprint that the
+   * older server made.
    */
   public ClaimResult claim(KeyedRequest request) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(request.key());
@@ -84,8 +85,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Returns what is recorded, or runs, under a key; empty if nothing is known. Claims nothing, and
-   * never throws for a store that fails.
+   * Returns what is recorded or running under a key; empty if nothing is known. Claims nothing, and
+   * never throws if the store fails.
    */
   public Optional<ClaimResult> find(IdempotencyKey key, Procedure procedure) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(key);
@@ -112,18 +113,18 @@ public final class Engine implements AutoCloseable {
     if (store instanceof TransactionalStore transactional) {
       return transactional;
     }
-    throw new IllegalStateException("the store has no transactions"); // as the set-up's check says
+    throw new IllegalStateException("the store has no transactions"); // checked at set-up
   }
 
   /**
-   * Returns until when a record answers retries that is about to be replayed: its retention may
-   * begin anew. That this fails costs the record some of its time, and never the answer.
+   * Returns when a record that is about to be replayed expires. Its retention may begin anew. If
+   * that fails, the record expires earlier, but the answer is still sent.
    */
   public Instant retain(KeyedRequest request, ClaimResult.Recorded recorded) {
     return retain(request.procedure(), request.claim(), recorded);
   }
 
-  /** Returns until when a record answers retries that was found, and is about to be told. */
+  /** Returns when a record that was found, and is about to be reported, expires. */
   public Instant retain(Procedure procedure, ClaimRequest request, ClaimResult.Recorded recorded) {
     if (!procedure.retainedFromLastReplay()) {
       return recorded.expires();
@@ -139,7 +140,7 @@ public final class Engine implements AutoCloseable {
     }
   }
 
-  /** Tells that a call that carries a key is not protected, by an event and a warning. */
+  /** Reports with an event and a warning that a call with a key is not protected. */
   public void unprotected(Procedure procedure, UnprotectedCause cause, @Nullable Throwable why) {
     unprotected.notify(procedure, cause, why);
   }
@@ -153,21 +154,22 @@ public final class Engine implements AutoCloseable {
     return transactional().begin(caller);
   }
 
-  /** Returns where calls are resumed that had to wait. */
+  /** Returns the executor that resumes calls that had to wait. */
   public Executor executor() {
     return executor;
   }
 
-  /** Returns where duplicates wait. */
+  /** Returns the waiter, which lets duplicates wait. */
   public InFlightWaiter waiter() {
     return waiter;
   }
 
   /**
-   * Opens the operations of procedures, for those who find them by their ids. Close it before this.
+   * Opens the operations of procedures, to be found by their ids. Close the result before this
+   * engine.
    *
-   * @param view makes of an operation what those see who have waited for it
-   * @throws SetupException if the store does not find operations by id
+   * @param view converts an operation to what the calls get that have waited for it
+   * @throws SetupException if the store cannot find operations by id
    * @throws StoreException if the store cannot be reached
    */
   public <V> Operations<V> operations(
@@ -186,31 +188,31 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Keeps a won claim's lease from ending until it is settled, or its call can never be closed.
+   * Renews a won claim's lease until the claim is settled, or its call can never be closed.
    *
-   * @param call whoever can close the call; held weakly
+   * @param call the object through which the call is closed; held weakly
    */
   public void track(Claim claim, Object call) {
     leases.track(claim, call);
     notify(events -> events.claimed(claim.request().procedure().name(), claim.operationId()));
   }
 
-  /** Returns where to log what may repeat with every call. */
+  /** Returns the log for messages that may repeat with every call. */
   public RateLimitedLog log() {
     return log;
   }
 
-  /** Returns who settles claims. */
+  /** Returns the settler, which settles claims. */
   public Settler settler() {
     return settler;
   }
 
-  /** Tells the service's listener of an event. */
+  /** Notifies the service's listener of an event. */
   public void notify(Consumer<IdempotencyListener> event) {
     listener.notify(event);
   }
 
-  /** Stops everything that goes on beside the calls. */
+  /** Stops all background work. */
   @Override
   public void close() {
     waiter.close();

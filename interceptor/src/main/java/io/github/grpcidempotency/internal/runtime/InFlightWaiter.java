@@ -24,16 +24,18 @@ import org.slf4j.LoggerFactory;
  * Lets duplicates wait for a running call without a thread or a connection:
  *
  * <ol>
- *   <li>Waiters of one key form a queue. Its end is told by the lease keeper if this process runs
- *       the call, by the store's {@link CompletionWatch} otherwise.
- *   <li>Once told, a single probe claims the key for the whole queue, on behalf of its head; or
- *       only finds out what is recorded, if the head does not want to run anything.
- *   <li>An answer stands there: every waiter gets it. The claim won: the head runs the handler, and
- *       the others go on waiting, for it now. Somebody else was faster: all go on waiting.
- *   <li>A waiter whose limit is over, or that still waits when this is closed, gets what it met.
+ *   <li>Waiters of one key form a queue. The lease keeper reports the end of the running call if
+ *       this process runs it; otherwise the store's {@link CompletionWatch} does.
+ *   <li>When the end is reported, a single probe claims the key for the whole queue, on behalf of
+ *       its head. If the head does not want to run anything, the probe only reads what is recorded.
+ *   <li>If an answer is recorded, every waiter gets it. If the claim is won, the head runs the
+ *       handler, and the others now wait for the head. If somebody else was faster, all go on
+ *       waiting.
+ *   <li>A waiter whose limit is over, or that still waits when this is closed, gets the running
+ *       call that it has met.
  * </ol>
  *
- * <p>Whatever the store or a waiter throws, an {@link Error} even, the queue is looked after again.
+ * <p>Whatever the store or a waiter throws, even an {@link Error}, the queue is probed again.
  *
  * <p>Thread-safe. Waiters are resumed on one of a few threads and must not block them.
  */
@@ -72,7 +74,10 @@ public final class InFlightWaiter implements AutoCloseable {
       this.resume = resume;
     }
 
-    /** Gives up waiting: the call was cancelled. It is not resumed, unless it already is. */
+    /**
+     * Gives up waiting, because the call was cancelled. The call is not resumed, unless it already
+     * is.
+     */
     public void cancel() {
       boolean unused = leave(this);
     }
@@ -81,7 +86,7 @@ public final class InFlightWaiter implements AutoCloseable {
   /**
    * Makes a waiter.
    *
-   * @param claim claims a key, and never throws for a store out of reach
+   * @param claim claims a key, and never throws if the store fails
    * @param leases knows what this process runs
    * @param store knows what others run
    */
@@ -111,12 +116,12 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   /**
-   * Waits for the end of what runs under the request's key, to claim it then.
+   * Waits for the end of the call that runs under the request's key, and then claims the key.
    *
    * @param met what runs there; the waiter is resumed with it when the limit is over, or when there
    *     is no waiting any more because this is closed
    * @param limit how long to wait
-   * @param resume gets what a new claim came to, once, unless the waiter is cancelled first
+   * @param resume gets the result of a new claim, once, unless the waiter is cancelled first
    */
   public Waiter await(
       KeyedRequest request,
@@ -134,14 +139,14 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   /**
-   * Waits for the end of what runs under a key, to learn what has come of it.
+   * Waits for the end of the call that runs under a key, and then reads its outcome.
    *
    * @param met what runs there; the waiter is resumed with it when the limit is over, or when there
    *     is no waiting any more because this is closed
    * @param limit how long to wait
-   * @param find finds out what has come of it; empty if nothing is left
-   * @param resume gets what was found out, be it that nobody runs it any more, once, unless the
-   *     waiter is cancelled first
+   * @param find reads the outcome; empty if nothing is left
+   * @param resume gets what was found, once, unless the waiter is cancelled first; it may be an
+   *     abandoned reservation
    */
   public Waiter await(
       IdempotencyKey key,
@@ -170,7 +175,7 @@ public final class InFlightWaiter implements AutoCloseable {
     return waiter;
   }
 
-  /** Ends all waiting. A claim that is under way for a waiter is given back once it has won. */
+  /** Ends all waiting. A claim that is under way for a waiter is released once it is won. */
   @Override
   public void close() {
     queues.close().forEach(this::resumeWithWhatItMet);
@@ -179,7 +184,7 @@ public final class InFlightWaiter implements AutoCloseable {
     watch.close();
   }
 
-  /** Looks out for what others run, as long as somebody waits for it. */
+  /** Watches a key that another process holds, as long as somebody waits for it. */
   private void watchUnlessOwn(IdempotencyKey key) {
     queues.ifAwaited(
         key,
@@ -217,7 +222,7 @@ public final class InFlightWaiter implements AutoCloseable {
         hand(head.get().ask.get(), head.get());
       } catch (Throwable unexpected) {
         wakeLater(key);
-        log.error("probe", unexpected, "could not look after waiting calls; trying again");
+        log.error("probe", unexpected, "could not probe for waiting calls; trying again");
       }
     }
   }
@@ -242,7 +247,7 @@ public final class InFlightWaiter implements AutoCloseable {
                 return () -> resumeAll(key, recorded);
               }
 
-              /** Nobody waits for an outcome that nobody will ever tell. */
+              /** Nobody waits for an outcome that will stay unknown. */
               @Override
               public Runnable inFlight(ClaimResult.InFlight inFlight) {
                 if (inFlight.outcomeUnknown()) {
@@ -268,7 +273,9 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
-  /** Who only asks is told that nobody runs it any more, and the next may claim the key. */
+  /**
+   * A head that only asks learns that nobody runs the call any more; the next may claim the key.
+   */
   private void resumeAlone(Waiter head, Optional<ClaimResult> found) {
     if (leave(head)) {
       boolean unused = resume(head, found);
@@ -283,12 +290,12 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
-  /** The claim was won for a head that was cancelled meanwhile, or cannot go on. */
+  /** Releases a claim that was won for a head that was cancelled meanwhile, or cannot go on. */
   private void giveBack(Claim claim) {
     try {
       Claim.Settled unused = claim.release();
     } catch (Throwable unreleased) {
-      log.warn("release", unreleased, "could not release a key whose call waits no more");
+      log.warn("release", unreleased, "could not release a key whose call no longer waits");
     }
     wake(claim.request().key());
   }
@@ -304,7 +311,7 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
-  /** Returns whether the waiter was still waiting; whoever is told so resumes it. */
+  /** Returns whether the waiter was still waiting; if so, the caller of this method resumes it. */
   private boolean leave(Waiter waiter) {
     boolean waited = queues.remove(waiter.key, waiter);
     if (waited) {
@@ -322,7 +329,9 @@ public final class InFlightWaiter implements AutoCloseable {
     waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
   }
 
-  /** Returns whether the waiter took it: what one throws is no other's business. */
+  /**
+   * Returns whether the waiter took the result. An exception of one waiter does not affect others.
+   */
   private boolean resume(Waiter waiter, Optional<ClaimResult> result) {
     try {
       waiter.resume.accept(result);

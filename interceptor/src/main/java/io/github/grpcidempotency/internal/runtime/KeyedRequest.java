@@ -11,12 +11,12 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A call, or a piece of work, that carries a key: what a store is asked, and what no store need
- * know. Immutable.
+ * A call, or a piece of work, that carries a key: the request to the store, and what the store need
+ * not know. Immutable.
  *
  * @param key the operation, within its caller's scope
- * @param procedure what is called
- * @param fingerprint what is asked, under the newest rules
+ * @param procedure the procedure that is called
+ * @param fingerprint the request's fingerprint under the newest rules
  * @param message the request itself, to compare it with records under older rules
  * @param retention the procedure's setting when the call came
  */
@@ -37,7 +37,7 @@ public record KeyedRequest(
         procedure.retention());
   }
 
-  /** Returns what a store is asked. */
+  /** Returns the request to the store. */
   public ClaimRequest claim() {
     return claim(fingerprint);
   }
@@ -51,8 +51,8 @@ public record KeyedRequest(
   }
 
   /**
-   * Returns what a store is asked to take over the same request's abandoned reservation that an
-   * older version of the fingerprint's rules has made; empty if there is none.
+   * Returns the request to the store that takes over an abandoned reservation of the same request,
+   * made under an older version of the fingerprint's rules; empty if there is no such reservation.
    */
   Optional<ClaimRequest> takeOverOfOlderVersion(ClaimResult met) {
     return met instanceof ClaimResult.InFlight inFlight
@@ -66,7 +66,7 @@ public record KeyedRequest(
         : Optional.empty();
   }
 
-  /** Returns what keeps the recorded answer secret. */
+  /** Returns the seal that keeps the recorded answer secret. */
   public RecordSeal seal() {
     return new RecordSeal(key, procedure);
   }

@@ -24,13 +24,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records answers whose recording failed: their effect has happened, so they are tried again until
- * the store says that they are recorded, or that somebody else owns the key. Until then the claim
- * stays held, so that this process does not run its duplicates.
+ * Records answers whose recording failed. Their effect has happened, so recording is retried until
+ * the store says that the answer is recorded, or that somebody else owns the key. Until then the
+ * claim stays held, so that this process does not run its duplicates.
  *
- * <p>It gives up, and says so, within {@link Limits}: on a failure that passes once the time is
- * over, on one that stays after some attempts, and at once on more than fits. The reservation is
- * then marked as unknown, if the store can, and left until its lease ends.
+ * <p>It gives up, and reports it, within {@link Limits}: when the time is over if the failure is
+ * one that passes by itself, after some attempts if it is not, and at once if there are too many
+ * answers. The reservation is then marked as unknown, if the store can do that, and left until its
+ * lease ends.
  *
  * <p>Thread-safe. One daemon thread.
  */
@@ -53,12 +54,12 @@ final class LateRecorder implements AutoCloseable {
   private boolean closed;
 
   /**
-   * How much is tried.
+   * How long and how often recording is retried.
    *
    * @param answers how many answers may wait in this process
    * @param bytes how large they and their requests may be together
-   * @param time how long one is tried, or its retention if that is shorter
-   * @param attempts how often one is tried whose failure looks permanent
+   * @param time how long one answer is tried, or its retention if that is shorter
+   * @param attempts how often an answer is tried whose failure looks permanent
    */
   record Limits(int answers, long bytes, Duration time, int attempts) {
     static final Limits DEFAULT = new Limits(1_000, 64L << 20, Duration.ofHours(1), 12);
@@ -90,8 +91,8 @@ final class LateRecorder implements AutoCloseable {
   }
 
   /**
-   * Tries every answer once more, for a few seconds at most. What is not recorded then is run again
-   * by a retry once its lease has ended.
+   * Tries every answer once more, for a few seconds at most. If an answer is still not recorded
+   * then, a retry runs its handler again once the lease has ended.
    */
   @Override
   public void close() {
@@ -106,7 +107,7 @@ final class LateRecorder implements AutoCloseable {
     } catch (InterruptedException hurry) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException late) {
-      log.warn("close", late, "could not try all answers once more before the end");
+      log.warn("close", late, "could not try all answers once more before closing");
     }
     timer.shutdownNow();
     allWaiting().forEach(Answer::giveUp);
@@ -127,7 +128,7 @@ final class LateRecorder implements AutoCloseable {
     return fits;
   }
 
-  /** Returns whether it was waiting until now; only who is told so ends it. */
+  /** Returns whether the answer was still waiting; only a caller that gets {@code true} ends it. */
   private synchronized boolean forget(Answer answer) {
     boolean waited = waiting.remove(answer);
     waitingBytes -= waited ? answer.bytes : 0;
@@ -251,7 +252,9 @@ final class LateRecorder implements AutoCloseable {
       }
     }
 
-    /** The effect has happened: the key is left to its lease, and not released. */
+    /**
+     * The effect has happened, so the key is not released, but stays reserved until its lease ends.
+     */
     void abandon() {
       leases.drop(claim);
       log.error(

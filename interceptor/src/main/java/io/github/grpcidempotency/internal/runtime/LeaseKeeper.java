@@ -24,11 +24,11 @@ import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews the leases of this process's running calls, all in one statement, three times a lease. A
- * slow handler so keeps its key, and a crashed process frees its keys within a lease.
+ * Renews the leases of this process's running calls, all in one statement, three times per lease.
+ * Thus a slow handler keeps its key, and a crashed process frees its keys within a lease.
  *
- * <p>A call is held weakly: one whose handler has dropped it can never be closed, so once it is
- * collected its outcome is marked as unknown and its lease left to end.
+ * <p>Calls are held weakly. A call that its handler has dropped can never be closed, so once it is
+ * collected, its outcome is marked as unknown and its lease is left to end.
  *
  * <p>Thread-safe. One daemon thread, which runs until it is closed.
  */
@@ -38,7 +38,7 @@ final class LeaseKeeper implements AutoCloseable {
   private final SafeListener listener;
   private final ScheduledExecutorService timer;
 
-  /** More than one of a key where a call was stopped for longer than its lease. */
+  /** A key has more than one entry if a call was paused for longer than its lease. */
   private final Map<IdempotencyKey, List<Held>> held = new ConcurrentHashMap<>();
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
@@ -77,9 +77,9 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   /**
-   * Keeps a claim's lease from ending, for as long as its call can still be closed.
+   * Renews a claim's lease for as long as its call can still be closed.
    *
-   * @param call whoever can close the call
+   * @param call the object through which the call is closed
    */
   public void track(Claim claim, Object call) {
     Held entry = new Held(claim, new WeakReference<>(call));
@@ -107,7 +107,7 @@ final class LeaseKeeper implements AutoCloseable {
     }
   }
 
-  /** Sets who is told of keys that this process holds no more; it must not block. */
+  /** Sets the listener for keys that this process no longer holds; it must not block. */
   void onDrop(Consumer<IdempotencyKey> listener) {
     dropped = listener;
   }
@@ -140,8 +140,8 @@ final class LeaseKeeper implements AutoCloseable {
     for (Held entry : all().toList()) {
       if (entry.isForgotten()) {
         Claim claim = entry.claim();
-        warn(claim, "was dropped by its handler unanswered");
-        // A lease ends by itself, and each try may take long; a transaction holds a connection.
+        warn(claim, "was dropped by its handler without an answer");
+        // A lease ends by itself, and each try may take long. A transaction holds a connection.
         if (reachable || claim.transaction().isPresent()) {
           reachable = markUnknown(claim);
         }

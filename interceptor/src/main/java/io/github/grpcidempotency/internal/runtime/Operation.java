@@ -9,7 +9,7 @@ import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
 
 /**
- * An operation that this process runs: its request, its claim, and what is recorded of its answer.
+ * An operation that this process runs: its request, its claim, and what is recorded for its answer.
  * Thread-safe.
  */
 public final class Operation {
@@ -19,13 +19,13 @@ public final class Operation {
 
   private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}
 
-  /** Makes the operation that a request's claim has won. */
+  /** Makes the operation of a request whose claim was won. */
   public Operation(KeyedRequest request, Claim claim) {
     this.request = request;
     this.claim = claim;
   }
 
-  /** Returns what was asked. */
+  /** Returns the request. */
   public KeyedRequest request() {
     return request;
   }
@@ -35,18 +35,18 @@ public final class Operation {
     return claim;
   }
 
-  /** Returns what is called. */
+  /** Returns the procedure that is called. */
   public Procedure procedure() {
     return request.procedure();
   }
 
-  /** Returns what is recorded of a response, unsealed. */
+  /** Returns what is recorded for a response, unsealed. */
   RecordedOutcome answerOf(Message response) {
     return RecordedResponse.of(request, claim.operationId(), response);
   }
 
   /**
-   * Returns what a store keeps of a response, and the same again for the same response.
+   * Returns what a store keeps for a response. The same response gives the same result each time.
    *
    * @throws StoreException if it cannot be sealed
    */
@@ -72,7 +72,7 @@ public final class Operation {
     return claim.complete(kept);
   }
 
-  /** Sealing twice gives different bytes, and a store may compare what it gets twice. */
+  /** Seals an answer once: sealing again gives other bytes, and a store may compare the two. */
   private synchronized RecordedOutcome seal(RecordedOutcome answer) {
     if (lastSealed.filter(last -> last.answer().equals(answer)).isEmpty()) {
       lastSealed = Optional.of(new Sealed(answer, request.seal().seal(answer)));

@@ -23,15 +23,16 @@ import java.util.function.UnaryOperator;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads operations for those that have waited for them, however many, on a few threads: several of
- * one caller at once, and each once for all who ask before it is read. Thread-safe.
+ * Reads operations for calls that have waited for them, on a few threads however many calls there
+ * are. It reads several operations of one caller at once, and reads an operation once for all calls
+ * that ask for it before it is read. Thread-safe.
  *
- * @param <V> what they see of an operation
+ * @param <V> what the calls get for an operation
  */
 final class OperationReader<V> implements AutoCloseable {
   private static final int READERS = 4;
 
-  /** How many records, with their answers, are in memory for one reader. */
+  /** How many records, with their answers, one reader has in memory at once. */
   private static final int AT_ONCE = 20;
 
   private final RateLimitedLog log =
@@ -51,8 +52,8 @@ final class OperationReader<V> implements AutoCloseable {
   /**
    * Makes a reader.
    *
-   * @param executor where those who have asked go on
-   * @param view what they see of an operation; it is asked once for all of them
+   * @param executor resumes the calls that have asked
+   * @param view converts an operation to what the calls get; called once for all of them
    */
   OperationReader(OperationCatalog catalog, Executor executor, Function<StoredOperation, V> view) {
     this.catalog = catalog;
@@ -61,10 +62,10 @@ final class OperationReader<V> implements AutoCloseable {
   }
 
   /**
-   * Reads an operation as it is from now on.
+   * Reads an operation as it is now or later.
    *
-   * @param context lets a task run as a part of the call that asks
-   * @param found gets it, or that it is not there
+   * @param context makes a task run as part of the call that asks
+   * @param found gets the operation, or empty if there is none
    * @param failed gets what was thrown instead
    */
   void read(
@@ -131,7 +132,7 @@ final class OperationReader<V> implements AutoCloseable {
     return taken;
   }
 
-  /** What one of them throws is no other's business. */
+  /** An exception of one asker does not affect the others. */
   private void tell(List<Asker<V>> all, Consumer<Asker<V>> news) {
     for (Asker<V> asker : all) {
       try {
@@ -142,7 +143,7 @@ final class OperationReader<V> implements AutoCloseable {
     }
   }
 
-  /** Takes no more threads for what is asked from now on. */
+  /** Stops the threads. Later requests are read on the thread that asks. */
   @Override
   public void close() {
     threads.shutdown();

@@ -27,7 +27,7 @@ import java.util.function.UnaryOperator;
 /**
  * The operations that callers find by id, and wait for. Thread-safe.
  *
- * @param <V> what those see of an operation who have waited for it
+ * @param <V> what calls get for an operation that they have waited for
  */
 public final class Operations<V> implements AutoCloseable {
   private final Map<String, Procedure> procedures;
@@ -61,7 +61,7 @@ public final class Operations<V> implements AutoCloseable {
         new OperationReader<>(catalog, executor, view));
   }
 
-  /** Returns what finds operations now. */
+  /** Returns the catalog, which finds operations without waiting. */
   public OperationCatalog catalog() {
     return catalog;
   }
@@ -77,10 +77,10 @@ public final class Operations<V> implements AutoCloseable {
   }
 
   /**
-   * Reads an operation that was waited for, together with all who ask for it.
+   * Reads an operation that was waited for, once for all calls that ask for it.
    *
-   * @param context lets a task run as a part of the call that asks
-   * @param found gets what there is to see of it, or that it is gone
+   * @param context makes a task run as part of the call that asks
+   * @param found gets the operation, or empty if it is gone
    * @param failed gets what was thrown instead
    */
   public void read(
@@ -95,10 +95,10 @@ public final class Operations<V> implements AutoCloseable {
   /**
    * Waits for the end of the work behind an operation's answer.
    *
-   * @param resource what the work is behind, as the operation's user sees it
+   * @param resource the resource that the work is for, as the operation's user sees it
    * @param ended called, on a thread that it must not block, once the work has ended
    * @param over called instead when the limit is over
-   * @return gives up waiting
+   * @return a task that gives up waiting
    */
   public Runnable await(
       Procedure procedure,

@@ -9,15 +9,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.UUID;
 
 /**
- * The key of a call that a handler makes: a SHA-256 of whose operation it is, of its key and its
- * procedure, and of a name. It is spelled as a UUID of version 4, for AIP-155 asks for one.
+ * The key of a call that a handler makes: a SHA-256 over the operation's caller, key and procedure,
+ * and a name. It has the form of a UUID of version 4, because AIP-155 asks for one.
  */
 public final class OutboundKey {
   private static final String DOMAIN = "grpc-idempotency outbound key 1";
 
   private OutboundKey() {}
 
-  /** Returns the key of an operation's call of that name: the same whichever run makes it. */
+  /** Returns the key of an operation's call of that name. Every run gets the same one. */
   public static UUID of(IdempotencyKey key, Procedure procedure, String name) {
     UUID user = key.caller().userId();
     Hasher hasher = Hashing.sha256().newHasher();
@@ -29,7 +29,7 @@ public final class OutboundKey {
     return HashedUuid.of(hasher.hash().asBytes(), 4);
   }
 
-  /** With its length in front, so that no two lists of texts are one sequence of bytes. */
+  /** Puts the length in front, so that two different lists of texts never give the same bytes. */
   private static void put(Hasher hasher, String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     hasher.putInt(bytes.length).putBytes(bytes);

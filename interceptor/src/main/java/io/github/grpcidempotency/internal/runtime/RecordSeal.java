@@ -12,12 +12,12 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
 
-/** What keeps one operation's recorded answer secret, if its procedure says so. */
+/** Keeps one operation's recorded answer secret, if its procedure says so. */
 public record RecordSeal(IdempotencyKey key, Procedure procedure) {
   /**
-   * Returns what a store keeps for an answer.
+   * Returns the form of an answer that a store keeps.
    *
-   * @throws StoreException if it cannot be sealed, and so not be recorded for the time being
+   * @throws StoreException if it cannot be sealed, and so cannot be recorded for the time being
    */
   public RecordedOutcome seal(RecordedOutcome answer) {
     Optional<ResponseProtection> protection = procedure.responseProtection();
@@ -27,7 +27,7 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
     try {
       return answer.accept(new Sealer(protection.get()));
     } catch (RuntimeException failure) {
-      // What seals may be out of reach for a while, just as a store may.
+      // What seals may be unavailable for a while, just as a store may.
       throw new StoreException(
           "the answer could not be sealed",
           failure,

@@ -9,7 +9,7 @@ import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What is recorded of a response. */
+/** What is recorded for a response. */
 public final class RecordedResponse {
   private static final Logger logger = LoggerFactory.getLogger(RecordedResponse.class);
 

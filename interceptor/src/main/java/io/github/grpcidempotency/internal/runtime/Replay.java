@@ -14,14 +14,13 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a record answers whoever asks for it now. */
+/** The answer that a record gives to the current call. */
 public sealed interface Replay {
 
   /**
-   * Acts on each kind of replay, so that a new kind does not compile until somebody has said what
-   * becomes of it.
+   * Acts on each kind of replay. A new kind does not compile until every actor handles it.
    *
-   * @param <X> what that may throw
+   * @param <X> what the actor may throw
    */
   interface Actor<X extends Exception> {
     void response(Response response) throws X;
@@ -31,7 +30,7 @@ public sealed interface Replay {
     void refused(Refusal refusal) throws X;
   }
 
-  /** Has somebody act on this replay. */
+  /** Lets an actor act on this replay. */
   <X extends Exception> void accept(Actor<X> actor) throws X;
 
   /**
@@ -40,7 +39,7 @@ public sealed interface Replay {
    * @param bytes the message
    * @param status how far the work behind it has come
    * @param omitted the fields that the record lacks
-   * @param reconstructed whether it was made again from its resource
+   * @param reconstructed whether it was rebuilt from its resource
    */
   record Response(
       ByteString bytes, IdempotencyStatus status, Set<String> omitted, boolean reconstructed)
@@ -54,7 +53,7 @@ public sealed interface Replay {
   /**
    * A terminal error.
    *
-   * @param bytes the error, in the form of whoever recorded it
+   * @param bytes the error, in the form in which it was recorded
    */
   record Failure(ByteString bytes) implements Replay {
     @Override
@@ -64,7 +63,7 @@ public sealed interface Replay {
   }
 
   /**
-   * None.
+   * No answer.
    *
    * @param refusal why
    */
@@ -76,8 +75,8 @@ public sealed interface Replay {
   }
 
   /**
-   * Returns what a record answers: asks the procedure's guard, and then opens the answer, or makes
-   * it again from its resource. Never throws.
+   * Returns a record's answer: asks the procedure's guard, and then opens the answer, or rebuilds
+   * it from its resource. Never throws.
    */
   static Replay of(Procedure procedure, IdempotencyKey key, ClaimResult.Recorded recorded) {
     Optional<Refusal> denied = ReplayRight.refusal(procedure, key.caller(), recorded);
@@ -131,7 +130,9 @@ public sealed interface Replay {
           procedure
               .responseRebuilder()
               .orElseThrow(
-                  () -> new IllegalStateException("only a reference is recorded: no rebuilder"));
+                  () ->
+                      new IllegalStateException(
+                          "only a reference is recorded, and there is no rebuilder"));
       return reference
           .resourceId()
           .flatMap(resource -> rebuilder.rebuild(key.caller(), resource))

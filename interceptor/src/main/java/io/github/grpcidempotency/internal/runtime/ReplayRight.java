@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Whether a recorded answer may be given to whoever asks for it now. */
+/** Decides whether the current caller may have a recorded answer. */
 final class ReplayRight {
   private static final Logger logger = LoggerFactory.getLogger(ReplayGuard.class);
   private static final RateLimitedLog log = RateLimitedLog.of(logger);
@@ -19,8 +19,8 @@ final class ReplayRight {
   private ReplayRight() {}
 
   /**
-   * Asks the procedure's guard. A guard that throws has not allowed it; one that could not find out
-   * for the time being may be asked again.
+   * Asks the procedure's guard. If the guard throws, the replay is denied. If it cannot find out
+   * for the time being, the client may retry.
    *
    * @return why the answer may not be given; empty if it may
    */

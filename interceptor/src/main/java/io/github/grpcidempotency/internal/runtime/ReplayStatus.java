@@ -16,7 +16,9 @@ public final class ReplayStatus {
 
   private ReplayStatus() {}
 
-  /** Returns what the first answer says: the work behind it, if there is any, has only begun. */
+  /**
+   * Returns the status for the first answer: the work behind it, if there is any, has only begun.
+   */
   public static IdempotencyStatus first(Procedure procedure) {
     return procedure.statusResolver().isPresent()
         ? IdempotencyStatus.PROCESSING
@@ -46,7 +48,7 @@ public final class ReplayStatus {
         .orElse(IdempotencyStatus.PROCESSING);
   }
 
-  /** Returns what the procedure's resolver says of a resource. Never throws. */
+  /** Returns the status of a resource from the procedure's resolver. Never throws. */
   static IdempotencyStatus ofResource(Procedure procedure, UUID resource) {
     return procedure
         .statusResolver()
@@ -60,7 +62,7 @@ public final class ReplayStatus {
       return resolver.resolve(resource);
     } catch (RuntimeException failed) {
       logger.warn(
-          "the status of {} could not be resolved; it is given as processing",
+          "the status of {} could not be resolved; it is reported as processing",
           procedure.name(),
           failed);
       return IdempotencyStatus.PROCESSING;

@@ -5,7 +5,7 @@ import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
-/** Tells a user's listener of events, and lets nothing that it throws reach a call. */
+/** Notifies a user's listener of events, and lets nothing that it throws reach a call. */
 final class SafeListener {
   private final RateLimitedLog log =
       RateLimitedLog.of(LoggerFactory.getLogger(IdempotencyListener.class));
@@ -16,7 +16,9 @@ final class SafeListener {
     this.listener = listener;
   }
 
-  /** Tells of one event. Never throws, not even an {@link Error} of the listener. */
+  /**
+   * Notifies the listener of one event. Never throws, not even an {@link Error} of the listener.
+   */
   public void notify(Consumer<IdempotencyListener> event) {
     try {
       event.accept(listener);

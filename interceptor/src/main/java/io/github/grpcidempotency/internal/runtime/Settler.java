@@ -20,11 +20,11 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Settles claims whose handler has ended, and lets their leases go. Thread-safe; blocks. */
+/** Settles claims whose handler has ended, and stops renewing their leases. Thread-safe; blocks. */
 public final class Settler {
   private static final Logger logger = LoggerFactory.getLogger(Settler.class);
 
-  /** Codes by which a handler says that a check has failed, before it wrote anything anywhere. */
+  /** Codes with which a handler reports a failed check, before it has written anything anywhere. */
   private static final Set<Code> CHECKS =
       Set.of(
           Code.INVALID_ARGUMENT,
@@ -57,9 +57,8 @@ public final class Settler {
   /**
    * Records a response.
    *
-   * @return {@code DONE} if it is recorded and may be sent; {@code LOST} if it is another owner's
-   *     answer that counts, or this one is recorded later; {@code ROLLED_BACK} if nothing of the
-   *     call remains
+   * @return {@code DONE} if it is recorded and may be sent; {@code LOST} if another owner's answer
+   *     counts, or this one is recorded later; {@code ROLLED_BACK} if nothing of the call remains
    * @throws StoreException if nothing of the call remains, because the store could not do its part
    * @throws TransactionMisuseException if the handler has misused the claim's transaction
    */
@@ -79,8 +78,8 @@ public final class Settler {
   }
 
   /**
-   * Settles a failure as the procedure says. Never throws for a store that fails: the key is then
-   * free once the lease ends.
+   * Settles a failure as the procedure says. Never throws if the store fails: the key is then free
+   * once the lease ends.
    *
    * @param record makes the record of a terminal failure
    * @return whether the failure counts; if not, another owner has the key, and its outcome does
@@ -114,14 +113,18 @@ public final class Settler {
     }
   }
 
-  /** A handler that writes past its transaction loses what the procedure promises. */
+  /**
+   * Reports a handler that writes past its transaction, and so loses what the procedure promises.
+   */
   private void checkTransactionTaken(Operation operation) {
     if (operation.claim().transaction().filter(open -> !open.isTaken()).isPresent()) {
       unprotected.notify(operation.procedure(), UnprotectedCause.TRANSACTION_NOT_TAKEN, null);
     }
   }
 
-  /** The effect of a reservation has happened, so its record must follow; a commit decides both. */
+  /**
+   * With a reservation, the effect has happened, so its record must follow. A commit decides both.
+   */
   private Settled onFailure(Operation operation, RecordedOutcome answer, StoreException failure) {
     Claim claim = operation.claim();
     if (claim.transaction().isEmpty()) {
@@ -139,7 +142,7 @@ public final class Settler {
                 procedure,
                 claim.operationId(),
                 mayBeDone
-                    ? "may have been committed or not; a retry will tell"
+                    ? "may or may not have been committed; a retry will find out"
                     : "could not be committed, and was rolled back"));
     if (!mayBeDone) {
       throw failure;
@@ -165,7 +168,7 @@ public final class Settler {
     return settled;
   }
 
-  /** A defect of the store is an outage to us: nothing is known of the deed. */
+  /** Treats a defect of the store as an outage: it is not known whether the write was done. */
   private static Settled write(Supplier<Settled> write) {
     try {
       return write.get();

@@ -36,7 +36,7 @@ public final class Setup {
         if (problems.isEmpty()) {
           throw unreachable;
         }
-        problems.add("the store is not checked, for it cannot be reached: " + unreachable);
+        problems.add("the store is not checked, because it cannot be reached: " + unreachable);
       }
     }
     if (!problems.isEmpty()) {

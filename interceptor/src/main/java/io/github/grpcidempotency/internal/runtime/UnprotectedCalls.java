@@ -5,7 +5,7 @@ import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Procedure;
 import org.jspecify.annotations.Nullable;
 
-/** Lets no call that carries a key run unprotected unheard. Thread-safe. */
+/** Reports every call that carries a key and runs unprotected. Thread-safe. */
 final class UnprotectedCalls {
   private final RateLimitedLog log;
   private final SafeListener listener;
@@ -15,7 +15,9 @@ final class UnprotectedCalls {
     this.listener = listener;
   }
 
-  /** Tells of one call: the listener of each, the log of one for each procedure and cause. */
+  /**
+   * Reports one call: to the listener always, to the log at a limited rate per procedure and cause.
+   */
   void notify(Procedure procedure, UnprotectedCause cause, @Nullable Throwable why) {
     log.warn(
         procedure.name() + " " + cause,

@@ -10,10 +10,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Who waits for which key, in the order of their coming, and which queues somebody looks after.
- * Whoever takes a waiter out of its queue resumes it, and nobody else does.
+ * Who waits for which key, in order of arrival, and which queues are being probed. The thread that
+ * takes a waiter out of its queue resumes it, and no other thread does.
  *
- * <p>Thread-safe. What it is given to call is called under its lock and must not block.
+ * <p>Thread-safe. Callbacks run under its lock and must not block.
  */
 final class WaitQueues<K, W> {
   private final Consumer<K> abandoned;
@@ -29,7 +29,7 @@ final class WaitQueues<K, W> {
   /**
    * Makes queues.
    *
-   * @param abandoned is told of a key that nobody waits for any more
+   * @param abandoned gets each key that nobody waits for any more
    */
   WaitQueues(Consumer<K> abandoned) {
     this.abandoned = abandoned;
@@ -38,9 +38,8 @@ final class WaitQueues<K, W> {
   /**
    * Adds a waiter to the end of its queue, unless the queues are closed.
    *
-   * @param added does what belongs to it before anybody can take the waiter out; if it throws, the
-   *     waiter is not added
-   * @return whether it waits now
+   * @param added runs before anybody can take the waiter out; if it throws, the waiter is not added
+   * @return whether the waiter was added
    */
   synchronized boolean add(K key, W waiter, Runnable added) {
     if (closed) {
@@ -78,7 +77,7 @@ final class WaitQueues<K, W> {
     return List.copyOf(queue.waiters);
   }
 
-  /** Takes all waiters out, and lets nobody wait from now on. */
+  /** Takes all waiters out, and accepts no others from now on. */
   synchronized List<W> close() {
     closed = true;
     List<W> all = new ArrayList<>();
@@ -86,7 +85,7 @@ final class WaitQueues<K, W> {
     return all;
   }
 
-  /** Does something if anybody waits for a key, before the last one can be taken out. */
+  /** Runs an action if anybody waits for a key, before the last waiter can be taken out. */
   synchronized void ifAwaited(K key, Runnable action) {
     if (queues.containsKey(key)) {
       action.run();
@@ -99,10 +98,10 @@ final class WaitQueues<K, W> {
   }
 
   /**
-   * Has a queue looked after.
+   * Asks for a queue to be probed.
    *
-   * @return whether the caller is to begin, until {@link #nextHead} tells it to end; otherwise
-   *     somebody is at it and looks once more, or nobody waits
+   * @return whether the caller is to probe it, until {@link #nextHead} returns empty; otherwise
+   *     another thread is probing and will do so once more, or nobody waits
    */
   synchronized boolean wake(K key) {
     Queue<W> queue = queues.get(key);
@@ -115,7 +114,7 @@ final class WaitQueues<K, W> {
     return begin;
   }
 
-  /** Returns the head of a queue that was woken since it was last looked after. */
+  /** Returns the head of a queue if the queue was woken since the last probe. */
   synchronized Optional<W> nextHead(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {
@@ -126,7 +125,10 @@ final class WaitQueues<K, W> {
     return queue.probeing ? queue.waiters.stream().findFirst() : Optional.empty();
   }
 
-  /** Ends what {@link #wake} told the caller to begin: it could not. */
+  /**
+   * Ends the probing that {@link #wake} asked the caller for, because the caller could not begin
+   * it.
+   */
   synchronized void giveUp(K key) {
     Queue<W> queue = queues.get(key);
     if (queue != null) {

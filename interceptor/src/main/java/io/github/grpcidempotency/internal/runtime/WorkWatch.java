@@ -27,8 +27,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Lets calls wait for the end of the asynchronous work behind resources, without a thread or a
- * connection: as long as anybody waits, one look every quarter of a second asks for all resources
- * of a procedure at once. Thread-safe.
+ * connection: as long as anybody waits, it asks for all resources of a procedure at once, every
+ * quarter of a second. Thread-safe.
  */
 final class WorkWatch implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMillis(250);
@@ -64,11 +64,11 @@ final class WorkWatch implements AutoCloseable {
   /**
    * Waits for the end of work.
    *
-   * @param resource what the work is behind; empty if nobody knows, so that nothing but the limit
-   *     ends the wait
+   * @param resource the resource that the work is for; empty if it is not known, so that only the
+   *     limit ends the wait
    * @param ended called once the work has ended
    * @param over called instead when the limit is over, or this is closed
-   * @return gives up waiting: nothing is called, unless it already is
+   * @return a task that gives up waiting: nothing is called, unless it already is
    */
   Runnable await(
       String procedure,
@@ -105,7 +105,7 @@ final class WorkWatch implements AutoCloseable {
     ScheduledFuture<?> unused =
         looks.schedule(
             () -> {
-              RepeatedTask.of("look after waiting calls", log, this::look).run();
+              RepeatedTask.of("look for asynchronous work that has ended", log, this::look).run();
               if (!queues.keys().isEmpty()) {
                 lookLater();
                 return;

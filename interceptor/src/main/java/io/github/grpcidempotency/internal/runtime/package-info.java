@@ -1,6 +1,6 @@
 /**
- * What goes on beside the calls: leases are renewed, answers that could not be recorded at once are
- * recorded later, and listeners hear of it. No gRPC, no SQL.
+ * What happens beside the calls: leases are renewed, answers that could not be recorded at once are
+ * recorded later, and listeners are notified. No gRPC, no SQL.
  */
 @NullMarked
 package io.github.grpcidempotency.internal.runtime;

@@ -67,7 +67,7 @@ class SetupTest {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(() -> check(BAD, unreachable))
         .withMessageContaining("jobs/bad: its retention")
-        .withMessageContaining("the store is not checked, for it cannot be reached");
+        .withMessageContaining("the store is not checked, because it cannot be reached");
   }
 
   @Test
