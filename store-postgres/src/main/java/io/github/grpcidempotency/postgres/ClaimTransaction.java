@@ -10,8 +10,8 @@ import org.jdbi.v3.core.Handle;
  * the record of the answer if the handler succeeds, and rolls it back if the handler fails. The
  * handler must neither commit nor close it, nor use it after it has answered.
  *
- * <p>Found through the gRPC {@code Context}: on the handler's own thread, or wherever that context
- * is current. Like any transaction, use it from one thread at a time.
+ * <p>It is found through the gRPC {@code Context}: on the handler's own thread, or wherever that
+ * context is current. Like any transaction, use it from one thread at a time.
  */
 public final class ClaimTransaction {
   private ClaimTransaction() {}
@@ -44,7 +44,7 @@ public final class ClaimTransaction {
   private static IllegalStateException noTransaction() {
     return new IllegalStateException(
         CurrentOperation.hasTransaction()
-            ? "the transaction of the current call is another store's: ClaimTransaction needs a"
+            ? "the transaction of the current call belongs to another store: ClaimTransaction needs a"
                 + " PostgresIdempotencyStore"
             : "no transaction here: the procedure is not declared transactional, or the call's gRPC"
                 + " Context is not current on this thread");

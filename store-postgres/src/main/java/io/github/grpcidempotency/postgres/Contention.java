@@ -11,9 +11,9 @@ import java.util.function.Supplier;
 import org.jdbi.v3.core.JdbiException;
 
 /**
- * Tries again what the database gave up for another transaction's sake (SQLSTATE class 40), which
- * left nothing behind. Under stricter isolation than {@code READ COMMITTED} that is how every race
- * ends that is otherwise decided by waiting.
+ * Retries transactions that the database has rolled back because of another transaction (SQLSTATE
+ * class 40). Nothing of such a transaction remains. Under stricter isolation than {@code READ
+ * COMMITTED}, every race ends like that which is otherwise decided by waiting.
  */
 final class Contention {
   private static final int MAX_TRIES = 20;
@@ -22,7 +22,7 @@ final class Contention {
   private Contention() {}
 
   /**
-   * Does a thing that is one transaction, or none.
+   * Does something that is one transaction, or none.
    *
    * @throws JdbiException if it fails otherwise, or too often
    */

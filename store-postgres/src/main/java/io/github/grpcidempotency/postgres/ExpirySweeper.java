@@ -38,7 +38,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private final int batchSize;
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-sweeper");
 
-  /** What one batch came to, and whether the one before it was committed. */
+  /** The result of one batch, and whether the batch before it was committed. */
   private record Batch(int swept, @Nullable String transaction, boolean beforeKept) {
     static final Batch NONE = new Batch(0, null, true);
 
@@ -70,7 +70,9 @@ public final class ExpirySweeper implements AutoCloseable {
     try {
       checkPool();
     } catch (JdbiException unreachable) {
-      logger.warn("the sweeper's pool is checked with the first sweep: {}", unreachable.toString());
+      logger.warn(
+          "the sweeper's pool could not be checked, and is checked with the first sweep: {}",
+          unreachable.toString());
     }
     ScheduledFuture<?> unused =
         timer.scheduleWithFixedDelay(
@@ -82,8 +84,8 @@ public final class ExpirySweeper implements AutoCloseable {
   }
 
   /**
-   * Sweeps now, batch by batch, until no expired record is left except those of other sweeps at
-   * work. Blocks.
+   * Sweeps now, batch by batch, until no expired record is left except those that other sweeps are
+   * deleting. Blocks.
    *
    * @return how many records were deleted
    * @throws SetupException if the pool cannot be used for sweeping; it says why
@@ -110,7 +112,9 @@ public final class ExpirySweeper implements AutoCloseable {
     refuseIfAny(PoolCheck.ofSingleStatements("the sweeper's pool", pool));
   }
 
-  /** What is not kept would be swept for ever. */
+  /**
+   * Checks that the batch before was committed; otherwise the same records would be swept for ever.
+   */
   private Batch sweepBatch(Batch before) {
     Batch batch =
         jdbi.withHandle(

@@ -12,7 +12,7 @@ import org.jdbi.v3.core.JdbiException;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
-/** What a database failure means, by its SQLSTATE and by when it came. */
+/** What a database failure means, by its SQLSTATE and by when it happened. */
 final class Failures {
   private static final String FOREIGN_KEY_VIOLATION = "23503";
   private static final String READ_ONLY_SQL_TRANSACTION = "25006";
@@ -20,7 +20,7 @@ final class Failures {
   private static final String SERIALIZATION_FAILURE = "40001";
   private static final String TOO_MANY_CONNECTIONS = "53300";
 
-  /** What the database answers on a connection that stands. */
+  /** The database answers this only on a connection that is open. */
   private static final String PROTOCOL_VIOLATION = "08P01";
 
   private static final String STATEMENT_COMPLETION_UNKNOWN = "40003";
@@ -46,7 +46,7 @@ final class Failures {
 
   private static final String KEY_CONSTRAINT = "idempotency_keys_key";
 
-  /** HikariCP's own word on a pool that still has connections: they are all in use. */
+  /** What HikariCP says about a pool that still has connections: they are all in use. */
   private static final Pattern CONNECTIONS_IN_USE = Pattern.compile("\\(total=[1-9]");
 
   private Failures() {}
@@ -83,7 +83,7 @@ final class Failures {
     return BREAKAGES.contains(state) ? FailureCause.BROKEN : FailureCause.OTHER;
   }
 
-  /** A pool that has connections, but none to give, is exhausted, whatever it has met before. */
+  /** A pool with connections but none to give is exhausted, whatever failures it has met before. */
   private static FailureCause causeOfNoConnection(JdbiException failure, String state) {
     boolean refused = !state.isEmpty() && !state.equals(TOO_MANY_CONNECTIONS);
     return refused && !hasConnectionsInUse(failure)
@@ -109,7 +109,7 @@ final class Failures {
         && (cause == FailureCause.CONNECTION_LOST || cause == FailureCause.SHUTTING_DOWN);
   }
 
-  /** Whether a transaction's snapshot is older than what it wanted to change. */
+  /** Whether a transaction's snapshot is older than the row that it wanted to change. */
   static boolean isSerializationFailure(JdbiException failure) {
     return sqlState(failure).equals(SERIALIZATION_FAILURE);
   }
@@ -135,7 +135,7 @@ final class Failures {
     return Optional.empty();
   }
 
-  /** Whether row-level security stands against a row; a missing privilege has the same state. */
+  /** Whether row-level security rejects a row; a missing privilege has the same SQLSTATE. */
   static boolean violatesRowSecurity(JdbiException failure) {
     return serverError(failure)
         .map(ServerErrorMessage::getRoutine)
@@ -148,7 +148,7 @@ final class Failures {
     return sqlState(failure).equals(FOREIGN_KEY_VIOLATION);
   }
 
-  /** Whether there was a connection to fail on. */
+  /** Whether there was a connection when it failed. */
   static boolean isConnected(JdbiException failure) {
     return !(failure instanceof ConnectionException);
   }

@@ -4,7 +4,7 @@ import java.util.Map;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
 
-/** All that knows Flyway, so that everything else links without it. */
+/** The only class that uses Flyway, so that everything else links without it. */
 final class FlywayMigration {
   private static final String LOCATION = "classpath:io/github/grpcidempotency/postgres/migration";
 

@@ -7,7 +7,7 @@ import java.sql.Connection;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A connection as a handler may use it: for everything but ending its transaction. */
+/** A connection that a handler may use for everything but ending its transaction. */
 final class GuardedConnection {
   private static final Set<String> ENDING =
       Set.of("commit", "close", "abort", "setAutoCommit", "beginRequest", "endRequest");
@@ -46,7 +46,7 @@ final class GuardedConnection {
       throw new IllegalStateException(
           "the interceptor ends this transaction, not the handler: "
               + method.getName()
-              + " is not for it to call");
+              + " must not be called");
     }
     try {
       return method.invoke(connection, arguments);

@@ -38,8 +38,9 @@ final class OpenTransaction implements StoreTransaction {
   }
 
   /**
-   * Runs the first statements, of which the first is {@code BEGIN}. The driver would send its own
-   * as a message that the database answers separately, and wake up twice.
+   * Runs the first statements, the first of which is {@code BEGIN}. The driver would send its own
+   * {@code BEGIN} as a message that the database answers separately, so the driver would wake up
+   * twice.
    */
   <T> T begin(Function<Connection, T> firstStatements) {
     try {
@@ -89,7 +90,7 @@ final class OpenTransaction implements StoreTransaction {
    * Ends the handler's use, runs the last statements, which commit by themselves, and gives the
    * connection back.
    *
-   * @throws StoreException if they could not be committed, or nobody knows
+   * @throws StoreException if they could not be committed, or if that is not known
    * @throws TransactionMisuseException if the handler has ended the transaction behind the guard's
    *     back
    */
@@ -134,7 +135,7 @@ final class OpenTransaction implements StoreTransaction {
   /**
    * Rolls back, does something else on the connection in autocommit, and gives it back.
    *
-   * @throws JdbiException if that fails; the rollback is done, or the database does it
+   * @throws JdbiException if that fails; the rollback has been done, or the database does it
    */
   <T> T rollbackAnd(Function<Connection, T> work) {
     guard.end();
@@ -164,7 +165,7 @@ final class OpenTransaction implements StoreTransaction {
     return Settled.ROLLED_BACK;
   }
 
-  /** The user's setting ends with the transaction, and without a user there is no record. */
+  /** The user's setting ends with the transaction, and without a user nothing can be recorded. */
   private static TransactionMisuseException endedByHandler() {
     return new TransactionMisuseException(
         "the handler has ended the transaction itself, by a statement, or has changed"

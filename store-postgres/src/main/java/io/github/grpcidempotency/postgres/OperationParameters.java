@@ -4,7 +4,9 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.ClaimRequest;
 import java.util.UUID;
 
-/** The parameters by which every statement names an operation; a statement uses those it needs. */
+/**
+ * The parameters that identify an operation in every statement; a statement uses those it needs.
+ */
 final class OperationParameters {
   private OperationParameters() {}
 

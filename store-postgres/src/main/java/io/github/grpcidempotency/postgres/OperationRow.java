@@ -11,7 +11,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Optional;
 
-/** An operation's row, as {@code select_operations.sql} shows it. */
+/** An operation's row, as {@code select_operations.sql} returns it. */
 record OperationRow(
     RecordRow content, String storedKey, Instant created, Optional<Instant> completed) {
 
@@ -24,7 +24,7 @@ record OperationRow(
             .map(OffsetDateTime::toInstant));
   }
 
-  /** Returns the resource behind whose answer work may go on. */
+  /** Returns the resource whose asynchronous work may still be going on. */
   Optional<OwnedResource> resource(Caller caller) {
     return content
         .resourceId()

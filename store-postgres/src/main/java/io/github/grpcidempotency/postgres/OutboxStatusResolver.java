@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * Reads a resource's status from the service's own outbox table. The query is sent with the claim,
  * or with the rollback of a transactional claim that found an answer, so it costs no extra round
  * trip. It runs as the application's role, with the caller's {@code app.current_user_id} set, and
- * sees what row-level security shows that user.
+ * sees only the rows that row-level security lets that user see.
  *
  * <p>Index the outbox for it, newest entry first: {@code CREATE INDEX ON outbox (project_id, id
  * DESC)}.
@@ -30,7 +30,9 @@ public final class OutboxStatusResolver implements StatusResolver {
   private static final Logger logger = LoggerFactory.getLogger(OutboxStatusResolver.class);
   private static final Pattern PLACEHOLDER = Pattern.compile("(?<![:\\w]):resource_id(?!\\w)");
 
-  /** What could name the record that the query runs beside, be it spelt with escapes. */
+  /**
+   * Anything that could name the record beside which the query runs, also if spelled with escapes.
+   */
   private static final Pattern RESERVED =
       Pattern.compile("idempotency_record|u&\"", Pattern.CASE_INSENSITIVE);
 
@@ -63,7 +65,7 @@ public final class OutboxStatusResolver implements StatusResolver {
 
   @Override
   public IdempotencyStatus resolve(UUID resourceId) {
-    throw new UnsupportedOperationException("an outbox is read by the PostgreSQL store only");
+    throw new UnsupportedOperationException("only the PostgreSQL store can read an outbox");
   }
 
   /** Returns the query with an expression for the resource id. */
@@ -71,13 +73,13 @@ public final class OutboxStatusResolver implements StatusResolver {
     return PLACEHOLDER.matcher(query).replaceAll(Matcher.quoteReplacement(resourceId));
   }
 
-  /** Returns what the query found: no entry, one, or two of more. */
+  /** Returns what the query found: no entry, one, or the first two of more. */
   static List<String> found(ResultSet row) throws SQLException {
     Array entries = row.getArray("outbox_status");
     return entries == null ? List.of() : List.of((String[]) entries.getArray());
   }
 
-  /** Maps what the query found: closed, with {@code processing} for whatever is unknown. */
+  /** Maps what the query found; anything unknown is {@code processing}. */
   IdempotencyStatus statusOf(List<String> found) {
     if (found.isEmpty()) {
       return absent;

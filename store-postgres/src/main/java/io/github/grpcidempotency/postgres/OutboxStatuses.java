@@ -19,12 +19,13 @@ import org.jdbi.v3.core.JdbiException;
 
 /**
  * Asks an outbox about many resources at once. Row-level security binds a query to one user, and a
- * plan may keep what it has read for one; so there is a query for each user, and one flush, which
+ * plan may keep what it has read for one user. So there is one query per user, and one flush, which
  * is one round trip, for up to 64 of them. Thread-safe.
  */
 final class OutboxStatuses {
   /**
-   * Few texts, so that the driver prepares them. A flush with places to spare asks about nobody.
+   * Only a few statement texts, so that the driver prepares them. Unused places of a flush ask
+   * about nobody.
    */
   private static final List<Integer> SIZES = List.of(1, 8, 64);
 

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.store.RecordedOutcome;
 
-/** The parameters of what is recorded of an answer. */
+/** The parameters of what is recorded for an answer. */
 final class OutcomeParameters implements RecordedOutcome.Visitor<Parameters> {
   private final Parameters values;
 

@@ -11,12 +11,12 @@ import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.PGConnection;
 
-/** Looks for what would make a pool's connections unfit for the library's statements. */
+/** Looks for anything that makes a pool's connections unfit for the library's statements. */
 final class PoolCheck {
   private static final String CHECK_POOL = SqlFile.load("check/pool", Map.of());
   private static final String CHECK_FLUSH = SqlFile.load("check/flush", Map.of());
 
-  /** One that prepares the statements, one that describes them, one that knows both. */
+  /** One flush prepares the statements, one describes them, and the last one uses both. */
   private static final int FLUSHES = 3;
 
   private PoolCheck() {}
@@ -58,10 +58,10 @@ final class PoolCheck {
           "must give connections in autocommit mode: without it, what was done is rolled back");
     }
     if (!connection.isWrapperFor(PGConnection.class)) {
-      return Optional.of("must give connections of PgJDBC, or such as unwrap to them");
+      return Optional.of("must give connections of PgJDBC, or ones that unwrap to them");
     }
     if (connection.isReadOnly()) {
-      return Optional.of("gives connections that are read-only: let it give ones that write");
+      return Optional.of("gives connections that are read-only: it must give ones that can write");
     }
     return StatementBatch.run(
         connection, CHECK_POOL, values -> values, row -> row.getString("problem"));

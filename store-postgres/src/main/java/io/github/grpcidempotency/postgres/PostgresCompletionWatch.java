@@ -27,15 +27,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Learns of the end of other servers' operations, on one connection of its own: by {@code LISTEN},
- * and by asking for all of them at once, every second and whenever one is added. A pooler in
- * between swallows notifications: it gives itself away by naming another backend than the one that
- * answers, or by not delivering a notification that the watch sends to itself. Then the watch asks
+ * Finds out when operations of other servers end, on a separate connection: by {@code LISTEN}, and
+ * by asking for all of them at once, every second and whenever one is added. A pooler in between
+ * loses notifications. The watch detects a pooler if it names another backend than the one that
+ * answers, or if a notification that the watch sends to itself does not arrive. Then the watch asks
  * ten times a second instead.
  *
  * <p>One daemon thread, started with the first operation watched. Once none has been watched for a
- * while it gives its connection back and sleeps: who listens and does not read fills the database's
- * queue.
+ * while, it gives its connection back and sleeps, because a listener that does not read fills the
+ * database's queue.
  */
 final class PostgresCompletionWatch implements CompletionWatch {
   private static final Logger logger = LoggerFactory.getLogger(PostgresCompletionWatch.class);
@@ -109,7 +109,9 @@ final class PostgresCompletionWatch implements CompletionWatch {
     }
   }
 
-  /** Returns whether there is any; otherwise the watch is closed. */
+  /**
+   * Waits for an operation to watch. Returns whether there is one; otherwise the watch is closed.
+   */
   private synchronized boolean awaitWork() throws InterruptedException {
     while (watched.isEmpty() && !closed) {
       wait();
@@ -173,7 +175,7 @@ final class PostgresCompletionWatch implements CompletionWatch {
     return false;
   }
 
-  /** Leaves word of the ends that are awaited. */
+  /** Announces to other servers which ends are awaited. */
   private void announce(Handle handle, boolean notified) {
     List<Long> locks = List.copyOf(unannounced);
     if (notified && !locks.isEmpty()) {

@@ -31,8 +31,8 @@ import org.jdbi.v3.core.JdbiException;
 
 /**
  * Records operations in the service's own PostgreSQL (15 or later), in the table that {@link
- * IdempotencySchema} migrates. Give it a pool of autocommit connections of the application's role,
- * which row-level security must bind.
+ * IdempotencySchema} migrates. Give it a pool of autocommit connections of the application's role.
+ * Row-level security must bind that role.
  *
  * <p>A claim and a completion take one round trip each. A replay with its outbox status takes one
  * as well, or two if the procedure is transactional, and writes nothing. Thread-safe.
@@ -167,7 +167,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     if (!reservations.isEmpty()) {
       owned.addAll(on(maintenanceJdbi, "renew leases", handle -> renew(handle, reservations)));
     }
-    // What its handler's own transaction has completed meanwhile is not renewed, and not lost.
+    // A claim that its handler's own transaction has completed meanwhile is not renewed, and not
+    // lost.
     reservations.stream().filter(Reservation::isJoined).map(Claim::operationId).forEach(owned::add);
     return owned;
   }

@@ -28,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Finds operations in the table of keys: what stands there in one round trip, and how far the work
- * behind it has come in another. Row-level security shows a caller nothing of others. Thread-safe.
+ * Finds operations in the table of keys: their rows in one round trip, and the status of their work
+ * in another. Row-level security hides the operations of other users from a caller. Thread-safe.
  */
 final class PostgresOperationCatalog implements OperationCatalog {
   private static final Logger logger = LoggerFactory.getLogger(PostgresOperationCatalog.class);
@@ -71,7 +71,7 @@ final class PostgresOperationCatalog implements OperationCatalog {
     return new PostgresOperationCatalog(database, procedures);
   }
 
-  /** A record refers to one resource at most, whatever its type. */
+  /** Reads the one resource column that is set: a record refers to at most one resource. */
   private String select(String which) {
     String resources =
         procedures.values().stream()

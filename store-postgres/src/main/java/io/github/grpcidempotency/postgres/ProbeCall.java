@@ -37,26 +37,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A call of the library's own, of a user that does not exist. It runs the statements of a real one
- * on every way that they take:
+ * A trial call by the library, for a user that does not exist. It runs the statements of a real
+ * call over every connection that they use:
  *
  * <ol>
- *   <li>Reserve a key. Another user does not see it, and a duplicate is told that it runs.
- *   <li>Renew its lease, leave word that its end is awaited, and ask whether it runs: through the
- *       maintenance pool, and see with the store's pool what has come of it.
- *   <li>Complete it, which takes the word away, and replay it.
+ *   <li>Reserve a key. Another user does not see it, and a duplicate learns that it runs.
+ *   <li>Through the maintenance pool, renew its lease, announce that its end is awaited, and ask
+ *       whether it runs. Through the store's pool, check the result.
+ *   <li>Complete it, which removes the announcement, and replay it.
  *   <li>Reserve another key, and release it.
- *   <li>If a procedure is transactional: claim a key by a transaction. A duplicate on another
+ *   <li>If a procedure is transactional: claim a key with a transaction. A duplicate on another
  *       connection is kept out. Complete it, and replay it.
  * </ol>
  *
- * <p>It leaves no row; one that a crash leaves expires after a minute.
+ * <p>It leaves no row. A row that a crash leaves behind expires after a minute.
  */
 final class ProbeCall {
   private static final Logger logger = LoggerFactory.getLogger(ProbeCall.class);
   private static final Duration RETENTION = Duration.ofMinutes(1);
 
-  /** How long a second connection may take; a pool of one has none to give. */
+  /** How long to wait for a second connection; a pool of one connection never has one. */
   private static final Duration PATIENCE = Duration.ofSeconds(3);
 
   private static final RecordedProcedure PROCEDURE =
@@ -74,13 +74,13 @@ final class ProbeCall {
   private final Jdbi maintenance;
   private final Caller caller = Caller.of(UUID.randomUUID());
 
-  /** How the trial claims. */
+  /** How the trial call claims a key. */
   private Function<ClaimRequest, ClaimResult> claiming;
 
-  /** What is being tried, for whoever reads that it failed. */
+  /** The current step, for the error message. */
   private String step = "";
 
-  /** A statement did not fail, but did not come to what it should either. */
+  /** A statement did not fail, but did not have the expected result. */
   private static final class Unproved extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -89,7 +89,7 @@ final class ProbeCall {
     }
   }
 
-  /** What the store's pool sees of what the maintenance pool has done. */
+  /** What the store's pool sees of the maintenance pool's changes. */
   private record State(boolean renewed, boolean awaited) {}
 
   ProbeCall(TransactionalStore store, RecordDatabase database, DataSource maintenance) {
@@ -145,7 +145,7 @@ final class ProbeCall {
     step = "meet a call in flight";
     check(
         store.claim(request) instanceof ClaimResult.InFlight,
-        "a trial call that runs is not in the way of its duplicate");
+        "a trial call that runs does not keep its duplicate out");
     checkMaintenance(claim);
     complete(claim);
     check(!state(claim).awaited(), "a trial call's end wakes nobody who waits for it");
@@ -174,7 +174,7 @@ final class ProbeCall {
     if (claiming.apply(request) instanceof ClaimResult.Won won) {
       return won.claim();
     }
-    throw new Unproved("a trial call does not win a key that nobody has");
+    throw new Unproved("a trial call does not win a key that nobody holds");
   }
 
   private void complete(Claim claim) {
@@ -202,19 +202,19 @@ final class ProbeCall {
             + " %s.idempotency_keys beside the library's own?".formatted(database.schema()));
   }
 
-  /** What is done for all users at once, and whether the store's pool sees what comes of it. */
+  /** Checks what is done for all users at once, and whether the store's pool sees the result. */
   private void checkMaintenance(Claim claim) {
     step = "renew its lease through the maintenance pool";
     boolean owned = store.renew(List.of(claim)).contains(claim.operationId());
-    step = "leave word through the maintenance pool that its end is awaited";
+    step = "announce through the maintenance pool that its end is awaited";
     maintenance.useHandle(handle -> announce(handle, claim.request().key()));
     step = "ask through the maintenance pool whether it runs";
     boolean running = maintenance.withHandle(handle -> isRunning(handle, claim.request().key()));
-    step = "look what the maintenance pool has done";
+    step = "check what the maintenance pool has done";
     State state = state(claim);
     check(
         owned && state.renewed() && state.awaited() && running,
-        "what the maintenance pool does is not what the store's pool sees; both must lead to one"
+        "the store's pool does not see what the maintenance pool does; both must lead to one"
             + " database, and %s.renew_leases and in_flight must be the library's own"
                 .formatted(database.schema()));
   }
@@ -237,7 +237,7 @@ final class ProbeCall {
         .isPresent();
   }
 
-  /** Claims the same key on another connection, if one is to be had. */
+  /** Claims the same key on another connection, if one is available. */
   private void keepOut(ClaimRequest request) {
     CompletableFuture<ClaimResult> duplicate = new CompletableFuture<>();
     Thread second = new Thread(() -> claim(request, duplicate), "idempotency-probe");
@@ -278,7 +278,7 @@ final class ProbeCall {
 
   private static void warnOfOneConnection() {
     logger.warn(
-        "the store's pool gave no second connection in time: nothing has proved that an advisory"
+        "the store's pool gave no second connection in time: it is not proved that an advisory"
             + " lock keeps a transactional call's duplicate out");
   }
 
@@ -330,7 +330,7 @@ final class ProbeCall {
     return SqlFile.load(statement, Map.of("schema", database.schema()));
   }
 
-  /** Asks for a new key, whose end is awaited. */
+  /** Makes a request with a new key, whose end is awaited. */
   private ClaimRequest request() {
     IdempotencyKey key = new IdempotencyKey(caller, UUID.randomUUID().toString());
     return new ClaimRequest(key, PROCEDURE, NOTHING_ASKED, RETENTION);
@@ -349,7 +349,7 @@ final class ProbeCall {
     return failure instanceof JdbiException thrown ? Failures.causeOf(thrown) : FailureCause.OTHER;
   }
 
-  /** Returns the first line of what the database said, or whoever else began it. */
+  /** Returns the first line of the root cause's message. */
   private static String reasonOf(RuntimeException failure) {
     Throwable origin = Throwables.getRootCause(failure);
     return String.valueOf(origin.getMessage()).lines().findFirst().orElse(origin.toString());

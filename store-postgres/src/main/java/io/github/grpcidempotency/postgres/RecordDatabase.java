@@ -38,7 +38,7 @@ final class RecordDatabase {
   }
 
   /**
-   * Takes a connection from a pool, which whoever asked gives back.
+   * Takes a connection from a pool. The caller gives it back.
    *
    * @throws ConnectionException if none can be had
    */
@@ -50,7 +50,7 @@ final class RecordDatabase {
     }
   }
 
-  /** Returns where its connections come from. */
+  /** Returns the pool that its connections come from. */
   DataSource pool() {
     return pool;
   }
@@ -77,7 +77,7 @@ final class RecordDatabase {
   }
 
   /**
-   * Takes a connection for a transaction, on which nothing has begun yet.
+   * Takes a connection for a transaction that has not begun yet.
    *
    * @throws ConnectionException if none can be had
    */
@@ -97,7 +97,7 @@ final class RecordDatabase {
   }
 
   /**
-   * Does one thing on one connection, again if it got into another transaction's way.
+   * Does one thing on one connection, and does it again after a conflict with another transaction.
    *
    * @throws JdbiException if the database fails; a {@link ConnectionException} if it was not
    *     reached
@@ -114,13 +114,16 @@ final class RecordDatabase {
     }
   }
 
-  /** Warns that an outbox could not be asked; a database that is gone is not the query's fault. */
+  /**
+   * Warns that an outbox could not be asked. Not for a database that is gone, which is not the
+   * query's fault.
+   */
   void statusUnknown(RecordedProcedure procedure, JdbiException failure) {
     if (!Failures.isCutOff(failure)) {
       log.warn(
           procedure.name() + " outbox",
           failure,
-          "the outbox query of %s failed; its status is given as processing"
+          "the outbox query of %s failed; its status is reported as processing"
               .formatted(procedure.name()));
     }
   }

@@ -7,7 +7,7 @@ import io.github.grpcidempotency.store.RecordedProcedure;
 import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
 
-/** Finds what is recorded under a key, and writes nothing. What has expired is not found. */
+/** Finds what is recorded under a key, and writes nothing. It does not find expired records. */
 final class RecordFinder {
   private final RecordDatabase database;
   private final IdempotencyKey key;
@@ -33,7 +33,7 @@ final class RecordFinder {
       if (!Failures.isConnected(failure) || !mayBeTheOutbox(Failures.causeOf(failure))) {
         throw failure;
       }
-      // The outbox query is to blame if the statement does without it.
+      // The outbox query is to blame if the statement works without it.
       Optional<ClaimResult> found = find(sql.findWithoutStatus(), false);
       database.statusUnknown(procedure, failure);
       return found;
@@ -41,8 +41,8 @@ final class RecordFinder {
   }
 
   /**
-   * Returns the record, or the reservation, or that a transaction has the key. The lock is looked
-   * at first, and on its own: what was committed since then is seen by the look at the record.
+   * Returns the record, or the reservation, or that a transaction has the key. The lock is read
+   * first, in a separate statement, so that reading the record sees what was committed in between.
    *
    * @throws JdbiException if it cannot be read
    */

@@ -20,8 +20,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The row that stands under a key, as {@code select_record.sql} shows it. Its times are the
- * database's, and so is the one that they are compared with.
+ * The row of a key, as {@code select_record.sql} returns it. Its times are the database's, and so
+ * is the time that they are compared with.
  */
 record RecordRow(
     UUID id,
@@ -65,7 +65,7 @@ record RecordRow(
     return request.isFor(procedure, fingerprint);
   }
 
-  /** Whether nobody but its maker has had to do with it, and its lease lives. */
+  /** Whether nobody but its maker has touched it, and its lease has not ended. */
   boolean isUntouched() {
     return attempt == 1 && !ended && !leaseLeft.isZero();
   }
@@ -97,9 +97,9 @@ record RecordRow(
   }
 
   /**
-   * Returns what the outbox said of the resource as the row was read; empty if there is none.
+   * Returns the outbox's status of the resource when the row was read; empty if there is no outbox.
    *
-   * @param outboxAsked whether it was asked; if not, nothing is known
+   * @param outboxAsked whether the outbox was asked; if not, the status is not known
    */
   Optional<IdempotencyStatus> statusRead(RecordedProcedure asked, boolean outboxAsked) {
     return status(
@@ -107,7 +107,7 @@ record RecordRow(
         outbox -> outboxAsked ? outbox.statusOf(outboxStatus) : IdempotencyStatus.PROCESSING);
   }
 
-  /** Returns what an outbox says of the resource that the answer names; empty if there is none. */
+  /** Returns the outbox's status of the answer's resource; empty if there is no outbox. */
   Optional<IdempotencyStatus> status(
       RecordedProcedure asked, Function<OutboxStatusResolver, IdempotencyStatus> askOutbox) {
     return asked

@@ -16,7 +16,7 @@ import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A claim that stands in the table as a committed reservation: a lease, fenced by its attempt. */
+/** A claim that is a committed reservation in the table: a lease, fenced by its attempt. */
 final class Reservation implements Claim {
   private static final Logger logger = LoggerFactory.getLogger(Reservation.class);
 
@@ -29,7 +29,7 @@ final class Reservation implements Claim {
   private volatile Optional<String> lockedBy = Optional.empty();
   private volatile boolean lost;
 
-  /** What a completion learns of the transaction that it joins. */
+  /** What a completion learns about the transaction that it joins. */
   private record HandlersTransaction(String isolation, Optional<String> id) {
     static HandlersTransaction read(ResultSet row) throws SQLException {
       return new HandlersTransaction(
@@ -100,14 +100,14 @@ final class Reservation implements Claim {
     return touch("mark the outcome as unknown", database.reservationSql().markUnknown());
   }
 
-  /** Returns whether the handler's own transaction has recorded, or is about to. */
+  /** Returns whether the handler's own transaction has recorded the answer, or is about to. */
   boolean isJoined() {
     return joined.isPresent();
   }
 
   /**
-   * Locks the row in the handler's own transaction, so that nothing but this transaction touches it
-   * any more.
+   * Locks the row in the handler's own transaction, so that no other transaction can touch it any
+   * more.
    *
    * @throws ClaimLostException if the fence stands against it
    */
@@ -173,7 +173,10 @@ final class Reservation implements Claim {
             + " committed");
   }
 
-  /** The handler's transaction has recorded the answer: nothing is left to write. */
+  /**
+   * Compares the answer with what the handler's transaction has recorded; there is nothing to
+   * write.
+   */
   private Settled checkJoined(RecordedOutcome recorded, RecordedOutcome sent) {
     if (recorded.equals(sent)) {
       return Settled.DONE;
@@ -201,7 +204,7 @@ final class Reservation implements Claim {
     return run(connection, statement, values -> OutcomeParameters.of(values, outcome));
   }
 
-  /** An earlier attempt to record may have come through although its answer was lost. */
+  /** Returns whether an earlier attempt has recorded the answer, although its result was lost. */
   private boolean wasCompletedBefore(Connection connection) {
     return run(connection, database.reservationSql().completed(), values -> values);
   }

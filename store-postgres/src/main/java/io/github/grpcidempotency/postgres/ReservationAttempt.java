@@ -19,21 +19,22 @@ import org.jdbi.v3.core.JdbiException;
  * One claim of a reservation:
  *
  * <ol>
- *   <li>Insert the reservation, or see what stands there: one flush, and usually the only one.
- *   <li>What stands there has expired: replace it, or see who was faster.
- *   <li>What stands there is the same request, abandoned by its owner: take it over.
- *   <li>What stood there is gone: start again.
+ *   <li>Insert the reservation, or read the row that exists: one flush, and usually the only one.
+ *   <li>If the existing row has expired, replace it, or read the row of somebody who was faster.
+ *   <li>If the existing row is the same request, abandoned by its owner, take it over.
+ *   <li>If the existing row is gone, start again.
  * </ol>
  *
- * <p>The reservation's id is this claim's from the start, so a flush whose answer was lost is sent
- * again, with another id: one that others have seen must not be inserted anew, or its attempts
- * would begin anew, and with them fences that somebody still holds. A row with an id of this
- * claim's is its own only if nobody has touched it since; otherwise it is anybody's row. A lease
- * counts from when the database ran the statement: a claim whose answer took long, or was lost,
- * extends it before it wins, and the database says whether it still could.
+ * <p>The claim chooses the reservation's id, so a flush whose answer was lost can be sent again. It
+ * is sent with another id: an id that others have seen must not be inserted again, because its
+ * attempts would restart, and somebody may still hold a fence with such a number. A row with an id
+ * of this claim belongs to it only if nobody has touched the row since; otherwise it is treated
+ * like any other row. A lease counts from when the database ran the statement. If the answer took
+ * long, or was lost, the claim extends the lease before it wins, and the database says whether that
+ * was still possible.
  *
- * <p>A database that is read-only, or broken for everybody, is asked what stands there without
- * writing: a record that can be read is replayed, and a holder that is known keeps its key.
+ * <p>If the database is read-only, or broken for everybody, the row is read without writing: a
+ * record that can be read is replayed, and a known holder keeps its key.
  */
 final class ReservationAttempt {
   private static final int MAX_ROUNDS = 10;
@@ -90,7 +91,7 @@ final class ReservationAttempt {
                     FailureCause.CONTENTION));
   }
 
-  /** Returns what a record makes of this claim; empty if it has to be looked at again. */
+  /** Returns the result of this claim for a row; empty if the row has to be read again. */
   private Optional<ClaimResult> settleOn(RecordRow row) {
     if (ids.contains(row.id()) && row.isUntouched()) {
       return win(row, row.attempt());
@@ -108,7 +109,7 @@ final class ReservationAttempt {
     return Optional.of(row.inFlight());
   }
 
-  /** Returns the claim, if its lease has not ended while its answer was under way. */
+  /** Returns the claim, unless its lease has ended while its answer was under way. */
   private Optional<ClaimResult> win(RecordRow row, int attempt) {
     boolean sure = phase != FailurePhase.ANSWER_LOST && !isLate();
     return sure || (extend(row.id(), attempt) && !isLate())
@@ -118,7 +119,7 @@ final class ReservationAttempt {
         : Optional.empty();
   }
 
-  /** Whether so much of a lease may have passed that it is not renewed in time. */
+  /** Whether so much of the lease may have passed that it would not be renewed in time. */
   private boolean isLate() {
     return System.nanoTime() - sentNanos > database.lease().toNanos() / 3;
   }
@@ -141,7 +142,7 @@ final class ReservationAttempt {
     }
   }
 
-  /** Looks without writing, for a store that is broken for everybody. */
+  /** Reads without writing, for a store that is broken for everybody. */
   private ClaimResult find(StoreException broken) {
     try {
       return new RecordFinder(database, request.key(), request.procedure())
@@ -158,7 +159,7 @@ final class ReservationAttempt {
     }
   }
 
-  /** The outbox query is to blame if the statement does without it. */
+  /** Runs the statement without the outbox query, which is to blame if that works. */
   private Optional<RecordRow> withoutStatus(JdbiException blamed, String statement) {
     Optional<RecordRow> found = flush(statement);
     database.statusUnknown(request.procedure(), blamed);

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import java.util.Map;
 
-/** The statements on what stands under a key that are the same for all procedures. */
+/** The statements on a key's row that are the same for all procedures. */
 record ReservationSql(
     String takeOver,
     String extend,

@@ -11,7 +11,7 @@ import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks for what is wrong with the table, its rights, its columns, and the outbox queries. */
+/** Finds what is wrong with the table, its rights, its columns, and the outbox queries. */
 final class SchemaCheck {
   private static final Logger logger = LoggerFactory.getLogger(SchemaCheck.class);
   private static final int OUTBOX_PATIENCE_SECONDS = 2;
@@ -28,7 +28,7 @@ final class SchemaCheck {
     return exists("check/table", Map.of());
   }
 
-  /** Returns whether the operations of one user are found without reading all. */
+  /** Returns whether the operations of one user are found without reading those of all users. */
   boolean operationIndexExists() {
     return exists("check/operation_index", Map.of());
   }
@@ -42,7 +42,7 @@ final class SchemaCheck {
         .list();
   }
 
-  /** Returns what is wrong with the column of what a procedure creates. */
+  /** Returns what is wrong with the column for the resource that a procedure creates. */
   Optional<String> missingColumn(RecordedProcedure procedure) {
     return procedure
         .resourceType()
@@ -54,8 +54,8 @@ final class SchemaCheck {
   }
 
   /**
-   * Returns what is wrong with a procedure's outbox query, which is part of its claims, and is
-   * asked about a resource that does not exist: a wrong one shows here rather than in a replay.
+   * Returns what is wrong with a procedure's outbox query, which is part of its claims. It is run
+   * for a resource that does not exist, so that a wrong query fails here rather than in a replay.
    */
   Optional<String> brokenOutbox(RecordedProcedure procedure) {
     try {
@@ -68,7 +68,7 @@ final class SchemaCheck {
       return ProcedureSql.outbox(procedure).flatMap(this::severalRows);
     } catch (JdbiException failure) {
       if (Failures.isCutOff(failure)) {
-        throw failure; // which says nothing of the query
+        throw failure; // the query is not to blame
       }
       if (Failures.causeOf(failure) == FailureCause.TIMEOUT) {
         logger.warn("{}: its outbox query is slow; has the outbox an index?", procedure.name());
@@ -90,7 +90,7 @@ final class SchemaCheck {
     return found.size() < 2
         ? Optional.empty()
         : Optional.of(
-            "its outbox query finds more than one row for a resource that does not exist; let it"
+            "its outbox query finds more than one row for a resource that does not exist; it must"
                 + " end with LIMIT 1");
   }
 

@@ -24,7 +24,7 @@ final class SqlFile {
    * Loads a statement.
    *
    * @param name its folder and file, without the ending
-   * @param values what stands for the names in it
+   * @param values the values of the names in it
    * @throws IllegalArgumentException if it has a name for which there is no value
    */
   static String load(String name, Map<String, String> values) {

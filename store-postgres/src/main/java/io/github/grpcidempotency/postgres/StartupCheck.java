@@ -14,17 +14,18 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * Looks for all that would make the store fail, or leak, later, and reports every problem at once:
+ * Looks for anything that would make the store fail or leak later, and reports every problem at
+ * once:
  *
  * <ol>
- *   <li>What its pools are like.
- *   <li>What the schema, the role and its rights are like.
+ *   <li>Whether its pools are fit for use.
+ *   <li>Whether the schema, the role and its rights are as they should be.
  *   <li>Whether a call works from its claim to its replay, if nothing is wrong so far.
  *   <li>Whether the schema and the outbox are as each procedure needs them.
  * </ol>
  */
 final class StartupCheck {
-  /** Outlasts a trial call however slow the database is. */
+  /** Longer than a trial call takes, however slow the database is. */
   private static final Duration TRIAL_LEASE = Duration.ofMinutes(1);
 
   private final RecordDatabase database;

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Several statements in one flush: one round trip, and in autocommit one implicit transaction. The
- * last statement's result is read, and the first result where it is asked for.
+ * last statement's result is read, and the first result if it is asked for.
  *
  * <p>This is the path of every call, so it goes to the driver directly, without a Jdbi statement
  * and its copy of the configuration. Jdbi only parses the named parameters, once for each text.
@@ -47,7 +47,7 @@ final class StatementBatch {
     return read(connection, sql, bindings, statement -> readLast(statement, reader));
   }
 
-  /** Runs the statements and reads the first row of the first result there is. */
+  /** Runs the statements and reads the first row of the first result. */
   static <F> F runForFirst(
       Connection connection,
       String sql,
@@ -57,8 +57,7 @@ final class StatementBatch {
   }
 
   /**
-   * Runs the statements and reads the first row of the first result there is, and of the last
-   * statement's.
+   * Runs the statements and reads the first row of the first result and that of the last statement.
    */
   static <F, L> Ends<F, L> runForBoth(
       Connection connection,
@@ -75,8 +74,8 @@ final class StatementBatch {
   }
 
   /**
-   * Runs the statements and reads every row of every result, but for those of {@code set_config},
-   * which say on whose behalf the next statement works.
+   * Runs the statements and reads every row of every result, except those of {@code set_config},
+   * which set the user for the next statement.
    */
   static <T> List<T> runForAll(
       Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
@@ -101,7 +100,7 @@ final class StatementBatch {
     if (known != null) {
       return known;
     }
-    // Nothing is opened here but a view of the connection, which is not ours to close.
+    // This opens only a view of the connection, which must not be closed here.
     ParsedSql parsed =
         new ColonPrefixSqlParser().parse(sql, Jdbi.open(connection).createQuery(sql).getContext());
     PARSED.put(sql, parsed);

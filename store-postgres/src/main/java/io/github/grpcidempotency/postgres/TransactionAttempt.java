@@ -21,15 +21,15 @@ import org.jdbi.v3.core.JdbiException;
  * One claim of a transaction:
  *
  * <ol>
- *   <li>Open a transaction, try the operation's advisory lock, and only then look what stands under
- *       the key, as a statement of its own: the lock can be won just after the winner's commit, and
- *       an older snapshot would not see its record. One flush, and it never blocks.
- *   <li>The lock is held: somebody runs the operation. An answer stands there: it is replayed. In
- *       either case the transaction is over.
- *   <li>The transaction may not write: the database is a standby, or was told so.
- *   <li>Something stands there that has expired, or that a crashed server left: clear it away
- *       within the transaction.
- *   <li>The transaction is the claim's.
+ *   <li>Open a transaction, try the operation's advisory lock, and only then read the key's row, in
+ *       a separate statement: the lock can be won just after the winner's commit, and an older
+ *       snapshot would not see its record. This is one flush, and it never blocks.
+ *   <li>If the lock is held, somebody runs the operation. If an answer is recorded, it is replayed.
+ *       In either case the transaction is over.
+ *   <li>If the transaction may not write, the database is a standby or set to read-only.
+ *   <li>If there is a row that has expired, or that a crashed server has left, delete it within the
+ *       transaction.
+ *   <li>Otherwise the transaction belongs to the claim.
  * </ol>
  */
 final class TransactionAttempt {
@@ -39,7 +39,7 @@ final class TransactionAttempt {
   private final UUID id = UuidCreator.getTimeOrderedEpochFast();
   private FailurePhase phase = FailurePhase.NOTHING_SENT;
 
-  /** What the lock's statement tells. */
+  /** What the lock's statement returns. */
   private record Lock(boolean won, Instant expires, boolean readOnly) {
     static Lock read(ResultSet row) throws SQLException {
       return new Lock(
@@ -141,9 +141,10 @@ final class TransactionAttempt {
   }
 
   /**
-   * Clears a row away that stands under a key which nobody has locked, and returns whether it is
-   * gone. An expired one is as good as gone even if somebody else, such as a sweep, was faster: if
-   * a new one has taken its place, the unique index will say so.
+   * Deletes the row of a key that nobody has locked, if it is expired, or the same request and
+   * abandoned. Returns whether the row is gone. An expired row counts as gone even if somebody
+   * else, such as a sweep, was faster: if a new row has taken its place, the unique index will
+   * report it.
    */
   private boolean isOutOfTheWay(OpenTransaction transaction, RecordRow row) {
     phase = FailurePhase.ROW_SEEN;
@@ -154,7 +155,10 @@ final class TransactionAttempt {
     return row.isAbandoned() && row.isSameRequestAs(request) && clear(transaction, row.id());
   }
 
-  /** In a read-only transaction it is the database that objects, so that a pool can hear it. */
+  /**
+   * Deletes the row. In a read-only transaction the database itself fails, so that a pool can
+   * notice it.
+   */
   private boolean clear(OpenTransaction transaction, UUID row) {
     return StatementBatch.run(
             transaction.own(),

@@ -14,7 +14,7 @@ import org.jdbi.v3.core.JdbiException;
 
 /**
  * A claim that is a transaction: look-up, effect and record are one commit, and the database is the
- * fence. No row stands for it until then; an advisory lock tells duplicates that it runs.
+ * fence. There is no row for it until then; duplicates learn from an advisory lock that it runs.
  */
 final class TransactionalClaim implements Claim {
   private final ProcedureSql sql;
@@ -27,7 +27,7 @@ final class TransactionalClaim implements Claim {
   /**
    * Makes the claim.
    *
-   * @param cleared the row that the transaction has cleared out of its way
+   * @param cleared the row that the transaction has deleted to make room
    */
   TransactionalClaim(
       ProcedureSql sql,
@@ -109,7 +109,7 @@ final class TransactionalClaim implements Claim {
     run(connection, sql.recordAndCommit(), values -> OutcomeParameters.of(values, answer));
   }
 
-  /** A terminal error is recorded without the effect: first everything is rolled back. */
+  /** Records a terminal error without the effect: first everything is rolled back. */
   private Settled recordFailure(RecordedOutcome.Failure failure) {
     boolean recorded =
         afterRollback(

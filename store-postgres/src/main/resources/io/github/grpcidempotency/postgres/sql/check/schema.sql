@@ -48,7 +48,7 @@ SELECT 'the role ' || rolname || ' may not use ' || :schema || '.idempotency_key
                     AND c.relname = 'idempotency_waits')
             AND (SELECT bool_and(has_function_privilege(oid, 'EXECUTE')) FROM functions))
 UNION ALL
--- Renewal and sweep run as their owner, whom the policies must let see every user's rows.
+-- Renewal and sweep run as their owner. The policies must let the owner see every user's rows.
 SELECT :schema || '.' || proname || ' belongs to ' || pg_get_userbyid(proowner)
        || ', but the table idempotency_keys to ' || pg_get_userbyid(relowner)
        || '; give both to one role'

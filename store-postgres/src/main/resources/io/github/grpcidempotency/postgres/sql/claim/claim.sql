@@ -6,7 +6,7 @@ SELECT :id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
        now() + :lease_millis * interval '1 millisecond',
        now() + :retention_millis * interval '1 millisecond'
  WHERE NOT EXISTS (
-   -- To insert where a row stands would wait for a transaction that is about to change the row.
+   -- An insert over an existing row would wait for a transaction that is about to change the row.
    SELECT
      FROM ${schema}.idempotency_keys AS k
     WHERE k.idempotency_key = :key

@@ -1,5 +1,5 @@
--- Nothing of the record is in an outbox query's scope but names that no such query may use: its own
--- aliases capture none of them, and a column that its tables lack is not taken from the record.
+-- An outbox query sees the record only under names that no such query may use. So its own aliases
+-- capture none of them, and a column that its tables lack is not taken from the record.
 SELECT idempotency_record_id AS id,
        idempotency_record_procedure AS procedure,
        idempotency_record_request_hash AS request_hash,

@@ -1,6 +1,6 @@
 SELECT set_config('app.current_user_id', :user, true);${wake}
 
--- What the rolled back transaction had cleared out of its way, if nobody has touched it since.
+-- Deletes the row that the rolled back transaction had deleted, if nobody has touched it since.
 DELETE FROM ${schema}.idempotency_keys AS k
  WHERE k.id = :cleared
    AND k.user_id = CAST(:user AS uuid)
