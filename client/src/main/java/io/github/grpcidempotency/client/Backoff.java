@@ -3,12 +3,15 @@ package io.github.grpcidempotency.client;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Waits that double from the first to the longest, each between a half of itself and the whole. */
+/**
+ * Waits that double from the first to the longest. Each is a random time between half of its value
+ * and all of it.
+ */
 record Backoff(Duration first, Duration longest) {
   Backoff {
     if (first.toMillis() < 1 || longest.compareTo(first) < 0) {
       throw new IllegalArgumentException(
-          "a backoff is at least a millisecond, and grows: not from %s to %s"
+          "a backoff must be at least a millisecond, and must not shrink: not from %s to %s"
               .formatted(first, longest));
     }
   }
@@ -16,7 +19,7 @@ record Backoff(Duration first, Duration longest) {
   /**
    * Returns how long to wait.
    *
-   * @param failures so far, at least 1
+   * @param failures how many failures there were so far, at least 1
    */
   Duration delay(int failures) {
     long whole =

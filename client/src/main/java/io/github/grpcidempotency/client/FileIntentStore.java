@@ -15,8 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Intents in a file, for command-line tools: what a run that was killed has begun, the next one
- * finishes.
+ * Intents in a file, for command-line tools: the next run finishes what a killed run has begun.
  *
  * <pre>{@code
  * try (FileIntentStore intents = FileIntentStore.open(home.resolve(".orders"));
@@ -27,14 +26,14 @@ import java.util.Set;
  * }</pre>
  *
  * <p>A written intent is on disk when the method returns, and a crash in the middle leaves the file
- * readable. One process at a time has it open, by a lock on a file beside it. New files are for
- * their owner only, where the file system knows owners; requests and answers stand there in the
- * clear. Times are this machine's.
+ * readable. Only one process at a time can have it open, by a lock on a file beside it. Only the
+ * owner may read new files, if the file system knows owners. Requests and answers are in the file
+ * in the clear. Times are this machine's.
  *
  * <p>Thread-safe.
  */
 public final class FileIntentStore extends IntentStore implements Closeable {
-  /** From so many lines on, a file that is mostly out of date is written anew. */
+  /** With this many lines or more, a file that is mostly out of date is rewritten. */
   private static final int MANY_LINES = 1_000;
 
   private final IntentJournal journal;
@@ -48,9 +47,9 @@ public final class FileIntentStore extends IntentStore implements Closeable {
   }
 
   /**
-   * Opens a file, or creates it; its directory must be there.
+   * Opens a file, or creates it. Its directory must exist.
    *
-   * @throws IOException if it cannot be done, another process has it open, or it is damaged
+   * @throws IOException if the file cannot be opened, another process has it open, or it is damaged
    */
   public static FileIntentStore open(Path file) throws IOException {
     IntentJournal journal = IntentJournal.open(file);
@@ -65,7 +64,7 @@ public final class FileIntentStore extends IntentStore implements Closeable {
   /**
    * Writes a new intent.
    *
-   * @param target the server, by the name that the {@link IntentWorker} knows it by
+   * @param target the name under which the {@link IntentWorker} knows the server
    * @return the intent, whose text is its key
    * @throws IOException if it cannot be written: it will not be carried out
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
@@ -78,7 +77,7 @@ public final class FileIntentStore extends IntentStore implements Closeable {
   }
 
   /**
-   * Writes an intent that was made before. If it stands there already it stays as it is.
+   * Writes an intent that was made before. If the intent was already written, it stays as it is.
    *
    * @throws IOException if it cannot be written: it will not be carried out
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
@@ -93,7 +92,7 @@ public final class FileIntentStore extends IntentStore implements Closeable {
     }
   }
 
-  /** Lets other processes have the file. Close the workers first. */
+  /** Closes the file, so that other processes can open it. Close the workers first. */
   @Override
   public synchronized void close() throws IOException {
     journal.close();

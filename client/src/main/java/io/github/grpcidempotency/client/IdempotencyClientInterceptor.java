@@ -12,8 +12,8 @@ import io.grpc.MethodDescriptor;
 import java.util.Optional;
 
 /**
- * Gives calls of idempotent methods their keys, so that gRPC, or whoever calls again, may send them
- * twice.
+ * Gives calls of idempotent methods their keys, so that gRPC, or a caller that retries, may send
+ * them twice.
  *
  * <ul>
  *   <li>A unary method with the {@code (idempotency.v1.procedure)} option gets a key: that of the
@@ -21,20 +21,21 @@ import java.util.Optional;
  *       the field of the request that the option's {@code key_sources} name: a UUID of version 4
  *       then, and only if it is unset (AIP-4235).
  *   <li>A header or field that the user has set is never touched.
- *   <li>A method that prohibits keys, one whose handler looks after them itself, and one whose key
- *       the server makes of the request or of its new resource's id, get none.
+ *   <li>Three kinds of methods get no key: those that prohibit keys, those whose handler manages
+ *       keys itself, and those whose key the server makes from the request or from the id of the
+ *       new resource.
  *   <li>A method without the option gets a key only if its call has an intent.
  * </ul>
  *
  * <p>A channel's interceptors run once per logical call, so all of gRPC's own attempts (gRFC A6)
- * share the key. Add it to the channel before all others: those added later are called earlier, and
- * what they set is then seen here.
+ * share the key. Add it to the channel before all other interceptors: those added later are called
+ * earlier, so this one sees what they have set.
  *
  * <pre>{@code
  * channelBuilder.intercept(IdempotencyClientInterceptor.create())
  * }</pre>
  *
- * <p>Thread-safe; one for all channels will do.
+ * <p>Thread-safe. All channels can share one.
  */
 public final class IdempotencyClientInterceptor implements ClientInterceptor {
   /** Set on calls that are about another call: its options are theirs, but not its key. */
@@ -47,13 +48,13 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
     this.header = header;
   }
 
-  /** Returns one that uses the header {@code idempotency-key}. */
+  /** Returns an interceptor that uses the header {@code idempotency-key}. */
   public static IdempotencyClientInterceptor create() {
     return withKeyHeader(WireNames.KEY);
   }
 
   /**
-   * Returns one for a server that was given another header name.
+   * Returns an interceptor for a server that uses another header name.
    *
    * @throws IllegalArgumentException if it is not the name of an ASCII header
    */
@@ -127,7 +128,7 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       super.sendMessage(filled(request));
     }
 
-    @SuppressWarnings("unchecked") // a message with one field more is of the same type
+    @SuppressWarnings("unchecked") // a message with one more field set is of the same type
     private RequestT filled(RequestT request) {
       if (given
           || !(request instanceof Message message)

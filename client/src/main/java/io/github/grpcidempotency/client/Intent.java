@@ -11,17 +11,17 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * That somebody wants one thing done: one request to one method. Made where the user decides, not
- * where the call is sent; the same intent is the same key, whatever happens in between. Written
- * down with {@link #toString} and read again with {@link #parse}, it outlives the process.
+ * The intent that one thing be done: one request to one method. Make it where the user decides, not
+ * where the call is sent. The same intent always gives the same key. Write it with {@link
+ * #toString} and read it again with {@link #parse}, and it outlives the process.
  *
  * <pre>{@code
  * Intent intent = Intent.create(); // when the button is pressed, not in the retry loop
  * Order order = intent.on(stub).createOrder(request);
  * }</pre>
  *
- * <p>It needs {@link IdempotencyClientInterceptor} on the channel, or a {@link RetryingCaller}.
- * Another request under the same intent is refused by the server. Immutable.
+ * <p>It needs {@link IdempotencyClientInterceptor} on the channel, or a {@link RetryingCaller}. The
+ * server refuses another request under the same intent. Immutable.
  */
 public final class Intent {
   /** The option that carries a call's intent; {@link #on} sets it. */
@@ -45,11 +45,11 @@ public final class Intent {
   }
 
   /**
-   * Reads what {@link #toString} has written. A key of the client's own making is read as well, for
-   * a method whose key format is not a UUID.
+   * Reads what {@link #toString} has written. It also accepts a key that the client has made
+   * itself, for a method whose key format is not a UUID.
    *
    * @param text 1 to 255 visible ASCII characters
-   * @throws IllegalArgumentException if it is not
+   * @throws IllegalArgumentException if the text is not as described
    */
   public static Intent parse(String text) {
     if (!KEY.matcher(text).matches()) {
@@ -58,10 +58,7 @@ public final class Intent {
     return new Intent(text);
   }
 
-  /**
-   * Returns the stub with this intent in its call options. One call, and its retries, should use
-   * it.
-   */
+  /** Returns the stub with this intent in its call options. Use it for one call and its retries. */
   public <S extends AbstractStub<S>> S on(S stub) {
     return stub.withOption(OPTION, this);
   }

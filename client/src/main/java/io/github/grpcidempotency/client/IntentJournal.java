@@ -27,10 +27,10 @@ import org.jspecify.annotations.Nullable;
  * A file of lines that is only ever appended to, or replaced as a whole, by one process at a time.
  *
  * <ul>
- *   <li>A line is fields joined by tabs, with their CRC-32 as the last. An appended line is on disk
- *       when the method returns.
- *   <li>A crash may tear what was appended last: it is left out, for nobody was told that it was
- *       there. Damage ahead of a good line is an error.
+ *   <li>A line consists of fields joined by tabs; the last is the CRC-32 of the others. An appended
+ *       line is on disk when the method returns.
+ *   <li>A crash may tear what was appended last. A torn line is ignored, because nobody was told
+ *       that it was written. Damage in front of a good line is an error.
  *   <li>The lock is on a file beside it, which stays: a lock on the file itself would be lost with
  *       the first replacement.
  * </ul>
@@ -56,7 +56,7 @@ final class IntentJournal implements Closeable {
   /**
    * Opens a file, or creates it.
    *
-   * @throws IOException if it cannot be done, or another process has it open
+   * @throws IOException if the file cannot be opened, or another process has it open
    */
   static IntentJournal open(Path file) throws IOException {
     Path lockPath = beside(file, ".lock");
@@ -74,7 +74,7 @@ final class IntentJournal implements Closeable {
   }
 
   /**
-   * Returns the fields of every line, but for what a crash has torn.
+   * Returns the fields of every line, except a line that a crash has torn.
    *
    * @throws IOException if a line is damaged and a good one follows
    */
@@ -82,7 +82,7 @@ final class IntentJournal implements Closeable {
     String text = Files.readString(file, StandardCharsets.ISO_8859_1);
     List<List<String>> lines = new ArrayList<>();
     boolean damaged = false;
-    // Behind the last line break stands nothing, or what was torn.
+    // After the last line break there is nothing, or a torn line.
     for (int start = 0, end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
       Optional<List<String>> fields = checked(text.substring(start, end));
       if (fields.isPresent() && damaged) {

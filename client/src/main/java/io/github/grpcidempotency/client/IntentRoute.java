@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How the intents of one method at one server are driven, one step at a time. */
+/** Carries out the intents of one method at one server, one step at a time. */
 record IntentRoute<RequestT, T>(
     MethodDescriptor<RequestT, T> method,
     Channel channel,
@@ -25,20 +25,21 @@ record IntentRoute<RequestT, T>(
   private static final Logger logger = LoggerFactory.getLogger(IntentWorker.class);
   private static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
 
-  /** What is the same for all intents of a worker. */
+  /** The limits that all intents of a worker share. */
   record Limits(Duration lease, Duration attemptTimeout, Duration giveUpAfter) {}
 
   /**
-   * Drives an intent on:
+   * Carries out an intent:
    *
    * <ol>
-   *   <li>It is sent, unless its answer is there already.
-   *   <li>The answer is kept, so that it needs the server no longer.
-   *   <li>It is handed to the callback.
-   *   <li>The intent is forgotten.
+   *   <li>Send it, unless its answer has already been stored.
+   *   <li>Store the answer, so that the server is no longer needed.
+   *   <li>Hand the answer to the callback.
+   *   <li>Delete the intent.
    * </ol>
    *
-   * A crash between two steps repeats the one before; one that fails gives the intent back.
+   * After a crash between two steps, the step before it is repeated. If a step fails, the intent is
+   * given back.
    */
   void advance(StoredIntent taken, IntentStore store, Limits limits) throws InterruptedException {
     Optional<StoredAnswer> answer =
@@ -105,7 +106,7 @@ record IntentRoute<RequestT, T>(
     }
   }
 
-  /** Returns whether it went well. */
+  /** Returns whether the callback took the answer. */
   private boolean handOn(StoredIntent taken, StoredAnswer answer, IntentStore store)
       throws InterruptedException {
     try {

@@ -10,40 +10,41 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Keeps intents with their requests, durably, until an {@link IntentWorker} has driven them to
- * their end. There are two: {@link PostgresIntentStore}, for services, and {@link FileIntentStore},
- * for command-line tools.
+ * Keeps intents with their requests durably, until an {@link IntentWorker} has finished them. There
+ * are two stores: {@link PostgresIntentStore} for services, and {@link FileIntentStore} for
+ * command-line tools.
  *
- * <p>Whatever fails in the methods that are not public is an {@link IllegalStateException}, and may
- * be tried again.
+ * <p>The methods that are not public throw an {@link IllegalStateException} for every failure, and
+ * may be tried again.
  */
 public abstract sealed class IntentStore permits PostgresIntentStore, FileIntentStore {
   IntentStore() {}
 
   /**
-   * Takes intents that are due, for the time of a lease, in which nobody else gets them. They count
-   * as sent from now on.
+   * Takes intents that are due, for the time of a lease, during which nobody else gets them. They
+   * count as sent from then on.
    */
   abstract List<StoredIntent> take(Set<Route> routes, int most, Duration lease);
 
-  /** Lets the leases of intents that are still worked on begin anew. */
+  /** Restarts the leases of intents that are still being worked on. */
   abstract void renew(Collection<StoredIntent> taken, Duration lease);
 
   /**
    * Gives an intent back, to be taken again after a delay.
    *
-   * @param neverSent whether it is certain that it was not sent, this time nor before
+   * @param neverSent whether it is certain that the intent was not sent, neither this time nor
+   *     before
    */
   abstract void postpone(StoredIntent taken, Duration delay, boolean neverSent);
 
   /**
-   * Keeps an answer until it is handed on.
+   * Stores an answer until it is handed to the callback.
    *
-   * @return whether the intent is still this worker's
+   * @return whether the intent still belongs to this worker
    */
   abstract boolean answered(StoredIntent taken, ByteString answer, Duration lease);
 
-  /** Forgets an intent whose answer was handed on. */
+  /** Deletes an intent whose answer was handed to the callback. */
   abstract void done(StoredIntent taken);
 
   /** Returns whether intents for these routes are left, whoever works on them. */

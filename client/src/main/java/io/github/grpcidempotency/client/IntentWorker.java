@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Drives the intents of a store to their end: sends each until its outcome is known, and hands the
- * answer to a callback, at least once, through crashes of this process, of the server, and of
- * either database.
+ * Carries out the intents of a store. It sends each one until its outcome is known, and hands the
+ * answer to a callback at least once, despite crashes of this process, of the server, and of either
+ * database.
  *
  * <pre>{@code
  * IntentWorker worker =
@@ -37,10 +37,10 @@ import org.slf4j.LoggerFactory;
  * }</pre>
  *
  * <p>Any number of workers, in any number of processes, may share a {@link PostgresIntentStore}: a
- * lease keeps two from working on one intent at once, and is renewed while one does. Each attempt
- * sends the same key. What the server says of when to try again is obeyed; otherwise the waits
- * double, from a second to five minutes. It ends when the service has answered, when the server
- * says that no attempt will help, or after {@link Builder#giveUpAfter}.
+ * lease keeps two workers from working on one intent at once, and is renewed while one works on it.
+ * Each attempt sends the same key. If the server says when to try again, the worker does so;
+ * otherwise the waits double, from a second to five minutes. The attempts end when the service has
+ * answered, when the server says that no attempt will help, or after {@link Builder#giveUpAfter}.
  *
  * <p>Intents of methods that are not named here are left to other workers. Thread-safe.
  */
@@ -88,8 +88,8 @@ public final class IntentWorker implements AutoCloseable {
   }
 
   /**
-   * Says that there may be something to do, so that an intent need not wait up to a second for the
-   * next look. For after the commit that has written one; calling it too early does no harm.
+   * Makes the worker look for intents now; otherwise a new intent may wait up to a second. Call it
+   * after the commit that has written an intent. Calling it too early does no harm.
    */
   public void wake() {
     woken.release();
@@ -99,8 +99,8 @@ public final class IntentWorker implements AutoCloseable {
    * Works until no intent is left for this worker's methods, whoever works on it, or the time is
    * up. For command-line tools.
    *
-   * @return whether none is left
-   * @throws InterruptedException if the thread is interrupted; what is begun goes on
+   * @return whether no intent is left
+   * @throws InterruptedException if the thread is interrupted; work that has begun goes on
    * @throws IllegalStateException if the store cannot be read or written
    */
   public boolean drain(Duration within) throws InterruptedException {
@@ -117,9 +117,8 @@ public final class IntentWorker implements AutoCloseable {
   }
 
   /**
-   * Takes no more intents, and lets those that are worked on go on for the time of an attempt. Then
-   * they are interrupted, and are taken again by whoever comes next. The store, and the channels,
-   * stay open.
+   * Takes no more intents, and lets those in work go on for the time of one attempt. Then it
+   * interrupts them, and the next worker takes them again. The store and the channels stay open.
    */
   @Override
   public void close() {
@@ -198,7 +197,7 @@ public final class IntentWorker implements AutoCloseable {
       Thread.currentThread().interrupt();
     } catch (RuntimeException failure) {
       logger.warn(
-          "{}: an intent could not be driven on; again after its lease",
+          "{}: an intent could not be carried out; it is tried again after its lease",
           intent.route().method(),
           failure);
     } finally {
@@ -240,9 +239,9 @@ public final class IntentWorker implements AutoCloseable {
     }
 
     /**
-     * Names a method whose intents are driven.
+     * Adds a method whose intents the worker carries out.
      *
-     * @param target the server, by the name under which its intents are written
+     * @param target the name of the server under which its intents are written
      * @param stub of any kind: its channel and call options are used, but no deadline
      * @throws IllegalArgumentException if the method is not unary, prohibits keys, or was named
      *     before
@@ -262,19 +261,19 @@ public final class IntentWorker implements AutoCloseable {
     }
 
     /**
-     * Sets how long after the death of a worker's process its intents are taken by another; a
-     * minute if not set. At least a second.
+     * Sets how long after the death of a worker's process another worker takes its intents; a
+     * minute by default. At least a second.
      */
     public Builder lease(Duration lease) {
       if (lease.compareTo(Duration.ofSeconds(1)) < 0) {
-        throw new IllegalArgumentException("a lease is at least a second, not " + lease);
+        throw new IllegalArgumentException("a lease must be at least a second, not " + lease);
       }
       this.lease = lease;
       return this;
     }
 
     /**
-     * Sets the time for one attempt, after which its answer counts as lost; 30 seconds if not set.
+     * Sets the time for one attempt, after which its answer counts as lost; 30 seconds by default.
      */
     public Builder attemptTimeout(Duration timeout) {
       this.attemptTimeout = RetryingCaller.Builder.positive(timeout);
@@ -282,25 +281,25 @@ public final class IntentWorker implements AutoCloseable {
     }
 
     /**
-     * Sets how long after the first attempt that may have been sent no further one is made, because
-     * the server may have forgotten the key and would run the call as new: less than the server's
-     * retention. 20 hours if not set, for a retention of 24.
+     * Sets how long the worker makes further attempts, counted from the first one that may have
+     * been sent. After that the server may have forgotten the key, and would run the call as a new
+     * one: choose less than the server's retention. 20 hours by default, for a retention of 24.
      */
     public Builder giveUpAfter(Duration horizon) {
       this.giveUpAfter = RetryingCaller.Builder.positive(horizon);
       return this;
     }
 
-    /** Sets how many intents are worked on at once, each on a thread; 8 if not set. */
+    /** Sets how many intents are worked on at once, each on a thread; 8 by default. */
     public Builder concurrency(int intents) {
       if (intents < 1) {
-        throw new IllegalArgumentException("at least one intent is worked on at a time");
+        throw new IllegalArgumentException("at least one intent must be worked on at a time");
       }
       this.concurrency = intents;
       return this;
     }
 
-    /** Sets the header for keys, for a server that was given another name than the standard one. */
+    /** Sets the header for keys, for a server that does not use the standard name. */
     public Builder keyHeader(String name) {
       this.keyHeader = name;
       return this;

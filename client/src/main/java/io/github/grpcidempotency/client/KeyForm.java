@@ -4,14 +4,14 @@ import io.github.grpcidempotency.proto.v1.KeyFormat;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** How a method wants its keys spelt, and what comes of an intent. */
+/** The form that a method expects of its keys, and the key that an intent gives in this form. */
 record KeyForm(KeyFormat format, String pattern) {
 
   /**
    * Returns a key for a header.
    *
-   * @param chosen whether the user has made the intent, and so answers for its form; if not, the
-   *     result is empty where a UUID is of no use
+   * @param chosen whether the user has made the intent, and so is responsible for its form; if not,
+   *     the result is empty where the format does not accept a UUID
    */
   Optional<String> inHeader(Intent intent, boolean chosen) {
     return spelt(intent.key(), intent.uuid4(), chosen);

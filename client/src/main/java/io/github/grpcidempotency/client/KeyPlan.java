@@ -18,7 +18,7 @@ import java.util.function.Predicate;
  * Where the key of a method's calls goes, as its {@code (idempotency.v1.procedure)} option says.
  */
 sealed interface KeyPlan {
-  /** Nowhere: the method takes no key, or its server finds one without the client's help. */
+  /** Nowhere: the method takes no key, or its server finds a key without the client's help. */
   record Nothing() implements KeyPlan {}
 
   /** Into a header, unless the user has set one of those in which the server looks. */
@@ -33,7 +33,7 @@ sealed interface KeyPlan {
       List<RequestField> givenFields)
       implements KeyPlan {}
 
-  /** Of this type, because every version of protobuf has the methods that take it. */
+  /** An {@code ExtensionLite}, because every version of protobuf has the methods that take one. */
   ExtensionLite<MethodOptions, Procedure> OPTION = ProcedureProto.procedure;
 
   /** The default form: a UUID. */
@@ -62,8 +62,8 @@ sealed interface KeyPlan {
   }
 
   /**
-   * Returns where the key of one call goes. A method without an option has a server that says in
-   * Java, or nowhere, that it is idempotent: it gets no key but that of a chosen intent.
+   * Returns where the key of one call goes. If a method has no option, its server may declare it
+   * idempotent in Java, or not at all. It gets only the key of a chosen intent.
    */
   static KeyPlan of(MethodDescriptor<?, ?> method, Metadata.Key<String> header, boolean chosen) {
     if (method.getType() != MethodDescriptor.MethodType.UNARY) {
@@ -92,7 +92,7 @@ sealed interface KeyPlan {
     List<RequestField> fields =
         sources.stream().map(source -> field(source, schema)).flatMap(Optional::stream).toList();
     // The first source that the client can fill; a field goes before any header, because a header
-    // is sent before the request is seen, and might hide a key that stands in the request.
+    // is sent before the request is seen, and might hide a key in the request.
     for (KeySource source : sources) {
       Optional<RequestField> field = field(source, schema);
       if (field.isPresent() && !source.hasAssignedId()) {

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An intent of a {@link FileIntentStore} that is not done, and the lines that tell of it. A lease
- * is not written down: whoever opens the file is the only one who can hold one.
+ * An intent of a {@link FileIntentStore} that is not done, and the lines that describe it. Leases
+ * are not written: only the process that has the file open can hold one.
  */
 final class OpenIntent {
   private static final String INTENT = "intent";
@@ -114,7 +114,7 @@ final class OpenIntent {
     answer = Optional.of(kept);
   }
 
-  /** Returns all that a new file needs. */
+  /** Returns all lines that a new file needs. */
   List<List<String>> lines() {
     List<List<String>> lines = new ArrayList<>();
     lines.add(line());

@@ -17,8 +17,8 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 
 /**
- * Intents in the client service's own PostgreSQL, written in the transaction that decides: decision
- * and intent are there together, or neither is.
+ * Intents in the client service's own PostgreSQL. An intent is written in the transaction that
+ * makes the decision, so that either both exist or neither does.
  *
  * <pre>{@code
  * try (Connection connection = pool.getConnection()) {
@@ -32,7 +32,7 @@ import javax.sql.DataSource;
  *
  * <p>The table is made by {@code io/github/grpcidempotency/client/migration/V1__intents.sql} in
  * this jar, which names the grants that the service's role needs. A row is deleted when its answer
- * was handed on. Requests and answers stand there as they are, in the clear.
+ * was handed to the callback. Requests and answers are in the table in the clear.
  *
  * <p>Thread-safe.
  */
@@ -126,9 +126,9 @@ public final class PostgresIntentStore extends IntentStore {
   }
 
   /**
-   * Writes a new intent in a transaction of the caller's, who commits it.
+   * Writes a new intent in a transaction of the caller. The caller commits it.
    *
-   * @param target the server, by the name that the {@link IntentWorker} knows it by
+   * @param target the name under which the {@link IntentWorker} knows the server
    * @return the intent, whose text is its key
    * @throws SQLException if it cannot be written: the transaction should be rolled back
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
@@ -142,8 +142,8 @@ public final class PostgresIntentStore extends IntentStore {
   }
 
   /**
-   * Writes an intent that was made before. If it stands there already it stays as it is, so a
-   * decision that is repeated adds nothing.
+   * Writes an intent that was made before. If the intent was already written, it stays as it is, so
+   * repeating a decision adds nothing.
    *
    * @throws SQLException if it cannot be written: the transaction should be rolled back
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
@@ -276,7 +276,9 @@ public final class PostgresIntentStore extends IntentStore {
     return statement.getConnection().createArrayOf(type, elements.stream().map(value).toArray());
   }
 
-  /** Runs one statement as a transaction of its own, whatever the pool's connections are set to. */
+  /**
+   * Runs one statement in a separate transaction, whatever the settings of the pool's connections.
+   */
   private <R> R run(String sql, Work<R> work) {
     try (Connection connection = pool.getConnection();
         PreparedStatement statement = connection.prepareStatement(sql)) {

@@ -34,7 +34,8 @@ record RequestField(List<FieldDescriptor> path) {
   }
 
   /**
-   * Returns whether the user has set it, as AIP-4235 has it: by its presence, or else its value.
+   * Returns whether the user has set the field, as AIP-4235 defines it: by its presence, or else by
+   * its value.
    */
   boolean isSet(Message request) {
     Message at = request;

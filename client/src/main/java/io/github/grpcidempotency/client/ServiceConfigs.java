@@ -15,21 +15,22 @@ import java.util.Map;
  *     .defaultServiceConfig(ServiceConfigs.of(OrderServiceGrpc.getServiceDescriptor()))
  * }</pre>
  *
- * <p>It holds for the unary methods whose option says that they take keys, and for no others: a
- * call without a key must not be sent twice. What it says:
+ * <p>It applies only to unary methods whose option says that they take keys: a call without a key
+ * must not be sent twice. It contains:
  *
  * <ul>
- *   <li>{@code UNAVAILABLE}: the call may be lost, or its answer. {@code ABORTED}: the first call
- *       is still running, or its outcome is not known yet. No other code, but a server can ask for
- *       an attempt on any by {@code grpc-retry-pushback-ms}, and forbid it; gRPC obeys.
- *   <li>Five attempts, the first included. That is gRPC's cap: more in a service config count as
- *       five, so that a config cannot multiply the load of an outage.
+ *   <li>Two codes. {@code UNAVAILABLE}: the call or its answer may be lost. {@code ABORTED}: the
+ *       first call is still running, or its outcome is not known yet. With {@code
+ *       grpc-retry-pushback-ms} a server can ask for an attempt after any code, or forbid it; gRPC
+ *       obeys.
+ *   <li>Five attempts, the first included. That is gRPC's limit: a larger number in a service
+ *       config counts as five, so that a config cannot multiply the load of an outage.
  *   <li>Waits of 0.1, 0.3, 0.9 and 2.7 seconds, each more or less random, unless the server names
  *       one.
- *   <li>All within the call's one deadline: {@code DEADLINE_EXCEEDED} is the end.
+ *   <li>One deadline for all attempts of the call: {@code DEADLINE_EXCEEDED} ends it.
  * </ul>
  *
- * <p>For more attempts, or hours, there is {@link RetryingCaller}.
+ * <p>For more attempts, or for hours of retries, use {@link RetryingCaller}.
  */
 public final class ServiceConfigs {
   /** Numbers are doubles and durations text, because gRPC takes the config for parsed JSON. */
@@ -51,7 +52,7 @@ public final class ServiceConfigs {
   /**
    * Returns the config of some services, for {@code ManagedChannelBuilder.defaultServiceConfig}.
    *
-   * @throws IllegalArgumentException if no method of theirs has the option
+   * @throws IllegalArgumentException if none of their methods has the option
    */
   public static Map<String, Object> of(ServiceDescriptor... services) {
     List<Map<String, Object>> names =

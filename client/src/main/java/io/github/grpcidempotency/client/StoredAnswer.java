@@ -13,9 +13,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The answer to an intent, as its store keeps it until it is handed on: a response, or a failure.
+ * The answer to an intent, a response or a failure, as the store keeps it for the callback.
  *
- * @param outcome what is known of the effect; {@code EXECUTED} for a response
+ * @param outcome what is known about the effect; {@code EXECUTED} for a response
  * @param response the response as the method's marshaller writes it, if the status is OK
  */
 record StoredAnswer(
@@ -79,9 +79,9 @@ record StoredAnswer(
   }
 
   /**
-   * Reads an answer again.
+   * Reads a stored answer.
    *
-   * @throws IllegalStateException if it is not one
+   * @throws IllegalStateException if the bytes are not an answer
    */
   static StoredAnswer parse(ByteString bytes) {
     try (DataInputStream in = new DataInputStream(bytes.newInput())) {

@@ -10,9 +10,9 @@ import java.util.Optional;
  * @param request the request as the method's marshaller writes it
  * @param attempts how often it was taken, this time included
  * @param sentBefore whether it may have been sent when it was taken earlier
- * @param sinceSent how long ago it may have been sent first; nothing if it was not
- * @param answer what was answered, if that is known: it is only to be handed on
- * @param fence the number of this taking; only the latest may change the intent
+ * @param sinceSent how long ago it may first have been sent; zero if it was not
+ * @param answer the answer, if it is known: then only the callback is left to do
+ * @param fence counts how often the intent was taken; only the latest taker may change it
  */
 record StoredIntent(
     Intent intent,

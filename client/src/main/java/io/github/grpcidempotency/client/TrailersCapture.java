@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
-/** Keeps the trailers of one call, before whoever made the call hears that it is over. */
+/** Keeps the trailers of one call, before its caller learns that the call is over. */
 final class TrailersCapture implements ClientInterceptor {
   private volatile Metadata trailers = new Metadata();
 
@@ -43,7 +43,7 @@ final class TrailersCapture implements ClientInterceptor {
     };
   }
 
-  /** Completes a reply with a response that is there. */
+  /** Completes a reply with a response that has arrived. */
   static <T> void complete(
       CompletableFuture<Reply<T>> reply,
       ListenableFuture<T> response,
@@ -60,7 +60,7 @@ final class TrailersCapture implements ClientInterceptor {
     }
   }
 
-  /** Returns what passes a call's response on once its trailers are there. */
+  /** Returns an observer that passes a call's response on once its trailers have arrived. */
   static <T> StreamObserver<T> observer(
       StreamObserver<Reply<T>> replies, Supplier<Metadata> trailers) {
     return new StreamObserver<>() {
