@@ -5,7 +5,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Listens to what is logged, by slf4j-simple, until it is closed. Tests run one at a time. */
+/** Captures what is logged by slf4j-simple, until it is closed. Tests run one at a time. */
 public final class LogLines implements AutoCloseable {
   private final PrintStream before = System.err;
   private final ByteArrayOutputStream logged = new ByteArrayOutputStream();
@@ -14,12 +14,12 @@ public final class LogLines implements AutoCloseable {
     System.setErr(new PrintStream(logged, true, StandardCharsets.UTF_8));
   }
 
-  /** Begins to listen. */
+  /** Begins to capture. */
   public static LogLines listen() {
     return new LogLines();
   }
 
-  /** Returns all lines so far, those of stack traces among them. */
+  /** Returns all lines so far, including those of stack traces. */
   public List<String> all() {
     return logged.toString(StandardCharsets.UTF_8).lines().toList();
   }

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What a module's users can name: public types outside {@code internal}, and what of them is public
- * or protected. A file in the module lists it, so that a review shows every change of it.
+ * The public API of a module: public types outside {@code internal}, and their public and protected
+ * members. A file in the module lists it, so that every change of it is seen in a review.
  */
 public final class PublicApi {
   private static final String ROOT = "io.github.grpcidempotency.";
@@ -31,7 +31,7 @@ public final class PublicApi {
   /**
    * Compares a module with its list, and checks that no signature leads into {@code internal}.
    *
-   * @param type any of the module's
+   * @param type any type of the module
    */
   public static void assertListed(Class<?> type, Path list) throws Exception {
     URI classes = type.getProtectionDomain().getCodeSource().getLocation().toURI();
@@ -80,7 +80,8 @@ public final class PublicApi {
   }
 
   /**
-   * Returns the type, and then its members, sorted; an enum's own two methods go without saying.
+   * Returns the type, and then its members, sorted; the two methods that every enum has are left
+   * out.
    */
   private static Stream<String> lines(Class<?> type) {
     Stream<String> members =

@@ -17,7 +17,7 @@ public final class Snippets {
     return of(page, "java|proto|sql");
   }
 
-  /** Returns the snippets in these languages, which are an alternative of a regular expression. */
+  /** Returns the snippets in these languages, which are alternatives in a regular expression. */
   public static List<String> of(Path page, String languages) throws IOException {
     Pattern snippet =
         Pattern.compile(
@@ -25,12 +25,12 @@ public final class Snippets {
     return snippet.matcher(Files.readString(page)).results().map(found -> found.group(1)).toList();
   }
 
-  /** Returns whether a file of a folder contains these lines, but for their indentation. */
+  /** Returns whether a file of a folder contains these lines, whatever their indentation. */
   public static boolean isCut(String snippet, Path folder) throws IOException {
     return sources(folder, "").stream().anyMatch(source -> isCutFrom(snippet, source));
   }
 
-  /** Returns whether a file contains these lines, but for their indentation. */
+  /** Returns whether a file contains these lines, whatever their indentation. */
   public static boolean isCutFrom(String snippet, Path source) {
     try {
       return contains(lines(Files.readString(source)), lines(snippet));

@@ -1,4 +1,4 @@
-/** What tests of all modules look at: the log, a module's public API, and the snippets of pages. */
+/** What tests of all modules check: the log, a module's public API, and the snippets of pages. */
 @NullMarked
 package io.github.grpcidempotency.test;
 

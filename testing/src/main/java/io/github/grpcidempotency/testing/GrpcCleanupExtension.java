@@ -27,9 +27,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * }
  * }</pre>
  *
- * <p>What was registered last ends first. After a test that has passed, everything is shut down and
- * may end its calls. What has not ended in time is ended by force, and the test fails: a call of it
- * hangs, or was forgotten. After a test that has failed, everything is ended by force at once.
+ * <p>They end in the reverse order of their registration. After a test that has passed, everything
+ * is shut down and may finish its calls. Anything that has not ended in time is ended by force, and
+ * the test fails: one of its calls hangs, or was forgotten. After a test that has failed,
+ * everything is ended by force at once.
  *
  * <p>Thread-safe.
  */
@@ -39,15 +40,15 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
   private final Duration limit;
   private final Deque<Resource> newestFirst = new ArrayDeque<>();
 
-  /** Gives what is registered ten seconds to end. */
+  /** Makes an extension that waits ten seconds for everything to end. */
   public GrpcCleanupExtension() {
     this(TEN_SECONDS);
   }
 
   /**
-   * Gives what is registered so long to end.
+   * Makes an extension.
    *
-   * @param limit for everything together
+   * @param limit how long to wait for everything together to end
    */
   public GrpcCleanupExtension(Duration limit) {
     this.limit = limit;
@@ -123,7 +124,7 @@ public final class GrpcCleanupExtension implements AfterEachCallback {
     return all;
   }
 
-  /** What a test has started, and how it ends. */
+  /** Something that a test has started, and how to end it. */
   private interface Resource {
     void shutdown();
 

@@ -32,8 +32,8 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link IdempotencyStore} keeps. Extend it, say how a store is made and how its time
- * passes, and the inherited tests do the rest:
+ * What every {@link IdempotencyStore} guarantees. Extend it, and say how a store is made and how
+ * its time passes. The inherited tests do the rest:
  *
  * <pre>{@code
  * class MyStoreTest extends IdempotencyStoreContract {
@@ -56,7 +56,7 @@ public abstract class IdempotencyStoreContract {
   /** Outlasts any test. */
   static final Duration LONG_LEASE = Duration.ofMinutes(5);
 
-  /** Ends soon; nothing is expected of it but that. */
+  /** Ends soon; tests rely on nothing else. */
   static final Duration SHORT_LEASE = Duration.ofMillis(150);
 
   private static final Duration ONE_DAY = Duration.ofHours(24);
@@ -85,15 +85,15 @@ public abstract class IdempotencyStoreContract {
   /**
    * Makes the store under test. Called once in every test, at its beginning.
    *
-   * @param lease how long claims of this store last unless they are renewed; exactly this is what
-   *     {@link IdempotencyStore#lease} must return
+   * @param lease how long claims of this store last unless they are renewed; {@link
+   *     IdempotencyStore#lease} must return exactly this
    */
   protected abstract IdempotencyStore newStore(Duration lease);
 
   /**
-   * Lets so much of the store's time pass, and a moment more: a lease or a retention of this length
-   * that began before the call has ended when it returns. Puts a clock forward, or waits; what is
-   * asked for is ten seconds at most, and mostly a fraction of one.
+   * Lets this much of the store's time pass, and a moment more: when it returns, a lease or a
+   * retention of this length that began before the call has ended. Put a clock forward, or wait:
+   * tests ask for ten seconds at most, and mostly for less than one.
    */
   protected abstract void letPass(Duration time);
 

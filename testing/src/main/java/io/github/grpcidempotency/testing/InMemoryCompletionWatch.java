@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
-/** Looks fifty times a second whether the operations still run. */
+/** Checks fifty times a second whether the operations still run. */
 final class InMemoryCompletionWatch implements CompletionWatch {
   private final Predicate<IdempotencyKey> inFlight;
   private final Consumer<IdempotencyKey> ended;

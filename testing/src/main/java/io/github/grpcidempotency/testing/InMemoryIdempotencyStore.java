@@ -31,8 +31,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * A store for tests of services: it keeps what it is told for as long as the JVM lives. Its clock
- * is the system's, and can be put forward, so that a test need not wait for a lease or a record to
+ * A store for tests of services: it keeps its records for as long as the JVM lives. Its clock is
+ * the system's, and can be put forward, so that a test need not wait for a lease or a record to
  * end. It has no transactions, so a server with transactional procedures does not start on it.
  *
  * <p>Thread-safe.
@@ -128,7 +128,7 @@ public final class InMemoryIdempotencyStore implements OperationStore {
     return new Catalog(procedures.stream().map(RecordedProcedure::name).collect(toSet()));
   }
 
-  /** In the order of their making, as list and page need it. */
+  /** Returns ids in the order of their creation, as list and page need them. */
   private UUID newId() {
     ids++;
     return new UUID(ids << 16 | 0x7000, UUID.randomUUID().getLeastSignificantBits());
@@ -143,7 +143,7 @@ public final class InMemoryIdempotencyStore implements OperationStore {
     return Instant.now().plus(ahead);
   }
 
-  /** What callers find of some procedures. */
+  /** The operations that callers find of some procedures. */
   private final class Catalog implements OperationCatalog {
     private final Set<String> procedures;
 
@@ -200,7 +200,7 @@ public final class InMemoryIdempotencyStore implements OperationStore {
     }
   }
 
-  /** What is recorded under a key. It is the fence as well: a successor is another row. */
+  /** The record of a key. It is also the fence: a successor has another row. */
   private final class Row implements Claim {
     private final ClaimRequest request;
     private final UUID operationId;

@@ -18,7 +18,7 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link OperationStore} keeps, beside what every store does. */
+/** What every {@link OperationStore} guarantees, beside what every store does. */
 public abstract class OperationStoreContract extends IdempotencyStoreContract {
   private static final Set<String> BOTH = Set.of(CREATE_THING.name(), CREATE_OTHER.name());
 

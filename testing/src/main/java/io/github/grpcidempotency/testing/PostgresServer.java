@@ -23,7 +23,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 
 /** A server on which databases are made. Thread-safe. */
 final class PostgresServer {
-  /** Starts when it is first asked for, and ends with this JVM. */
+  /** Starts when it is first needed, and ends with this JVM. */
   private static final Supplier<PostgresServer> EMBEDDED =
       Suppliers.memoize(PostgresServer::startEmbedded);
 
@@ -49,7 +49,7 @@ final class PostgresServer {
       String url, String superuser, String superuserPassword, String rolePassword) {
     Matcher parts = URL.matcher(url);
     if (!parts.matches()) {
-      throw new IllegalArgumentException("no JDBC URL of a PostgreSQL: " + url);
+      throw new IllegalArgumentException("not a JDBC URL of a PostgreSQL: " + url);
     }
     this.hosts = parts.group(1);
     this.database = parts.group(2);
@@ -99,7 +99,7 @@ final class PostgresServer {
     return name;
   }
 
-  /** Makes a role that row-level security binds, unless it is there. */
+  /** Makes a role that row-level security binds, unless it exists. */
   void createRole(String name) {
     String password = rolePassword.isEmpty() ? "" : " PASSWORD '%s'".formatted(rolePassword);
     execute(

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** A database that is migrated once, so that all others are copies of it. Thread-safe. */
+/** A database that is migrated once, so that all others can be copies of it. Thread-safe. */
 final class PostgresTemplate {
   /** A migrated database, and which of its tables the migrations have left empty. */
   private record Migrated(String name, List<String> emptyTables) {}
