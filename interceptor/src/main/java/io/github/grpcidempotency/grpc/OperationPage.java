@@ -105,10 +105,10 @@ final class OperationPage {
     try {
       bytes = ByteBuffer.wrap(Base64.getUrlDecoder().decode(token));
     } catch (IllegalArgumentException malformed) {
-      throw OperationsService.invalid("page_token is none of ours");
+      throw OperationsService.invalid("page_token is not valid");
     }
     if (bytes.remaining() != 2 * Long.BYTES + Integer.BYTES) {
-      throw OperationsService.invalid("page_token is none of ours");
+      throw OperationsService.invalid("page_token is not valid");
     }
     UUID id = new UUID(bytes.getLong(), bytes.getLong());
     if (bytes.getInt() != filterText.hashCode()) {

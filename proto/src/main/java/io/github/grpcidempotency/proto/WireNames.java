@@ -5,7 +5,7 @@ package io.github.grpcidempotency.proto;
  * client in another language spells out.
  */
 public final class WireNames {
-  /** Request header: the client's key, unless both sides are told another name. */
+  /** Request header: the client's key, unless both sides are set to another name. */
   public static final String KEY = "idempotency-key";
 
   /** Trailer: {@code processing}, {@code completed} or {@code failed}. */

@@ -38,9 +38,9 @@ final class Parameters {
   }
 
   /**
-   * Text is bound as text even where the driver is told to leave its type open ({@code
+   * Text is bound as text even if the driver is set to leave its type open ({@code
    * stringtype=unspecified}): the driver would ask the database what type it is, and to do so send
-   * a flush in pieces, each a transaction of its own.
+   * a flush in pieces, each in its own transaction.
    */
   private static void set(PreparedStatement statement, int index, @Nullable Object value)
       throws SQLException {

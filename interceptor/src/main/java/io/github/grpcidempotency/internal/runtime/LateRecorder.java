@@ -206,7 +206,7 @@ final class LateRecorder implements AutoCloseable {
       leases.drop(claim);
       switch (settled) {
         case DONE -> {
-          logger.info("recorded the answer of operation {} at last", claim.operationId());
+          logger.info("recorded the late answer of operation {}", claim.operationId());
           listener.notify(events -> events.recordedLate(claim.operationId()));
         }
         case LOST, ROLLED_BACK -> {
