@@ -24,7 +24,7 @@ import picocli.CommandLine.ScopeType;
     mixinStandardHelpOptions = true,
     scope = ScopeType.INHERIT,
     subcommands = {Demo.class, Serve.class, Provide.class, Keys.class},
-    description = "Plays the demo, unless a command is said.")
+    description = "Plays the demo, unless a command is given.")
 public final class Example implements Callable<Integer> {
   /** Runs the program. */
   public static void main(String... arguments) {
@@ -57,11 +57,11 @@ public final class Example implements Callable<Integer> {
 
   private static int explainUsage(ParameterException failure, String... arguments) {
     CommandLine commandLine = failure.getCommandLine();
-    commandLine.getErr().println(failure.getMessage() + "; --help tells what is possible.");
+    commandLine.getErr().println(failure.getMessage() + "; --help lists the options.");
     return ExitCode.USAGE;
   }
 
-  /** Answers what is wrong with one sentence instead of a stack trace. */
+  /** Reports a failure in one sentence instead of a stack trace. */
   private static int explainFailure(
       Exception failure, CommandLine commandLine, ParseResult arguments) throws Exception {
     if (failure instanceof StartupFailure) {

@@ -1,6 +1,6 @@
 /**
- * The example's program. {@code service} is what an author of a service writes, {@code run} starts
- * it, {@code demo} plays a client against it; each knows only those before it.
+ * The example's program. {@code service} is what the author of a service writes, {@code run} starts
+ * it, and {@code demo} runs a client against it. Each depends only on those before it.
  */
 @NullMarked
 package io.github.grpcidempotency.example;

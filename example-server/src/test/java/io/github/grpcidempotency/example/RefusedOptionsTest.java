@@ -32,14 +32,14 @@ class RefusedOptionsTest {
       })
   void anOptionThatWouldDoNothing(String arguments, String sentence) throws IOException {
     assertThat(run(arguments.split(" ")))
-        .isEqualTo(new EndedProgram(2, "", sentence + "; --help tells what is possible."));
+        .isEqualTo(new EndedProgram(2, "", sentence + "; --help lists the options."));
   }
 
   @Test
   void aRetentionOfNoTime() throws IOException {
     EndedProgram ended = run("--ttl", "0s");
     assertThat(ended.exitCode()).isEqualTo(2);
-    assertThat(ended.err()).contains("--ttl").contains("'0s' is no time at all");
+    assertThat(ended.err()).contains("--ttl").contains("'0s' is not more than zero");
   }
 
   @Test

@@ -237,7 +237,7 @@ class RefusedSetUpsTest {
     assertRefused(
         "The retentions in "
             + file
-            + " cannot be used: CreateCluster: 'soon' is no duration such as 500ms, 30s, 5m, 24h, 2d or PT1H30M, nor one of [financial, interactive, invitation, webhook]; CreateProjekt is no method that keeps records; InviteMember: '0s' is no time at all, nor one of [financial, interactive, invitation, webhook].",
+            + " cannot be used: CreateCluster: 'soon' is no duration such as 500ms, 30s, 5m, 24h, 2d or PT1H30M, nor one of [financial, interactive, invitation, webhook]; CreateProjekt is no method that keeps records; InviteMember: '0s' is not more than zero, nor one of [financial, interactive, invitation, webhook].",
         "--port",
         "0",
         "--data-dir",

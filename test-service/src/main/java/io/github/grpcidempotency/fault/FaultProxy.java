@@ -23,8 +23,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A TCP proxy in front of PostgreSQL that breaks connections at an exact moment: before a statement
- * reaches the database, or after the database has done it and before the client hears of it. It
- * also counts round trips.
+ * reaches the database, or after the database has executed it and before the client gets the
+ * answer. It also counts round trips.
  *
  * <p>Clients connect without encryption. Thread-safe.
  */
@@ -40,7 +40,7 @@ public final class FaultProxy implements AutoCloseable {
     AFTER
   }
 
-  /** What a pool sends to see whether a connection that has been idle still stands. */
+  /** What a pool sends to check that an idle connection still works. */
   private static final String NOTHING = ";\n";
 
   private static final long NEVER = 0;
@@ -59,7 +59,7 @@ public final class FaultProxy implements AutoCloseable {
     inBackground("fault-proxy", this::acceptAll);
   }
 
-  /** Starts a proxy before the server of a JDBC URL. */
+  /** Starts a proxy in front of the server of a JDBC URL. */
   public static FaultProxy before(String jdbcUrl) {
     try {
       return new FaultProxy(URI.create(jdbcUrl.substring("jdbc:".length())));
@@ -68,7 +68,7 @@ public final class FaultProxy implements AutoCloseable {
     }
   }
 
-  /** Returns the JDBC URL of the same database, by way of this proxy. */
+  /** Returns the JDBC URL of the same database, through this proxy. */
   public String jdbcUrl() {
     return "jdbc:postgresql://%s:%d%s?%s"
         .formatted(
@@ -83,20 +83,20 @@ public final class FaultProxy implements AutoCloseable {
     return set(new Trap(sql, Moment.BEFORE, Duration.ZERO).andCut());
   }
 
-  /** Cuts the connection once the database has done what was asked; the answer is lost. */
+  /** Cuts the connection once the database has executed the statement; the answer is lost. */
   public Trap cutAfter(String sql) {
     return set(new Trap(sql, Moment.AFTER, Duration.ZERO).andCut());
   }
 
   /**
-   * Holds up the flush that first sends SQL with this text, so that the database sees it late, or
-   * never if the trap is to {@linkplain Trap#andCut cut}.
+   * Delays the flush that first sends SQL with this text, so that the database sees it late, or
+   * never if the trap {@linkplain Trap#andCut cuts}.
    */
   public Trap holdBefore(String sql, Duration length) {
     return set(new Trap(sql, Moment.BEFORE, length));
   }
 
-  /** Holds up the database's answer to the flush that first sends SQL with this text. */
+  /** Delays the database's answer to the flush that first sends SQL with this text. */
   public Trap holdAfter(String sql, Duration length) {
     return set(new Trap(sql, Moment.AFTER, length));
   }
@@ -113,12 +113,12 @@ public final class FaultProxy implements AutoCloseable {
     cutAll();
   }
 
-  /** Lets connections stand, but forwards nothing more, until {@link #restore}. */
+  /** Keeps connections open, but forwards nothing more, until {@link #restore}. */
   public void swallow() {
     mode = Mode.SWALLOW;
   }
 
-  /** Forwards again. Connections that lost something on the way are cut. */
+  /** Forwards again. Connections that have lost data are cut. */
   public void restore() {
     if (mode == Mode.SWALLOW) {
       cutAll();
@@ -126,7 +126,7 @@ public final class FaultProxy implements AutoCloseable {
     mode = Mode.FORWARD;
   }
 
-  /** Cuts every connection that stands now. */
+  /** Cuts every open connection. */
   public void cutAll() {
     links.forEach(Link::cut);
   }
@@ -136,7 +136,7 @@ public final class FaultProxy implements AutoCloseable {
     traps.clear();
   }
 
-  /** Returns the SQL of each round trip so far; a pool's tests of its connections are not told. */
+  /** Returns the SQL of each round trip so far, without a pool's tests of its connections. */
   public List<String> roundTrips() {
     return List.copyOf(roundTrips);
   }
@@ -206,7 +206,7 @@ public final class FaultProxy implements AutoCloseable {
     void run() throws IOException;
   }
 
-  /** A cut or a delay that waits for its moment, and happens once. */
+  /** A cut or a delay that happens once, at its moment. */
   public final class Trap {
     private final String sql;
     private final Moment moment;
@@ -221,7 +221,7 @@ public final class FaultProxy implements AutoCloseable {
       this.delay = delay;
     }
 
-    /** Cuts the connection when what was held up has waited long enough. */
+    /** Cuts the connection when the delay is over. */
     public Trap andCut() {
       cuts = true;
       return this;
@@ -243,7 +243,7 @@ public final class FaultProxy implements AutoCloseable {
       return hasSprung() ? OptionalLong.of(sprungAt) : OptionalLong.empty();
     }
 
-    /** Waits, and then cuts if that is wanted; returns whether it did. */
+    /** Waits, and then cuts if the trap is set to; returns whether it did. */
     private boolean spring(Link link) {
       if (stayDown) {
         mode = Mode.REFUSE;
@@ -260,7 +260,7 @@ public final class FaultProxy implements AutoCloseable {
     }
   }
 
-  /** One client's connection and its continuation to the database. */
+  /** One client's connection, and the proxy's connection to the database. */
   private final class Link {
     private final Socket client;
     private final Socket database = new Socket();
@@ -350,7 +350,7 @@ public final class FaultProxy implements AutoCloseable {
             trap.get().spring(this);
             return;
           }
-          continue; // nothing of the answer is to be heard
+          continue; // the client must not get the answer
         }
         if (trap.isPresent()) {
           atAnswer = Optional.empty();

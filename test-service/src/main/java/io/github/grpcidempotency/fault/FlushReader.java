@@ -12,7 +12,7 @@ import java.util.Map;
 
 /**
  * Cuts what a client sends to PostgreSQL into flushes: runs of messages after which it waits for an
- * answer. Knows the SQL of each, also where only the name of a prepared statement is sent. See "
+ * answer. It knows the SQL of each, even if only the name of a prepared statement is sent. See "
  * Message Formats" in the PostgreSQL manual.
  */
 final class FlushReader {
@@ -28,8 +28,8 @@ final class FlushReader {
    * What a client sent before it waited.
    *
    * @param sql the statements executed, in order; empty for messages of another kind
-   * @param roundTrip whether it runs statements, rather than being part of a login or a farewell
-   * @param answers how often the database will say that it is ready for more
+   * @param roundTrip whether it runs statements, rather than being part of a login or a logout
+   * @param answers how often the database will report that it is ready for more
    */
   record Sent(ByteString bytes, String sql, boolean roundTrip, int answers) {}
 

@@ -8,11 +8,11 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * Holds handlers back, in whatever process they run, until it is opened: an advisory lock. Close it
- * with the test.
+ * Holds handlers back until it is opened, in any process, by an advisory lock. Close it with the
+ * test.
  */
 public final class Gate implements AutoCloseable {
-  /** A handler may have a JVM to start first, on a machine that does much else. */
+  /** A handler's JVM may have to start first, on a busy machine. */
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   private static final AtomicInteger gates = new AtomicInteger();
@@ -25,17 +25,17 @@ public final class Gate implements AutoCloseable {
     keeper.execute("SELECT pg_advisory_lock(?)", number);
   }
 
-  /** Makes a gate that is shut. */
+  /** Makes a closed gate. */
   public static Gate shut(Jdbi database) {
     return new Gate(database.open());
   }
 
-  /** Returns what a request's label {@code gate} has to say. */
+  /** Returns the value for a request's label {@code gate}. */
   public String name() {
     return Integer.toString(number);
   }
 
-  /** Waits until so many handlers stand before it. */
+  /** Waits until this many handlers wait at the gate. */
   public void awaitWaiting(int handlers) {
     await("handlers before the gate")
         .atMost(PATIENCE)
@@ -43,7 +43,7 @@ public final class Gate implements AutoCloseable {
         .until(() -> waiting() == handlers);
   }
 
-  /** Lets everybody through. */
+  /** Lets all handlers through. */
   public void open() {
     keeper.execute("SELECT pg_advisory_unlock(?)", number);
   }

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 
 /**
  * A real PgBouncer in front of PostgreSQL, pooling transactions. It shares few server connections
- * among many clients, so that whatever is left behind on one is soon met by somebody else.
+ * among many clients, so that state left behind on one soon affects another client.
  */
 public final class PgBouncer implements AutoCloseable {
   private static final String PROGRAM = "pgbouncer";
@@ -52,7 +52,7 @@ public final class PgBouncer implements AutoCloseable {
   }
 
   /**
-   * Starts one before the server of a JDBC URL.
+   * Starts a PgBouncer in front of the server of a JDBC URL.
    *
    * @param serverConnections how many connections it keeps to the server
    */
@@ -64,7 +64,10 @@ public final class PgBouncer implements AutoCloseable {
     }
   }
 
-  /** Returns the JDBC URL of the same database, by way of the pooler, with what a pooler needs. */
+  /**
+   * Returns the JDBC URL of the same database through the pooler, with the settings that a pooler
+   * needs.
+   */
   public String jdbcUrl() {
     return "jdbc:postgresql://127.0.0.1:%d%s?%s&prepareThreshold=0"
         .formatted(port, target.getPath(), target.getQuery());
@@ -94,7 +97,7 @@ public final class PgBouncer implements AutoCloseable {
         .formatted(target.getPort(), port, users, serverConnections);
   }
 
-  /** It refuses to run as root. */
+  /** Returns the command. PgBouncer refuses to run as root. */
   private static List<String> command(Path settings) {
     List<String> command = new ArrayList<>();
     command.add(program().orElseThrow().toString());

@@ -15,8 +15,8 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /**
- * A JVM of its own on this one's class path, to be killed or stopped as no thread can be. What it
- * prints can be waited for.
+ * A separate JVM with the class path of this one. It can be killed or stopped, which a thread
+ * cannot. Tests can wait for its output.
  */
 public final class ServerProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
@@ -36,7 +36,7 @@ public final class ServerProcess implements AutoCloseable {
     return start(entry -> true, main, arguments);
   }
 
-  /** Starts a main class on those entries of the class path whose file names are wanted. */
+  /** Starts a main class on the entries of the class path whose file names match. */
   public static ServerProcess start(Predicate<String> wanted, Class<?> main, String... arguments) {
     String classPath =
         Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))

@@ -1,6 +1,6 @@
 /**
- * Ways to break things on purpose: connections cut at an exact moment, server processes killed or
- * stopped; and a service with its client that such things can be done to, in this JVM or another.
+ * Ways to break things on purpose: to cut connections at an exact moment, to hold handlers back,
+ * and to kill or stop server processes.
  */
 @NullMarked
 package io.github.grpcidempotency.fault;

@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
 
-/** A claim that does what another one does, but for what a test overrides. */
+/** A claim that forwards to another one, except for what a test overrides. */
 public abstract class ForwardingClaim implements Claim {
   private final Claim claim;
 
@@ -16,7 +16,7 @@ public abstract class ForwardingClaim implements Claim {
     this.claim = claim;
   }
 
-  /** Returns the other one, for a store that knows its own claims only. */
+  /** Returns the other claim, for a store that knows only its own claims. */
   public Claim forwardedTo() {
     return claim;
   }

@@ -41,7 +41,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
-/** A client of the things' service: one user, with one key, in one namespace. Immutable. */
+/** A client of the thing service: one user, with one key, in one namespace. Immutable. */
 public final class ThingClient implements AutoCloseable {
   private static final UUID NOBODY = new UUID(0, 0);
 
@@ -124,7 +124,7 @@ public final class ThingClient implements AutoCloseable {
     return withKey("");
   }
 
-  /** Returns this channel's client of nobody, without a key. */
+  /** Returns this channel's client without a user and without a key. */
   public ThingClient withoutUser() {
     return as(NOBODY).withoutKey();
   }
@@ -134,12 +134,12 @@ public final class ThingClient implements AutoCloseable {
     return withKey(UUID.randomUUID().toString());
   }
 
-  /** Returns this channel's client whose calls have so much time. */
+  /** Returns this channel's client whose calls have this deadline. */
   public ThingClient within(Duration time) {
     return new ThingClient(channel, user, namespace, key, headers, Optional.of(time));
   }
 
-  /** Returns this channel's client with all that makes another one's call what it is. */
+  /** Returns this channel's client with the user, namespace, key and headers of another one. */
   public ThingClient like(ThingClient other) {
     return new ThingClient(channel, other.user, other.namespace, other.key, other.headers, time);
   }
@@ -149,7 +149,7 @@ public final class ThingClient implements AutoCloseable {
     return startThing(request).join();
   }
 
-  /** Creates a thing. To cancel the future is to cancel the call. */
+  /** Creates a thing. Cancelling the future cancels the call. */
   public CompletableFuture<Reply> startThing(CreateThingRequest request) {
     return call(ThingServiceGrpc.getCreateThingMethod(), request);
   }
@@ -221,7 +221,7 @@ public final class ThingClient implements AutoCloseable {
   }
 
   /**
-   * What a call came to.
+   * The result of a call.
    *
    * @param bytes the response, if there was one
    */
@@ -231,17 +231,17 @@ public final class ThingClient implements AutoCloseable {
       return status.isOk();
     }
 
-    /** Returns whether it was answered with what another call was answered with before. */
+    /** Returns whether the answer is a replay. */
     public boolean isReplay() {
       return status.isOk() && "true".equals(trailers.get(REPLAYED));
     }
 
-    /** Returns the operation's status as the trailer tells it. */
+    /** Returns the operation's status from the trailer. */
     public Optional<String> operationStatus() {
       return Optional.ofNullable(trailers.get(STATUS));
     }
 
-    /** Returns which fields a replay lacks, if it says so. */
+    /** Returns the fields that a replay lacks, if it names them. */
     public Optional<String> omitted() {
       return Optional.ofNullable(trailers.get(OMITTED));
     }
@@ -251,7 +251,7 @@ public final class ThingClient implements AutoCloseable {
       return Optional.ofNullable(trailers.get(OPERATION));
     }
 
-    /** Returns until when retries are answered, if they are. */
+    /** Returns until when retries are answered, if the reply says so. */
     public Optional<String> expires() {
       return Optional.ofNullable(trailers.get(EXPIRES));
     }
@@ -270,7 +270,7 @@ public final class ThingClient implements AutoCloseable {
       }
     }
 
-    /** Returns the library's reason of an error; empty for any other. */
+    /** Returns the reason in an error of the library; empty for other errors. */
     public String reason() {
       return details(ErrorInfo.class).stream()
           .filter(info -> info.getDomain().equals("grpc-idempotency"))
@@ -279,7 +279,7 @@ public final class ThingClient implements AutoCloseable {
           .orElse("");
     }
 
-    /** Returns what else the library says of an error. */
+    /** Returns the metadata in an error of the library. */
     public Map<String, String> reasonMetadata() {
       return details(ErrorInfo.class).stream()
           .map(ErrorInfo::getMetadataMap)
@@ -287,14 +287,14 @@ public final class ThingClient implements AutoCloseable {
           .orElse(Map.of());
     }
 
-    /** Returns when the client may try again, if it is told. */
+    /** Returns when the client may try again, if the reply says so. */
     public Optional<Duration> retryAfter() {
       return details(RetryInfo.class).stream()
           .findFirst()
           .map(info -> Duration.ofMillis(Durations.toMillis(info.getRetryDelay())));
     }
 
-    /** Returns what an error says; empty if it says nothing. */
+    /** Returns an error's description; empty if there is none. */
     public String description() {
       String description = status.getDescription();
       return description == null ? "" : description;

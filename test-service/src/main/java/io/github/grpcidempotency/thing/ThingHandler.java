@@ -11,7 +11,7 @@ public interface ThingHandler {
   /** Handles one call. */
   void create(CreateThingRequest request, StreamObserver<Thing> answer);
 
-  /** Makes a thing as it was asked for: with the id that the caller has minted, if it has. */
+  /** Makes the requested thing, with the id that the caller has chosen, if there is one. */
   static Thing newThing(CreateThingRequest request) {
     String minted = request.getThing().getId();
     return Thing.newBuilder()

@@ -34,7 +34,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** A server of the {@link ThingService} behind the interceptor, put together as a host would. */
+/** A server of the {@link ThingService} behind the interceptor, assembled as a host would do it. */
 public final class ThingServer implements AutoCloseable {
   public static final MethodDescriptor<CreateThingRequest, Thing> CREATE_THING =
       ThingServiceGrpc.getCreateThingMethod();
@@ -89,12 +89,12 @@ public final class ThingServer implements AutoCloseable {
     this.channel = builder.transport.connect(server);
   }
 
-  /** Begins with a server that has no store, and whose handlers write nothing anywhere. */
+  /** Starts the settings of a server without a store, whose handlers write nothing. */
   public static Builder on(Transport transport) {
     return new Builder(transport);
   }
 
-  /** Returns who calls the handler that runs on this thread. */
+  /** Returns the caller of the handler that runs on this thread. */
   public static Caller caller() {
     return CALLER.get();
   }
@@ -110,8 +110,8 @@ public final class ThingServer implements AutoCloseable {
   }
 
   /**
-   * Returns what the interceptor told of so far, by the names of the listener's methods; nothing if
-   * the test has a listener of its own.
+   * Returns the events so far, by the names of the listener's methods; empty if the test has its
+   * own listener.
    */
   public List<String> events() {
     return events.soFar();
@@ -137,7 +137,7 @@ public final class ThingServer implements AutoCloseable {
     interceptor.ifPresent(IdempotencyInterceptor::close);
   }
 
-  /** Cancels all calls, and waits until the transport has heard of it; handlers may run on. */
+  /** Cancels all calls, and waits until the transport has noticed; handlers may run on. */
   @Override
   public void close() {
     channel.shutdownNow();
@@ -154,7 +154,10 @@ public final class ThingServer implements AutoCloseable {
     return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
   }
 
-  /** What stands in front of the interceptor in every service. It believes whatever it is told. */
+  /**
+   * Authentication, which every service has in front of the interceptor. This one believes
+   * everything.
+   */
   private static final class Authentication implements ServerInterceptor {
     @Override
     public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
@@ -227,7 +230,7 @@ public final class ThingServer implements AutoCloseable {
       return this;
     }
 
-    /** Describes {@code CreateThing} as one whose record refers to nothing. */
+    /** Describes {@code CreateThing} without a resource. */
     public Builder withoutResource() {
       this.resource = false;
       return this;
@@ -244,13 +247,13 @@ public final class ThingServer implements AutoCloseable {
       return this;
     }
 
-    /** Handles calls in a way of the test's own. */
+    /** Sets the test's own handler. */
     public Builder handler(ThingHandler handler) {
       this.handler = handler;
       return this;
     }
 
-    /** Handles {@code CreateOther} otherwise than the other methods. */
+    /** Sets a handler for {@code CreateOther} alone. */
     public Builder otherHandler(ThingHandler handler) {
       this.otherHandler = Optional.of(handler);
       return this;
@@ -262,7 +265,7 @@ public final class ThingServer implements AutoCloseable {
       return this;
     }
 
-    /** Gives the interceptor a listener of the test's own. */
+    /** Gives the interceptor the test's own listener. */
     public Builder listener(IdempotencyListener listener) {
       return settings(builder -> builder.listener(listener));
     }
@@ -279,7 +282,7 @@ public final class ThingServer implements AutoCloseable {
       return this;
     }
 
-    /** Says who is given a line for every run and every event. */
+    /** Sets the consumer of a line for every run and every event. */
     public Builder printer(Consumer<String> printer) {
       this.printer = printer;
       return this;

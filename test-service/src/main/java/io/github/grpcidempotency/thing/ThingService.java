@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** The service behind the interceptor: counts its runs, and ends them as a test wants it. */
+/** The service behind the interceptor: counts its runs, and ends them as the test wants. */
 public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
   /** A call whose handler has returned without ending it. */
   public record Running(
@@ -46,7 +46,7 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
     this.printer = printer;
   }
 
-  /** Sets what calls do from now on. */
+  /** Sets the handler of calls from now on. */
   public void handle(ThingHandler handler) {
     this.handler = handler;
   }
@@ -74,7 +74,7 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
     handle((request, observer) -> running.add(new Running(request, observer, Context.current())));
   }
 
-  /** Lets calls succeed from now on. */
+  /** Makes calls succeed from now on. */
   public void succeed() {
     handle(ThingHandler::answer);
   }

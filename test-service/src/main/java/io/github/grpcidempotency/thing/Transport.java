@@ -14,7 +14,9 @@ import java.net.SocketAddress;
 /** The ways in which calls reach a server. */
 public enum Transport {
   IN_PROCESS,
-  /** Handlers run on the transport's own thread: what blocks there, blocks the transport. */
+  /**
+   * Handlers run on the transport's own thread: a handler that blocks there blocks the transport.
+   */
   DIRECT_EXECUTOR,
   LOOPBACK;
 

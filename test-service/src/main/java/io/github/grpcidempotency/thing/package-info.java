@@ -1,6 +1,6 @@
 /**
- * One service of the tests of all modules, with its server and its client: calls create things, and
- * a test says how they are described, handled and stored.
+ * A service for the tests of all modules, with its server and its client. Calls create things, and
+ * a test sets how they are described, handled and stored.
  */
 @NullMarked
 package io.github.grpcidempotency.thing;

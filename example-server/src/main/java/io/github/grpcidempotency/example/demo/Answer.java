@@ -19,9 +19,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What came back of one call.
+ * What came back from one call.
  *
- * @param reason the library's, if it refused; empty otherwise
+ * @param reason the library's reason, if it refused the call; empty otherwise
  */
 record Answer(Status status, Optional<Message> response, String reason, Metadata trailers) {
 
@@ -67,7 +67,7 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
     return status.isOk();
   }
 
-  /** Returns the response, which is of that type. */
+  /** Returns the response, which must be of this type. */
   <T extends Message> T as(Class<T> type) {
     return response
         .map(type::cast)
@@ -95,7 +95,7 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
     return trailer(IdempotencyMetadata.OMITTED).orElse("");
   }
 
-  /** Returns until when the call is answered again. */
+  /** Returns until when retries of the call are answered. */
   Instant expires() {
     return trailer(IdempotencyMetadata.EXPIRES).map(Instant::parse).orElse(Instant.MIN);
   }
@@ -104,7 +104,7 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
     return Optional.ofNullable(trailers.get(key));
   }
 
-  /** In the words of the wire. */
+  /** Uses the names that are on the wire. */
   @Override
   public String toString() {
     return response
@@ -131,7 +131,7 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
     return Stream.concat(fields, more).collect(Collectors.joining(", "));
   }
 
-  /** A resource by its id, a list by its length, and of a secret its beginning. */
+  /** Describes a resource by its id, a list by its length, and a secret by its first characters. */
   private static String told(FieldDescriptor field, Object value) {
     if (value instanceof List<?> elements) {
       return "%d %s".formatted(elements.size(), field.getName());

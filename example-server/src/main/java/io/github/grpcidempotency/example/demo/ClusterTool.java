@@ -23,9 +23,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * A command-line tool that creates a cluster, and finishes what runs before it have begun. A
- * process of its own: {@code PORT USER FILE [PROJECT NAME REGION]}. Without the last three it only
- * finishes. Once a new intent is in the file, it waits for a line of its user before it goes on.
+ * A command-line tool that creates a cluster, and finishes what earlier runs have begun. It runs in
+ * a separate process: {@code PORT USER FILE [PROJECT NAME REGION]}. Without the last three
+ * arguments it only finishes. Once a new intent is in the file, it waits for a line of input before
+ * it goes on.
  */
 final class ClusterTool implements IntentCallback<CreateClusterResponse> {
   /** Goes before the key of a new intent. */

@@ -26,7 +26,9 @@ public final class Demo implements Callable<Integer> {
   private static final Duration OUTBOX_DELAY = Duration.ofSeconds(1);
   private static final Duration USAGE_PERIOD = Duration.ofDays(1);
 
-  /** Warns of clients that are gone before they were answered, which the demo's are on purpose. */
+  /**
+   * Warns about clients that leave before they are answered. The demo's clients do so on purpose.
+   */
   private static final Logger GRPC_CONNECTIONS =
       Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty.NettyServerHandler");
 

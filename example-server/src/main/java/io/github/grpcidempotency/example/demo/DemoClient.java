@@ -25,9 +25,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * One user's client. Nothing in it is special: a call, and some more headers.
+ * One user's client. It only makes calls, and adds some headers.
  *
- * @param headers what is sent beside the user
+ * @param headers the headers that are sent beside the user
  */
 record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
   private static final long DEADLINE_SECONDS = 20;
@@ -86,7 +86,7 @@ record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
     return createProject(name, newKey()).as(CreateProjectResponse.class).getProject().getId();
   }
 
-  /** Calls, and takes whatever comes back for an answer. */
+  /** Makes a call, and returns its answer, a response or an error. */
   <RequestT extends Message, ResponseT extends Message> Answer call(
       MethodDescriptor<RequestT, ResponseT> method, RequestT request) {
     AtomicReference<Metadata> trailers = new AtomicReference<>();

@@ -79,8 +79,8 @@ final class DemoStory {
    * Plays against a running server.
    *
    * @param shop where the server buys machines
-   * @param database the server's own, to count rows in and to find the files beside it
-   * @return whether all that should happen happened
+   * @param database the server's database, to count rows and to find the files beside it
+   * @return whether everything happened as it should
    */
   static boolean play(
       int serverPort, MachineShop shop, EmbeddedDatabase database, PrintStream out) {

@@ -60,7 +60,10 @@ final class KilledClient {
     }
   }
 
-  /** Through its handle: the process itself would close its streams, with what it has said. */
+  /**
+   * Kills the process through its handle: {@code Process} itself would close the streams with its
+   * output.
+   */
   private static void kill(Process tool) throws InterruptedException {
     tool.toHandle().destroyForcibly();
     tool.waitFor();
@@ -84,7 +87,7 @@ final class KilledClient {
     }
   }
 
-  /** Starts the tool, which speaks with the server through the stage's network. */
+  /** Starts the tool, which calls the server through the stage's network. */
   private static Process start(Stage stage, Path intents, String... cluster) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -97,7 +100,7 @@ final class KilledClient {
     return new ProcessBuilder(command).redirectErrorStream(true).start();
   }
 
-  /** Where this program is: a build tool that runs it has a class path of its own. */
+  /** Returns the class path of this program; a build tool that runs it has a different one. */
   private static String classPath() {
     return KilledClient.class.getClassLoader() instanceof URLClassLoader loader
         ? Stream.of(loader.getURLs())

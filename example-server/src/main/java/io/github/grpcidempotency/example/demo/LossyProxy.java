@@ -12,8 +12,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * A network that loses answers on demand: requests pass, and what the server sends back does not
- * arrive, until the connection is cut.
+ * A network that loses answers on demand: requests arrive, but answers do not, until the connection
+ * is cut.
  */
 final class LossyProxy implements Closeable {
   private final int serverPort;

@@ -12,9 +12,9 @@ import io.grpc.Status;
 import java.util.List;
 
 /**
- * What the cloud provider says that it has sold.
+ * The machines that the cloud provider has sold, as the provider reports them.
  *
- * @param provider leads to it, and not through the example server
+ * @param provider a channel to the provider, not through the example server
  */
 record Machines(Channel provider) {
 

@@ -15,7 +15,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.UUID;
 
-/** What no interceptor sees: many keys in one call, and work that no call asks for. */
+/** What an interceptor cannot see: many keys in one call, and work without a call. */
 final class ManyKeysOrNoCall {
   private static final Duration DAY = Duration.ofDays(1);
 

@@ -13,7 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
 
-/** What one key stands for: one request of one caller, however often it comes. */
+/** One key stands for one request of one caller, however often the request comes. */
 final class OneKey {
   private static final int CALLS = 50;
 
@@ -63,7 +63,7 @@ final class OneKey {
     story.counted(1, stage.rows().projects(stage.ada().user(), "voyager"), "project \"voyager\"");
   }
 
-  /** Does each in a thread of its own, and none begins before the last one is there. */
+  /** Runs each task in a separate thread. None begins before all threads are ready. */
   static <T> List<T> atOnce(List<Callable<T>> works) {
     ExecutorService threads = Executors.newFixedThreadPool(works.size());
     CyclicBarrier start = new CyclicBarrier(works.size());

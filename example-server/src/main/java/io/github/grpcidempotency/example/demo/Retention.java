@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 
-/** How long the same answer is given. */
+/** How long retries get the same answer. */
 final class Retention {
   private Retention() {}
 

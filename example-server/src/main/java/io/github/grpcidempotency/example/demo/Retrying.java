@@ -11,7 +11,7 @@ import io.grpc.Status;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 
-/** A create, its retries, and the work behind it. */
+/** A create, its retries, and the asynchronous work behind it. */
 final class Retrying {
   private Retrying() {}
 
@@ -57,7 +57,7 @@ final class Retrying {
         stranger.isRefused(Status.Code.NOT_FOUND, "IDEMPOTENCY_KEY_UNKNOWN"));
   }
 
-  /** Asks for an answer, and takes it out of what is said of it. */
+  /** Asks for a recorded answer, and unpacks it. */
   private static Answer recover(DemoClient client, UUID key) {
     Answer found =
         client.call(

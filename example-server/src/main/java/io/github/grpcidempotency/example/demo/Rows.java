@@ -6,7 +6,7 @@ import java.time.Instant;
 import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 
-/** Counts rows past row-level security, as proof of what the answers say. */
+/** Counts rows without row-level security, as proof of what the answers say. */
 record Rows(Jdbi jdbi) {
 
   int projects(UUID user, String name) {
@@ -62,7 +62,7 @@ record Rows(Jdbi jdbi) {
         (Object) token.getBytes(UTF_8));
   }
 
-  /** What Tink has sealed begins with a 1 and the key's id. */
+  /** Counts the records sealed by a key: what Tink has sealed begins with a 1 and the key's id. */
   int recordsSealedBy(int key) {
     return count(
         """

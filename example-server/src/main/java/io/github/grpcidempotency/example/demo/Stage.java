@@ -13,8 +13,8 @@ import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * What the story is played on: two users, a network between them and the server, the rows, what the
- * cloud provider has sold, and the database with the files beside it.
+ * What the story uses: two users, a network between them and the server, the rows, the machines
+ * that the cloud provider has sold, and the database with the files beside it.
  */
 record Stage(
     DemoClient ada,
@@ -27,9 +27,7 @@ record Stage(
     ManagedChannel provider)
     implements AutoCloseable {
 
-  /**
-   * gRPC's own retries: a call that finds its key in progress comes again, and nobody writes code.
-   */
+  /** gRPC's own retries: a call that finds its key in progress is sent again, without any code. */
   private static final String RETRY_WHEN_IN_PROGRESS =
       """
       {"methodConfig": [{

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.example.demo;
 import java.io.PrintStream;
 import java.util.function.Supplier;
 
-/** Tells what happens, in plain words, and keeps in mind whether it is what should happen. */
+/** Prints what happens, and remembers whether it is what should happen. */
 final class Story {
   private final PrintStream out;
   private int chapters;
@@ -19,7 +19,7 @@ final class Story {
     out.printf("%n%d. %s%n", chapters, title);
   }
 
-  /** Tells what is sent, sends it, and tells what came back. */
+  /** Prints what is sent, sends it, and prints what came back. */
   Answer call(String what, Supplier<Answer> call) {
     sent(what);
     Answer answer = call.get();
@@ -35,7 +35,7 @@ final class Story {
     out.println("   <- " + answer);
   }
 
-  /** Counts something in the database, and expects so many. */
+  /** Expects the database to hold this many. */
   void counted(int expected, int actual, String what) {
     expect("the database holds %d %s".formatted(actual, what), actual == expected);
   }
@@ -49,7 +49,7 @@ final class Story {
     }
   }
 
-  /** Sums up, and returns whether all held. */
+  /** Prints a summary, and returns whether every expectation held. */
   boolean end() {
     out.printf(
         "%n%s: %d of %d held.%n", broken == 0 ? "All is well" : "BROKEN", held, held + broken);

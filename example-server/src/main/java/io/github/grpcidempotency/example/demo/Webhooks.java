@@ -15,7 +15,7 @@ import io.grpc.Status;
 import java.time.Instant;
 import java.util.UUID;
 
-/** A provider's events, which come again and carry no key. */
+/** A provider's events, which are delivered repeatedly and carry no key. */
 final class Webhooks {
   private static final String SECRET = "whsec_known_to_stripe";
   private static final String EVENT = "{\"id\": \"evt_pioneer\", \"type\": \"invoice.paid\"}";
@@ -60,7 +60,7 @@ final class Webhooks {
         .getWebhookId();
   }
 
-  /** As a user that nobody knows: what counts is the signature, made now. */
+  /** Delivers an event as an unknown user: only the signature counts, which is made now. */
   private static Answer deliver(Stage stage, String webhookId, String event, String secret) {
     String signed = Instant.now().getEpochSecond() + "." + event;
     String signature =

@@ -21,7 +21,7 @@ final class MachineSales extends MachineServiceImplBase {
   /**
    * Makes the service.
    *
-   * @param delay how long it takes to sell anything
+   * @param delay how long a sale takes
    */
   MachineSales(Sales sales, Duration delay) {
     this.sales = sales;

@@ -10,7 +10,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** The provider behind a port, which only this machine can reach. */
+/** The provider on a port that only this machine can reach. */
 public final class MachineShop implements AutoCloseable {
   private static final Duration DELAY = Duration.ofMillis(300);
 
@@ -23,9 +23,10 @@ public final class MachineShop implements AutoCloseable {
   /**
    * Starts the provider.
    *
-   * @param port 0 for any that is free
-   * @param sales a directory for what is sold, which is made if missing; for one provider at a time
-   * @throws IOException if it cannot listen there, or not write to the directory
+   * @param port 0 for any free port
+   * @param sales a directory for the sales, which is made if missing; only one provider at a time
+   *     may use it
+   * @throws IOException if it cannot listen on the port, or cannot write to the directory
    */
   public static MachineShop start(int port, Path sales) throws IOException {
     Server server =
@@ -39,12 +40,12 @@ public final class MachineShop implements AutoCloseable {
     return new MachineShop(server.start());
   }
 
-  /** Returns where it listens. */
+  /** Returns the port that it listens on. */
   public int port() {
     return server.getPort();
   }
 
-  /** Returns where it listens, for a client. */
+  /** Returns the target for a client. */
   public String target() {
     return "localhost:" + port();
   }
@@ -54,7 +55,7 @@ public final class MachineShop implements AutoCloseable {
     server.awaitTermination();
   }
 
-  /** Stops at once, and forgets nothing. */
+  /** Stops at once. The sales are kept. */
   @Override
   public void close() {
     server.shutdownNow();

@@ -19,7 +19,7 @@ final class PurchaseKey implements ServerInterceptor {
   /**
    * Returns the key of the current call.
    *
-   * @throws io.grpc.StatusRuntimeException if there is none, or it is no UUID
+   * @throws io.grpc.StatusRuntimeException if there is none, or it is not a UUID
    */
   static UUID current() {
     try {

@@ -13,8 +13,8 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * What was sold: a file for each key, so that it outlives the process. Thread-safe, for one process
- * at a time.
+ * The sales: one file per key, so that they outlive the process. Thread-safe, for one process at a
+ * time.
  */
 final class Sales {
   private static final String SOLD = ".machine";
@@ -32,7 +32,7 @@ final class Sales {
   /**
    * What a key has bought.
    *
-   * @param firstInRegion whether just now, and nothing was ever sold in that region before
+   * @param firstInRegion whether this is a new sale, and the first one in the region
    */
   record Sale(Machine machine, boolean firstInRegion) {}
 

@@ -1,6 +1,6 @@
 /**
- * Stands in for a cloud provider: another service, which keeps idempotency keys of its own and has
- * never heard of this library.
+ * Stands in for a cloud provider: another service, which keeps its own idempotency keys and does
+ * not use this library.
  */
 @NullMarked
 package io.github.grpcidempotency.example.provider;

@@ -31,8 +31,8 @@ import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.StatementExceptions;
 
 /**
- * The whole service: its six gRPC services behind the library's interceptor, and what goes on
- * beside the calls. It is given connection pools and a server, and starts neither.
+ * The whole service: its six gRPC services behind the library's interceptor, and its background
+ * work. It gets connection pools and a server, and starts neither.
  */
 public final class OrganizationApi implements AutoCloseable {
   private final DataSource pool;
@@ -47,10 +47,10 @@ public final class OrganizationApi implements AutoCloseable {
   }
 
   /**
-   * Adds the service to a server, once the library has looked at the database.
+   * Adds the service to a server, after the library has checked the database.
    *
    * @param pool of the application's role
-   * @throws IllegalStateException if the library finds the database unfit; it lists all of it
+   * @throws IllegalStateException if the library finds the database unfit; it lists every problem
    * @throws io.github.grpcidempotency.store.StoreException if the database cannot be reached
    */
   public static OrganizationApi addTo(ServerBuilder<?> server, DataSource pool, Settings settings) {
@@ -98,11 +98,11 @@ public final class OrganizationApi implements AutoCloseable {
   }
 
   /**
-   * Starts what every server does beside its calls: it drains the outbox, sweeps expired records
-   * and sees to the usage statement.
+   * Starts the background work of every server: it drains the outbox, sweeps expired records and
+   * makes the usage statements.
    *
    * @param worker a pool of the worker's role
-   * @param jobs another one, since a job does not wait for the outbox
+   * @param jobs another pool of that role, so that a job does not wait for the outbox
    * @throws IllegalArgumentException if the usage period is too short
    * @throws IllegalStateException if the library finds the database unfit for the job
    */
@@ -113,7 +113,7 @@ public final class OrganizationApi implements AutoCloseable {
     parts.start(() -> UsageScheduler.start(usage));
   }
 
-  /** What a failed statement says of itself goes into logs, so it names no values. */
+  /** Keeps values out of the messages of failed statements, because they are logged. */
   private static Jdbi jdbi(DataSource pool) {
     Jdbi jdbi = Jdbi.create(pool);
     withholdValues(jdbi);
@@ -126,7 +126,7 @@ public final class OrganizationApi implements AutoCloseable {
         config -> config.setMessageRendering(StatementExceptions.MessageRendering.NONE));
   }
 
-  /** Stops the work in the background; calls must have ended. */
+  /** Stops the background work. Calls must have ended. */
   @Override
   public void close() {
     parts.close();

@@ -7,7 +7,7 @@ import org.flywaydb.core.Flyway;
 
 /**
  * Two sets of migrations, each with its own history: the library's, then the service's own, which
- * tells the library of its resources and its application role.
+ * registers its resources and its application role with the library.
  */
 public final class OrganizationSchema {
   private static final String LOCATION = "classpath:db/example";

@@ -6,13 +6,13 @@ import io.github.grpcidempotency.procedure.ResponseProtection;
 import java.time.Duration;
 
 /**
- * How the service works.
+ * The settings of the service.
  *
  * @param lease how long a crashed server's call blocks its key
- * @param outboxDelay how long the work behind a create rests before it is done
- * @param usagePeriod for how long a time usage is stated
- * @param retentions how long records answer retries, where it is otherwise than described
- * @param secrets keeps recorded answers that hold a secret
+ * @param outboxDelay how long the work behind a create is delayed
+ * @param usagePeriod how long the period of a usage statement is
+ * @param retentions how long records answer retries, if not as the procedures say
+ * @param secrets protects recorded answers that contain a secret
  * @param cloud where machines are bought; not closed with the service
  */
 public record Settings(

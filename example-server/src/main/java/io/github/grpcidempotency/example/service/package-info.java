@@ -1,7 +1,7 @@
 /**
- * The service: what an author of one writes to make its creates safe to retry. Start with {@link
- * io.github.grpcidempotency.example.service.OrganizationApi}. What runs it stands apart, in {@code
- * run}, and so does the demo.
+ * The service: what its author writes to make its creates safe to retry. Start with {@link
+ * io.github.grpcidempotency.example.service.OrganizationApi}. The code that runs it is in {@code
+ * run}, and the demo is separate too.
  */
 @NullMarked
 package io.github.grpcidempotency.example.service;

@@ -82,10 +82,10 @@ final class DatabaseOptions {
   private boolean noMigrate;
 
   /**
-   * Looks at how the options were combined, before anything is started.
+   * Checks how the options were combined, before anything is started.
    *
    * @param command that has these options
-   * @throws ParameterException if one would do nothing
+   * @throws ParameterException if an option would have no effect
    */
   void check(CommandSpec command) {
     OptionRules rules = new OptionRules(command);
@@ -126,7 +126,7 @@ final class DatabaseOptions {
   }
 
   /**
-   * Brings the schema up to date, unless that is not wanted.
+   * Brings the schema up to date, unless the options say otherwise.
    *
    * @throws StartupFailure if it cannot
    */

@@ -13,7 +13,7 @@ public final class DurationConverter implements ITypeConverter<Duration> {
     return convert(value, Durations::parse);
   }
 
-  /** Takes no zero. */
+  /** Rejects zero. */
   static final class Positive implements ITypeConverter<Duration> {
     @Override
     public Duration convert(String value) {

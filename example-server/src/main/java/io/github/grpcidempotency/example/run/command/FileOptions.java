@@ -42,12 +42,12 @@ final class FileOptions {
   private Optional<Duration> ttl = Optional.empty();
 
   /**
-   * Looks at the files that were named, before anything is started.
+   * Checks the files that were named, before anything is started.
    *
    * @param command that has these options
    * @param data where the others are; empty if the database is the user's own
-   * @throws ParameterException if one would do nothing
-   * @throws StartupFailure if one is missing or makes no sense
+   * @throws ParameterException if an option would have no effect
+   * @throws StartupFailure if a file is missing or invalid
    */
   void check(CommandSpec command, Optional<DataFiles> data) {
     new OptionRules(command).notBeside("--ttl", List.of("--retention-file"));
@@ -60,7 +60,7 @@ final class FileOptions {
     Retentions unused = retentions(data);
   }
 
-  /** One that is named is meant to be there; one in the data directory may come and go. */
+  /** A file that was named must exist; a file in the data directory may come and go. */
   private static void refuseMissing(Path file) {
     throw new StartupFailure("There are no retentions at " + file + ".");
   }

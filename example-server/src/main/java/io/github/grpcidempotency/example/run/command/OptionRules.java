@@ -5,17 +5,17 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
-/** Refuses options that would do nothing: who says one means it. */
+/** Refuses options that would have no effect: a user who gives one expects it to have one. */
 record OptionRules(CommandSpec command) {
 
-  /** Refuses options where another one is said. */
+  /** Refuses options if another one is given. */
   void notBeside(String other, List<String> options) {
     if (given().hasMatchedOption(other)) {
       refuse(options, "beside " + other);
     }
   }
 
-  /** Refuses options where another one is not said. */
+  /** Refuses options if another one is not given. */
   void notWithout(String other, List<String> options) {
     if (!given().hasMatchedOption(other)) {
       refuse(options, "without " + other);

@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "provider",
     description =
-        "Stands in for the cloud provider that \"serve --provider\" buys machines at, in a process of its own: one that goes on when a server is killed. Listens on this machine only.",
+        "Stands in for the cloud provider from which \"serve --provider\" buys machines, in a separate process: it goes on when a server is killed. Listens on this machine only.",
     footer =
         "The answer to the first sale in a region may be lost: if its name starts with \"flaky-\" it is an error, and with \"lost-\" it never comes.")
 public final class Provide implements Callable<Integer> {

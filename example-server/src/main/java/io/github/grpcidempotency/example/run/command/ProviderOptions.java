@@ -26,10 +26,10 @@ final class ProviderOptions {
   private Optional<HostAndPort> provider = Optional.empty();
 
   /**
-   * Returns where machines are bought, once there is somebody who sells them.
+   * Returns the address of the provider, and starts one if there is none.
    *
    * @param parts gets the provider, if it is started here
-   * @param data where it keeps what it has sold; empty if there is no place that stays
+   * @param data where the provider keeps its sales; empty if there is no permanent place
    * @throws StartupFailure if it cannot be started
    */
   String target(Parts parts, Optional<DataFiles> data) {
@@ -51,7 +51,7 @@ final class ProviderOptions {
     }
   }
 
-  /** Is there until it is closed. */
+  /** A directory that exists until it is closed. */
   private record TemporaryDirectory(Path path) implements AutoCloseable {
     static TemporaryDirectory create() {
       try {

@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
     name = "serve",
     sortOptions = false,
     description =
-        "Serves organization.v1 with idempotent creates until Ctrl-C, on a PostgreSQL that it brings along or on yours. Calls say \"authorization: Bearer <user uuid>\", optionally \"organization\" and \"project\", and \"idempotency-key: <uuid>\".",
+        "Serves organization.v1 with idempotent creates until Ctrl-C, on an embedded PostgreSQL or on yours. Calls send \"authorization: Bearer <user uuid>\", optionally \"organization\" and \"project\", and \"idempotency-key: <uuid>\".",
     footer =
         "A resource whose name starts with \"fail-\" never gets its authorization, and ends as failed; with \"flaky-\" it gets it at the second attempt. Durations are such as 500ms, 30s, 5m, 24h, 2d or PT1H30M.")
 public final class Serve implements Callable<Integer> {
@@ -52,7 +52,7 @@ public final class Serve implements Callable<Integer> {
       paramLabel = "DURATION",
       defaultValue = "2s",
       description =
-          "how long the work behind a create rests, so that it can be seen processing (default: ${DEFAULT-VALUE})")
+          "how long the work behind a create is delayed, so that it can be seen processing (default: ${DEFAULT-VALUE})")
   private Duration outboxDelay = Duration.ofSeconds(2);
 
   @Option(
@@ -60,7 +60,7 @@ public final class Serve implements Callable<Integer> {
       paramLabel = "DURATION",
       defaultValue = "24h",
       description =
-          "for how long a time usage is stated, each time once by one of all servers (default: ${DEFAULT-VALUE})")
+          "the period of a usage statement; one of the servers makes each statement, once (default: ${DEFAULT-VALUE})")
   private Duration usagePeriod = Duration.ofHours(24);
 
   @Override
@@ -81,7 +81,7 @@ public final class Serve implements Callable<Integer> {
     }
   }
 
-  /** Comes first, since starting a database for nothing takes seconds. */
+  /** Checked first, because starting a database in vain takes seconds. */
   private void requireFreePort() {
     try {
       new ServerSocket(port).close();

@@ -1,4 +1,4 @@
-/** The commands that start a server and look after its keyset, with all their options. */
+/** The commands that start a server and manage its keyset, with all their options. */
 @NullMarked
 package io.github.grpcidempotency.example.run.command;
 

@@ -13,10 +13,11 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * The directory of one embedded database, held by one server at a time.
+ * The directory of one embedded database. Only one server at a time can hold it.
  *
- * <p>The hold is a file lock, which the operating system takes back however the server ends. Who
- * holds it therefore knows that a PostgreSQL still running in here belongs to nobody.
+ * <p>The server holds it by a file lock, which the operating system releases however the server
+ * ends. A server that holds it therefore knows that a PostgreSQL still running in it belongs to no
+ * other server.
  */
 final class DataDirectory implements AutoCloseable {
   private final Path directory;
@@ -28,7 +29,7 @@ final class DataDirectory implements AutoCloseable {
   }
 
   /**
-   * Takes hold of a directory, which is created if need be.
+   * Locks a directory, which is created if necessary.
    *
    * @throws StartupFailure if another server holds it, or it cannot be written to
    */
@@ -70,8 +71,8 @@ final class DataDirectory implements AutoCloseable {
   }
 
   /**
-   * Notes that PostgreSQL is being set up, unless it is already, and clears away what a set-up that
-   * was cut short has left behind.
+   * Notes that PostgreSQL is being set up, unless it is set up already, and deletes what an
+   * interrupted set-up has left behind.
    */
   void beginInitialization() throws IOException {
     if (Files.exists(unfinished())) {

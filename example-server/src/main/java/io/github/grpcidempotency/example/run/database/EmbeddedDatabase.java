@@ -16,8 +16,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A PostgreSQL that is started and stopped with the server, and is as durable as a real one: what
- * was committed survives a restart of the server, and a {@code kill -9} of it too. Listens on the
- * loopback interface only, and trusts whoever connects there: for trying out, not for data.
+ * was committed survives a restart of the server, and also a {@code kill -9}. It listens on the
+ * loopback interface only, and trusts everybody who connects there. Use it for trying out, not for
+ * data that matters.
  */
 public final class EmbeddedDatabase implements HostDatabase {
   private static final Logger log = LoggerFactory.getLogger(EmbeddedDatabase.class);
@@ -138,7 +139,7 @@ public final class EmbeddedDatabase implements HostDatabase {
     return postgres.getDatabase(Roles.WORKER, DATABASE);
   }
 
-  /** Sees everything, past row-level security: to count rows with, never to serve calls. */
+  /** Bypasses row-level security. Use it to count rows, never to serve calls. */
   public DataSource superuser() {
     return postgres.getDatabase("postgres", DATABASE);
   }
@@ -149,12 +150,12 @@ public final class EmbeddedDatabase implements HostDatabase {
         postgres.getDatabase(Roles.OWNER, DATABASE), Roles.APP, Roles.WORKER);
   }
 
-  /** Where the data is; files of the server may lie beside it. */
+  /** Where the data is; the server may keep other files beside it. */
   public Path directory() {
     return directory.path();
   }
 
-  /** Where a client such as psql finds the database. */
+  /** The URL with which a client such as psql connects. */
   public String jdbcUrl() {
     return postgres.getJdbcUrl("postgres", DATABASE);
   }

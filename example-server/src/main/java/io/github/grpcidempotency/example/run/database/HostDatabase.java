@@ -3,14 +3,14 @@ package io.github.grpcidempotency.example.run.database;
 import javax.sql.DataSource;
 
 /**
- * A PostgreSQL that the example can use, seen as each of its three roles. The data sources are not
+ * A PostgreSQL that the example can use, as each of its three roles. The data sources are not
  * pools.
  */
 public interface HostDatabase extends AutoCloseable {
   /** Serves calls: bound by row-level security, owner of nothing. */
   DataSource app();
 
-  /** Drains the outbox, whose rows it sees for all users. */
+  /** Drains the outbox, and sees the outbox rows of all users. */
   DataSource worker();
 
   /**

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The PostgreSQL that a server killed with {@code kill -9} leaves running. It is stopped rather
- * than attached to, so that every server has the settings it was started with.
+ * The PostgreSQL that a server killed with {@code kill -9} leaves running. It is stopped, not
+ * reused, so that every server runs with its own settings.
  */
 final class OrphanedPostgres {
   private static final Logger log = LoggerFactory.getLogger(OrphanedPostgres.class);
@@ -26,7 +26,7 @@ final class OrphanedPostgres {
     this.postmaster = postmaster;
   }
 
-  /** Finds the PostgreSQL that runs on a directory which nobody holds any more. */
+  /** Finds the PostgreSQL that runs on a directory that no server holds any more. */
   static Optional<OrphanedPostgres> in(Path postgresDirectory) {
     return pid(postgresDirectory.resolve("postmaster.pid"))
         .flatMap(ProcessHandle::of)
@@ -43,7 +43,7 @@ final class OrphanedPostgres {
     }
   }
 
-  /** A process id is given out again: only a process started on this very directory is ours. */
+  /** Process ids are reused, so only a process that was started on this directory counts. */
   private static boolean runsOn(ProcessHandle process, Path postgresDirectory) {
     return process
         .info()

@@ -37,7 +37,7 @@ public final class OwnDatabase implements HostDatabase {
   /**
    * Connects as the roles that are needed at run time, to see whether they can be used.
    *
-   * @param url a JDBC URL; a user in it gives way to the logins
+   * @param url a JDBC URL; the logins replace a user in it
    * @throws StartupFailure if the database cannot be reached, refuses a role, or the role that
    *     serves calls would bypass row-level security
    */
@@ -65,7 +65,7 @@ public final class OwnDatabase implements HostDatabase {
     OrganizationSchema.migrate(dataSource(owner), app.user(), worker.user());
   }
 
-  /** Does nothing: what the user started, the user stops. */
+  /** Does nothing: the user started the database, and stops it. */
   @Override
   public void close() {}
 

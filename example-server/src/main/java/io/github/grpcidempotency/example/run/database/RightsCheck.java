@@ -5,9 +5,7 @@ import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 
-/**
- * Looks whether the roles may do what they will have to: better now than in the middle of a call.
- */
+/** Checks that the roles have the rights that they need, before a call fails without them. */
 public final class RightsCheck {
   private static final String MISSING_TO_APP =
       """
@@ -68,7 +66,7 @@ public final class RightsCheck {
     }
     if (!missing.isEmpty()) {
       throw new StartupFailure(
-          "The role %s lacks rights on %s; the migrations grant them to the role they are told of."
+          "The role %s lacks rights on %s; the migrations grant them to the role that they are given."
               .formatted(role, String.join(", ", missing)));
     }
   }

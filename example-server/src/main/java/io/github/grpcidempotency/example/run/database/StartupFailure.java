@@ -8,7 +8,7 @@ import java.sql.SQLException;
 public final class StartupFailure extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 
-  /** Makes a failure that says it all. */
+  /** Makes a failure with a complete message. */
   public StartupFailure(String sentence) {
     super(oneLine(sentence));
   }
@@ -17,12 +17,12 @@ public final class StartupFailure extends RuntimeException {
     super(oneLine(sentence), cause);
   }
 
-  /** Makes a failure whose reason lies in the database, or on the way to it. */
+  /** Makes a failure with its cause, such as an error of the database. */
   public static StartupFailure because(String sentence, Throwable failure) {
     return new StartupFailure(sentence + ": " + innermost(failure), failure);
   }
 
-  /** The database's own words, if it said any. */
+  /** Returns the message of the database, if there is one. */
   private static String innermost(Throwable failure) {
     String message = String.valueOf(failure.getMessage());
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

@@ -1,6 +1,6 @@
 /**
- * Where the rows live: a PostgreSQL that the server starts itself, or one of the user's own, and
- * what must be true of either before it is used.
+ * The database: a PostgreSQL that the server starts itself, or the user's own, and the checks
+ * before either is used.
  */
 @NullMarked
 package io.github.grpcidempotency.example.run.database;

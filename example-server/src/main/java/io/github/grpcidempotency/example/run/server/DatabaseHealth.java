@@ -9,8 +9,8 @@ import java.time.Duration;
 import javax.sql.DataSource;
 
 /**
- * Looks every second whether the database answers, and lets {@code grpc.health.v1} say so: without
- * it the server can do nothing, and a balancer had better ask another one.
+ * Checks every second whether the database answers, and reports it in {@code grpc.health.v1}:
+ * without the database the server can do nothing, and a load balancer should use another one.
  */
 final class DatabaseHealth {
   private static final Duration EVERY = Duration.ofSeconds(1);
@@ -19,9 +19,9 @@ final class DatabaseHealth {
   private DatabaseHealth() {}
 
   /**
-   * Starts looking.
+   * Starts checking.
    *
-   * @param pool of its own: that all the connections of calls are taken is no outage
+   * @param pool a separate pool, because it is not an outage if calls use all connections of theirs
    */
   static Repeating start(DataSource pool, HealthStatusManager health) {
     return Repeating.start(

@@ -6,7 +6,10 @@ import io.github.grpcidempotency.example.run.database.HostDatabase;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** What is connected to at run time, as two roles: nobody waits for the connections of others. */
+/**
+ * The connection pools of the server, with two roles. Each use has its own pool, so that none waits
+ * for another.
+ */
 record Pools(
     HikariDataSource app, HikariDataSource worker, HikariDataSource jobs, HikariDataSource health)
     implements AutoCloseable {

@@ -16,7 +16,7 @@ import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
-/** The service behind a port, on one migrated database. */
+/** The service on a port, with one migrated database. */
 public final class RunningServer implements AutoCloseable {
   private static final long DRAIN_SECONDS = 5;
 
@@ -33,7 +33,7 @@ public final class RunningServer implements AutoCloseable {
   /**
    * Starts the server.
    *
-   * @param port 0 for any that is free
+   * @param port 0 for any free port
    * @param database is not closed with the server
    * @throws StartupFailure if the port is in use, or the library finds the database unfit
    */
@@ -55,7 +55,7 @@ public final class RunningServer implements AutoCloseable {
       parts.close();
       throw StartupFailure.because("The server cannot listen on port " + port, e);
     } catch (IllegalArgumentException | IllegalStateException | StoreException e) {
-      parts.close(); // what the library finds unfit, it lists
+      parts.close(); // the library lists every problem
       throw StartupFailure.because("The server cannot start", e);
     } catch (RuntimeException e) {
       parts.close();
@@ -63,7 +63,7 @@ public final class RunningServer implements AutoCloseable {
     }
   }
 
-  /** Returns where it listens. */
+  /** Returns the port that it listens on. */
   public int port() {
     return server.getPort();
   }

@@ -1,4 +1,4 @@
-/** The service behind a port: pools, what is checked before the first call, health, and the end. */
+/** The service on a port: pools, checks before the first call, health, and shutdown. */
 @NullMarked
 package io.github.grpcidempotency.example.run.server;
 

@@ -17,14 +17,13 @@ public record DataFiles(Path directory) {
   /**
    * Returns how long retries are answered.
    *
-   * @throws io.github.grpcidempotency.example.run.database.StartupFailure if the file makes no
-   *     sense
+   * @throws io.github.grpcidempotency.example.run.database.StartupFailure if the file is invalid
    */
   public Retentions retentions() {
     return RetentionFile.follow(retentionFile(), OrganizationProcedures.methods());
   }
 
-  /** Returns where the keyset is, which is made if there is none. */
+  /** Returns the keyset's file, which is made if there is none. */
   public Path keyset() {
     Path file = directory.resolve("keyset.json");
     if (Files.notExists(file)) {
@@ -33,12 +32,12 @@ public record DataFiles(Path directory) {
     return file;
   }
 
-  /** Returns where the provider that comes along keeps what it has sold. */
+  /** Returns where a provider in this process keeps its sales. */
   public Path machines() {
     return directory.resolve("machines");
   }
 
-  /** Returns what keeps recorded secrets. */
+  /** Returns the protection of recorded secrets. */
   public ResponseProtection secrets() {
     return new KeysetProtection(keyset());
   }

@@ -50,7 +50,7 @@ public final class Durations {
   public static Duration positive(String value) {
     Duration duration = parse(value);
     if (duration.isZero()) {
-      throw new IllegalArgumentException("'%s' is no time at all".formatted(value));
+      throw new IllegalArgumentException("'%s' is not more than zero".formatted(value));
     }
     return duration;
   }

@@ -18,9 +18,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 
 /**
- * The keys that keep recorded answers secret: one seals, and all of them open. In a file, as Tink's
- * own tools read and write it. <b>The file is not encrypted itself</b>, which a real service would
- * have its key management do. Immutable.
+ * The keys that keep recorded answers secret: one seals, and all of them open. It is kept in a
+ * file, in the format of Tink's own tools. <b>The file itself is not encrypted</b>; in a real
+ * service, the key management would do that. Immutable.
  */
 public final class Keyset {
   private final KeysetHandle handle;
@@ -64,7 +64,7 @@ public final class Keyset {
     return tink(() -> KeysetHandle.newBuilder(handle).addEntry(newEntry()).build());
   }
 
-  /** Returns the same keys, of which the newest seals. */
+  /** Returns the same keys, with the newest as the one that seals. */
   public Keyset sealingWithNewest() {
     return tink(
         () -> {
@@ -85,7 +85,7 @@ public final class Keyset {
   }
 
   /**
-   * Writes the keyset where none is yet.
+   * Writes the keyset to a file that must not exist yet.
    *
    * @throws StartupFailure if there is one, or it cannot be written
    */
@@ -104,7 +104,7 @@ public final class Keyset {
   }
 
   /**
-   * Puts the keyset in the place of an older one, at once: nobody reads half of it.
+   * Replaces an older keyset atomically, so that nobody reads half of it.
    *
    * @throws StartupFailure if it cannot be written
    */
@@ -124,7 +124,7 @@ public final class Keyset {
     try {
       return handle.getPrimitive(RegistryConfiguration.get(), Aead.class);
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("the keyset is of no use", e);
+      throw new IllegalStateException("the keyset cannot be used", e);
     }
   }
 
@@ -132,7 +132,7 @@ public final class Keyset {
     try {
       return TinkJsonProtoKeysetFormat.serializeKeyset(handle, InsecureSecretKeyAccess.get());
     } catch (GeneralSecurityException e) {
-      throw new IllegalStateException("the keyset cannot be written down", e);
+      throw new IllegalStateException("the keyset cannot be serialized", e);
     }
   }
 

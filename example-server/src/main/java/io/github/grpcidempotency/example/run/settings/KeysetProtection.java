@@ -6,8 +6,8 @@ import io.github.grpcidempotency.procedure.TinkProtection;
 import java.nio.file.Path;
 
 /**
- * Keeps recorded answers secret with the keyset that stands in a file, and follows it when it is
- * rotated, without a restart. Thread-safe.
+ * Encrypts recorded answers with the keyset in a file. When the keyset is rotated, it uses the new
+ * one without a restart. Thread-safe.
  */
 public final class KeysetProtection implements ResponseProtection {
   private final WatchedFile<TinkProtection> current;

@@ -25,10 +25,10 @@ import java.util.TreeSet;
 public record RetentionFile(Map<String, Duration> byMethod) implements Retentions {
 
   /**
-   * Returns what a file says, now and whenever it is changed. A missing file says nothing.
+   * Returns the retentions of a file, now and after every change. A missing file counts as empty.
    *
-   * @param methods those that the file may speak of
-   * @throws StartupFailure listing all that is wrong with it
+   * @param methods the methods that the file may contain
+   * @throws StartupFailure listing everything that is wrong with it
    */
   public static Retentions follow(Path file, Set<String> methods) {
     WatchedFile<RetentionFile> watched = new WatchedFile<>(file, path -> read(path, methods));

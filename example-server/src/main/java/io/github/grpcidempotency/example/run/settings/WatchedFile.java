@@ -13,9 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What stands in a file now: looks at each use whether the file has changed, which costs no more
- * than asking for its date, and then reads it again. A change that cannot be understood is logged,
- * and what stood there before stays in force. Thread-safe.
+ * The current content of a file. Each use checks whether the file has changed, which costs no more
+ * than reading its date, and then reads it again. An invalid change is logged, and the content
+ * before it stays in force. Thread-safe.
  */
 final class WatchedFile<T> implements Supplier<T> {
   private static final Logger log = LoggerFactory.getLogger(WatchedFile.class);
@@ -31,8 +31,8 @@ final class WatchedFile<T> implements Supplier<T> {
   /**
    * Reads a file for the first time.
    *
-   * @param reader understands the file, or throws a {@link StartupFailure}; it decides as well what
-   *     a missing file means
+   * @param reader parses the file, or throws a {@link StartupFailure}; it also decides what a
+   *     missing file means
    */
   WatchedFile(Path file, Function<Path, T> reader) {
     this.file = file;
@@ -58,7 +58,7 @@ final class WatchedFile<T> implements Supplier<T> {
     try {
       return reader.apply(file);
     } catch (StartupFailure e) {
-      log.warn("A change is not in force: {}", e.getMessage());
+      log.warn("A change is ignored: {}", e.getMessage());
       return content.value();
     }
   }

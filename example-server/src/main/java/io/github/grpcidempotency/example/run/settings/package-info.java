@@ -1,4 +1,4 @@
-/** What an operator says in files, and may change while the server runs: keys and retentions. */
+/** What an operator sets in files, and may change while the server runs: keys and retentions. */
 @NullMarked
 package io.github.grpcidempotency.example.run.settings;
 

@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What was started, to be stopped in the opposite order. Thread-safe: who closes while something
- * starts waits for it, so that nothing is left running.
+ * Parts that were started, to be stopped in reverse order. Thread-safe: closing waits for a part
+ * that is being started, so that nothing is left running.
  */
 public final class Parts implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Parts.class);
@@ -16,7 +16,7 @@ public final class Parts implements AutoCloseable {
   private final Deque<AutoCloseable> started = new ArrayDeque<>();
   private boolean closed;
 
-  /** Returns no parts yet, which are closed on Ctrl-C and SIGTERM at the latest. */
+  /** Returns an empty collection, which is closed on Ctrl-C and SIGTERM at the latest. */
   public static Parts closedOnShutdown() {
     Parts parts = new Parts();
     Runtime.getRuntime().addShutdownHook(new Thread(parts::close, "shutdown"));

@@ -9,14 +9,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Does something again and again, in a thread of its own, until it is closed. Whatever it throws,
- * an {@link Error} included, is logged once until it works again, and does not end it.
+ * Does something again and again, in a separate thread, until it is closed. Whatever it throws, an
+ * {@link Error} included, is logged once until a round succeeds, and does not end the repetition.
  */
 public final class Repeating implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(Repeating.class);
   private static final long STOP_WITHIN_SECONDS = 5;
 
-  /** What is done each time. */
+  /** The work of one round. */
   @FunctionalInterface
   public interface Round {
     void run() throws Exception;
@@ -43,7 +43,7 @@ public final class Repeating implements AutoCloseable {
    */
   public static Repeating start(String name, Duration pause, Round round) {
     Repeating repeating = new Repeating(name, round);
-    // Nothing that a round throws gets out of it, so the future is not asked.
+    // No exception leaves a round, so the future is not needed.
     var unused =
         repeating.thread.scheduleWithFixedDelay(
             repeating::runOnce, 0, pause.toMillis(), TimeUnit.MILLISECONDS);
@@ -54,7 +54,7 @@ public final class Repeating implements AutoCloseable {
     try {
       round.run();
       failing = false;
-    } catch (Throwable e) { // the thread is all there is to go on
+    } catch (Throwable e) { // the thread must survive
       if (!failing) {
         log.warn("{} failed and will be tried again: {}", name, e.toString());
       }

@@ -1,4 +1,4 @@
-/** What a server does beside serving calls, for as long as it runs. */
+/** The background work of a server. */
 @NullMarked
 package io.github.grpcidempotency.example.service.background;
 

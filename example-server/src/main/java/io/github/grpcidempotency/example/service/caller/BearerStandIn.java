@@ -17,16 +17,16 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * <b>A stand-in for authentication, not authentication:</b> it believes whoever says {@code
- * authorization: Bearer <user uuid>}. A real service verifies a token here. What the library needs
- * is the same with either: the caller in the gRPC {@link Context} before its interceptor runs.
+ * <b>A stand-in for authentication, not authentication:</b> it believes every caller that sends
+ * {@code authorization: Bearer <user uuid>}. A real service verifies a token here. The library
+ * needs the same in both cases: the caller in the gRPC {@link Context} before its interceptor runs.
  *
  * <p>An optional {@code organization} becomes the caller's tenant, and an optional {@code project}
- * its project: neither a key nor, by the organization, a resource of the one is known in the other.
- * Without them a call stands above organizations, or above the projects of one.
+ * its project: a key of one is not known in another, and neither are the resources of another
+ * organization. Without them a call is outside all organizations, or outside the projects of one.
  *
- * <p>Health and reflection are open to everybody, and so is what webhooks deliver, which proves
- * itself by its signature.
+ * <p>Health and reflection are open to everybody, and so are webhook deliveries, which are
+ * authenticated by their signature.
  */
 public final class BearerStandIn implements ServerInterceptor {
   private static final Metadata.Key<String> AUTHORIZATION =
@@ -53,7 +53,7 @@ public final class BearerStandIn implements ServerInterceptor {
     if (user.isEmpty()) {
       return refuse(
           call,
-          Status.UNAUTHENTICATED.withDescription("say authorization: Bearer <user uuid>, once"));
+          Status.UNAUTHENTICATED.withDescription("send authorization: Bearer <user uuid>, once"));
     }
     Caller caller;
     try {
@@ -89,8 +89,8 @@ public final class BearerStandIn implements ServerInterceptor {
   }
 
   /**
-   * Returns the value of a header. Of two, nobody knows which is meant: whatever stands in front of
-   * this server may have checked the other one.
+   * Returns the value of a header. Two are refused, because a proxy in front of this server may
+   * have checked the other one.
    *
    * @throws IllegalArgumentException if there are two
    */
@@ -98,7 +98,7 @@ public final class BearerStandIn implements ServerInterceptor {
     Iterable<String> values = headers.getAll(header);
     List<String> said = values == null ? List.of() : ImmutableList.copyOf(values);
     if (said.size() > 1) {
-      throw new IllegalArgumentException("say " + header.name() + " once");
+      throw new IllegalArgumentException("send " + header.name() + " once");
     }
     return said.stream().findFirst();
   }

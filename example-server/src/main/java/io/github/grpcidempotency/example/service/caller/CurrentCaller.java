@@ -17,8 +17,8 @@ public final class CurrentCaller {
   }
 
   /**
-   * Returns whom a call works for that is known to work for somebody: the owner of the key that it
-   * runs under, whom a webhook's signature tells rather than authentication, or else its caller.
+   * Returns the caller of a call that must have one: the owner of the key that it runs under, who
+   * is found by a webhook's signature instead of authentication, or else its authenticated caller.
    *
    * @throws IllegalStateException outside a call, or in an unauthenticated one
    */

@@ -1,4 +1,6 @@
-/** Who calls: a stand-in for the authentication that a real service has in front of the library. */
+/**
+ * The caller: a stand-in for the authentication that a real service has in front of the library.
+ */
 @NullMarked
 package io.github.grpcidempotency.example.service.caller;
 

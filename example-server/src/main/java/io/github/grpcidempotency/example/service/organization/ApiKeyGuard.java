@@ -10,8 +10,8 @@ import java.util.UUID;
 import org.jdbi.v3.core.JdbiException;
 
 /**
- * Lets the answer to a {@code CreateAPIKey} be given again only to who still has that key: once it
- * is revoked or deleted, its token is not told any more.
+ * Allows the replay of a {@code CreateAPIKey} only to a caller who still has that key. Once the key
+ * is revoked or deleted, its token is not returned any more.
  */
 final class ApiKeyGuard implements ReplayGuard {
   private final Tenant tenant;

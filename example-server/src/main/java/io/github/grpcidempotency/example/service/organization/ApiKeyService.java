@@ -17,9 +17,9 @@ import io.grpc.stub.StreamObserver;
 import java.util.UUID;
 
 /**
- * API keys of a project. Creates through the transaction of the call's claim. The token is told in
- * the answer, and nothing but its hash is written: that a retry can be told it again is the
- * library's doing, which records the answer encrypted.
+ * API keys of a project. It creates through the transaction of the call's claim. The answer
+ * contains the token, and the service stores only its hash. A retry still gets the token, because
+ * the library records the answer encrypted.
  */
 public final class ApiKeyService extends APIKeyServiceImplBase {
   private final Tenant tenant;

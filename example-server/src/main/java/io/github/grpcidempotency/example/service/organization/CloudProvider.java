@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A cloud provider's API: something outside the database that takes its time, and that no rollback
- * takes back. Like any API worth calling from a handler that may be run twice, it keeps idempotency
- * keys. Thread-safe.
+ * A cloud provider's API: something outside the database that is slow, and that no rollback undoes.
+ * It keeps idempotency keys, as any API should that is called from a handler that may run twice.
+ * Thread-safe.
  */
 public final class CloudProvider implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(CloudProvider.class);
@@ -38,10 +38,10 @@ public final class CloudProvider implements AutoCloseable {
   }
 
   /**
-   * Buys a machine, or returns the one that the key has bought before. Blocks while the provider
-   * takes its time, ten seconds at most, and less if the current call has less.
+   * Buys a machine, or returns the one that the key has bought before. Blocks until the provider
+   * answers, for ten seconds at most, and less if the current call has less time.
    *
-   * @param key names the purchase: the same on every retry
+   * @param key identifies the purchase; the same on every retry
    * @throws StatusRuntimeException for the client: the machine may have been bought
    */
   Machine buy(String region, String key) {
@@ -61,7 +61,9 @@ public final class CloudProvider implements AutoCloseable {
     }
   }
 
-  /** After an error the client's key is free, and may have come back with another request. */
+  /**
+   * After an error the client's key is free, so the client may have sent it with another request.
+   */
   private static StatusRuntimeException otherPurchase() {
     return Status.INVALID_ARGUMENT
         .withDescription("this idempotency-key has bought a machine in another region")

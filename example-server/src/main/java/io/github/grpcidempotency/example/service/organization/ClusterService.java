@@ -31,9 +31,9 @@ import io.grpc.stub.StreamObserver;
 import java.util.UUID;
 
 /**
- * Clusters of a project, and what stands in them. For a cluster, a machine is bought first, which
- * is slow and cannot be rolled back, and then the row is written together with its answer; the rest
- * knows nothing of idempotency.
+ * Clusters of a project, and what they contain. To create a cluster, it first buys a machine, which
+ * is slow and cannot be rolled back, and then writes the row together with the answer. The other
+ * methods contain no code for idempotency.
  */
 public final class ClusterService extends ClusterServiceImplBase {
   private static final int MAX_NODES = 1000;
@@ -58,7 +58,7 @@ public final class ClusterService extends ClusterServiceImplBase {
     String name = check.text("name", request.getName());
     String region = check.text("region", request.getRegion());
     check.orThrow();
-    requireProject(projectId); // what is bought for nothing is paid for all the same
+    requireProject(projectId); // or a machine is bought in vain
     NewResource<Cluster> cluster = NewResource.in(CLUSTERS, name);
     Machine machine = cloud.buy(region, CurrentOperation.outboundKey("machine"));
     return tenant

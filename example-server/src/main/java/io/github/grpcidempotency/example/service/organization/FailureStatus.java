@@ -18,7 +18,7 @@ import org.postgresql.util.PSQLState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a client is told of an exception: never more than it may know. */
+/** The status that a client gets for an exception. It never says more than the client may know. */
 final class FailureStatus {
   private static final Logger log = LoggerFactory.getLogger(FailureStatus.class);
 
@@ -55,27 +55,28 @@ final class FailureStatus {
   }
 
   /**
-   * Whether a failure lies in the database's state and not in the statement: it was cut off, is
-   * short of something, was in another transaction's way, or only reads.
+   * Whether the reason for a failure is the database's state and not the statement: the connection
+   * was cut, a resource is exhausted, another transaction was in the way, or the database is
+   * read-only.
    */
   private static boolean isPassing(String state) {
     return Stream.of("08", "57P", "53", "40", "25006").anyMatch(state::startsWith);
   }
 
-  /** Returns what is told while the database is away. */
+  /** Returns the status while the database is unavailable. */
   static StatusRuntimeException databaseUnavailable() {
     return unavailable("the database cannot be used at the moment", "DATABASE_UNAVAILABLE");
   }
 
-  /** Returns what is told if the cloud provider has not answered, whatever it may have done. */
+  /** Returns the status if the cloud provider has not answered, whatever it may have done. */
   static StatusRuntimeException providerUnavailable() {
     return unavailable("the cloud provider has not answered", "PROVIDER_UNAVAILABLE");
   }
 
   /**
-   * Says when to try again. gRPC itself is asked to do so ({@code grpc-retry-pushback-ms}) only
-   * where a key makes that safe: without one, a call that was cut off while it committed may have
-   * been done.
+   * Says when to try again. It asks gRPC itself to retry ({@code grpc-retry-pushback-ms}) only if a
+   * key makes that safe: without a key, a call that was cut off while it committed may have been
+   * done.
    */
   private static StatusRuntimeException unavailable(String message, String reason) {
     long millis = ThreadLocalRandom.current().nextLong(500, 1500); // not all at once

@@ -13,8 +13,8 @@ import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
 
 /**
- * Invitations into an organization. Creates through the transaction of the call's claim. The link
- * is told in the first answer, and nothing but its hash is written anywhere.
+ * Invitations into an organization. Creates through the transaction of the call's claim. Only the
+ * first answer contains the link, and only its hash is stored.
  */
 public final class InviteService extends InviteServiceImplBase {
   private final Tenant tenant;

@@ -26,10 +26,10 @@ import java.time.Duration;
 import java.util.UUID;
 
 /**
- * Adds many users to a project, each line at most once under its own token: what no interceptor can
- * do, which sees one call and one key. Every line is a transaction of its own, in which it is
- * recorded, so an import that broke off anywhere is simply sent again: while the database is away,
- * the whole call ends with {@code UNAVAILABLE}.
+ * Adds many users to a project, each line at most once under its own token. An interceptor cannot
+ * do that, because it sees one call and one key. Every line is one transaction, in which it is also
+ * recorded, so an import that was interrupted is simply sent again. While the database is
+ * unavailable, the whole call ends with {@code UNAVAILABLE}.
  */
 public final class MemberImport {
   /** One line. A second import of it waits for the first. */
@@ -50,7 +50,7 @@ public final class MemberImport {
   /**
    * Makes the import.
    *
-   * @param work runs lines, and was told of {@link #LINE}
+   * @param work runs lines; it must know {@link #LINE}
    */
   public MemberImport(Tenant tenant, IdempotentWork work) {
     this.tenant = tenant;
@@ -111,7 +111,7 @@ public final class MemberImport {
     }
   }
 
-  /** Adds a member within the claim of a line, which is found as that of a call is. */
+  /** Adds a member within the claim of a line, which is found like the claim of a call. */
   ProjectMember add(AddProjectMemberRequest line) {
     UUID projectId = UUID.fromString(line.getProjectId());
     UUID userId = UUID.fromString(line.getUserId());

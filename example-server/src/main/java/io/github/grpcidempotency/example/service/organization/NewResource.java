@@ -32,13 +32,13 @@ record NewResource<M extends Message>(Table<M> table, UUID id, String name) {
     return Optional.of(table.insert(tenant, id, values));
   }
 
-  /** What is left to do: make the caller its owner. */
+  /** Returns the work that is left to do: make the caller the owner. */
   OutboxEntry ownedByCaller() {
     String owner = "user:" + CurrentCaller.get().userId();
     return grants(new Tuple(owner, "owner", table.type().name() + ":" + id));
   }
 
-  /** What is left to do: write that tuple. */
+  /** Returns the work that is left to do: write this tuple. */
   OutboxEntry grants(Tuple tuple) {
     return new OutboxEntry(table.type(), id, name, tuple);
   }

@@ -7,16 +7,16 @@ import java.security.SecureRandom;
 import java.util.Base64;
 
 /**
- * A secret that is told once: whoever has it shows it, and the server knows it again by its hash.
+ * A secret that is returned once. Its owner presents it, and the server recognizes it by its hash.
  * 256 random bits need no salt and no slow hash.
  *
- * @param text what is told
+ * @param text the secret itself
  */
 record OneTimeSecret(String text) {
   private static final int BYTES = 32;
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** Makes a new one, with a word in front by which people and scanners know its kind. */
+  /** Makes a new secret, with a prefix by which people and scanners recognize its kind. */
   static OneTimeSecret mint(String prefix) {
     byte[] random = new byte[BYTES];
     RANDOM.nextBytes(random);
@@ -24,7 +24,7 @@ record OneTimeSecret(String text) {
         prefix + Base64.getUrlEncoder().withoutPadding().encodeToString(random));
   }
 
-  /** Returns what is kept of it. */
+  /** Returns the hash, which is stored. */
   byte[] sha256() {
     try {
       return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
@@ -33,7 +33,7 @@ record OneTimeSecret(String text) {
     }
   }
 
-  /** Says nothing of it. */
+  /** Leaves out the secret. */
   @Override
   public String toString() {
     return "OneTimeSecret[withheld]";

@@ -38,18 +38,18 @@ import java.util.stream.Stream;
  * it in one table. Four say more here:
  *
  * <ul>
- *   <li>{@code CreateAPIKey}, because keys that encrypt and a guard that asks the database are
+ *   <li>{@code CreateAPIKey}, because encryption keys and a guard that queries the database need
  *       code.
  *   <li>{@code AddInstall}, to show that a descriptor can do without an option.
  *   <li>{@code Ingest}, as to where its key comes from: whose webhook this is has to be looked up.
  *   <li>{@code DeleteNamespace}, as to who knows what was deleted before.
  * </ul>
  *
- * <p>How they run: those that only write rows are transactional, which is the strongest and the
- * cheapest. {@code CreateCluster} is reserved, because it buys a machine first and a transaction
- * must not stay open meanwhile; its last transaction completes the claim. {@code CreateNodePool}
- * and {@code AddInstall} are reserved as well and know nothing of it, to show what a handler gets
- * that is not changed at all; their rows are in the same database.
+ * <p>How they run: methods that only write rows are transactional, which is the strongest and
+ * cheapest execution. {@code CreateCluster} is reserved, because it buys a machine first and a
+ * transaction must not stay open meanwhile; its last transaction completes the claim. {@code
+ * CreateNodePool} and {@code AddInstall} are reserved as well, with unchanged handlers, to show
+ * what such handlers get; their rows are in the same database.
  */
 public final class OrganizationProcedures {
   private final Tenant tenant;
@@ -68,10 +68,10 @@ public final class OrganizationProcedures {
   /**
    * Returns the descriptors.
    *
-   * @param tenant where the guard looks
-   * @param retentions how long records answer retries, where it is otherwise than described
-   * @param secrets keeps the answers that hold one
-   * @param webhookKeys where the key of a webhook's delivery comes from, and whose it is
+   * @param tenant the database for the guard
+   * @param retentions how long records answer retries, if not as described
+   * @param secrets protects answers that contain a secret
+   * @param webhookKeys finds the key of a webhook's delivery, and its owner
    */
   public static Procedures of(
       Tenant tenant, Retentions retentions, ResponseProtection secrets, KeySource webhookKeys) {
@@ -114,8 +114,8 @@ public final class OrganizationProcedures {
   }
 
   /**
-   * A controller sends the same install again and again, to have it there: its record lives for as
-   * long as that goes on.
+   * A controller sends the same install again and again, to make sure that it exists. Its record
+   * lives for as long as the controller does so.
    */
   private static ProcedureBuilder<?> addInstall() {
     return Procedure.of(getAddInstallMethod())
@@ -125,7 +125,7 @@ public final class OrganizationProcedures {
         .execution(Execution.RESERVED_SAME_DATABASE);
   }
 
-  /** Without a key, a token whose answer got lost could never be had. */
+  /** Requires a key: without one, a token whose answer was lost could never be recovered. */
   private ProcedureBuilder<?> createApiKey() {
     return Procedure.of(getCreateAPIKeyMethod())
         .resource(API_KEYS.type(), response -> UUID.fromString(response.getApiKey().getId()))

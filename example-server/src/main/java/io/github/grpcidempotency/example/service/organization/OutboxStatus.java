@@ -8,11 +8,11 @@ import io.github.grpcidempotency.postgres.OutboxStatusResolver;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.StatusResolver;
 
-/** How the words of {@code authz.outbox} read for a client. */
+/** Maps the words of {@code authz.outbox} to the statuses for clients. */
 final class OutboxStatus {
   private OutboxStatus() {}
 
-  /** The column is the resource type's own, here as in the library's table: {@code project_id}. */
+  /** The column is named after the resource type, as in the library's table: {@code project_id}. */
   static StatusResolver of(ResourceType type) {
     String latestEntry =
         """

@@ -23,7 +23,7 @@ import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
 import java.util.UUID;
 
-/** Projects and who belongs to them. Creates through the transaction of the call's claim. */
+/** Projects and their members. Creates through the transaction of the call's claim. */
 public final class ProjectService extends ProjectServiceImplBase {
   private final Tenant tenant;
   private final MemberImport memberImport;

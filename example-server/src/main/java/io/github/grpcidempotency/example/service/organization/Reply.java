@@ -23,7 +23,10 @@ final class Reply {
     observer.onCompleted();
   }
 
-  /** The same for what is not there and what is another's. */
+  /**
+   * Returns the same status for a resource that does not exist and for one that belongs to another
+   * user.
+   */
   static StatusRuntimeException notFound(String kind, UUID id) {
     return Status.NOT_FOUND
         .withDescription("there is no %s %s".formatted(kind, id))

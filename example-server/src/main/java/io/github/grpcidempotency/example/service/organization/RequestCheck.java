@@ -13,17 +13,17 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * Checks the fields of one request, and refuses it with what is wrong with it: {@code
+ * Checks the fields of one request, and refuses it with everything that is wrong with it: {@code
  * INVALID_ARGUMENT} and a {@link BadRequest}, which counts elements of a repeated field from one.
  * What a check returns may be used once {@link #orThrow} has returned.
  *
  * <p>No string of a request may hold U+0000, which PostgreSQL cannot store. Half a surrogate pair,
- * which it cannot store either, does not come this far: protobuf's strings are UTF-8.
+ * which it cannot store either, cannot occur here: protobuf's strings are UTF-8.
  */
 final class RequestCheck {
   private static final int MAX_LENGTH = 100;
 
-  /** As many as fit into the metadata that a client takes by default, 8 KiB. */
+  /** As many as fit into the metadata that a client accepts by default, 8 KiB. */
   private static final int MAX_VIOLATIONS = 20;
 
   private static final Pattern TOKEN =
@@ -57,7 +57,7 @@ final class RequestCheck {
   }
 
   /**
-   * Checks a request that has but one field to check, and returns it.
+   * Checks a request with only one field to check, and returns that field.
    *
    * @throws StatusRuntimeException if it is wrong
    */

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How long records answer retries, where an operator says otherwise than the procedures do. Asked
- * for every key, so an answer may change at any time. Thread-safe.
+ * How long records answer retries, if an operator overrides the procedures. Called for every key,
+ * so the values may change at any time. Thread-safe.
  */
 @FunctionalInterface
 public interface Retentions {
@@ -16,7 +16,7 @@ public interface Retentions {
       RetentionClasses.presets().with(new RetentionClass("invitation", Duration.ofDays(7)));
 
   /**
-   * Returns how long the records of a method last; empty for what its procedure says.
+   * Returns how long the records of a method last; empty to use the procedure's setting.
    *
    * @param method its bare name, such as {@code CreateProject}
    */

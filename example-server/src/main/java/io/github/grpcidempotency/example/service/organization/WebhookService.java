@@ -25,9 +25,9 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Webhooks of a project, and what is delivered to them. A delivery is here only once its signature
- * has been checked, for the key source does that: this handler runs as the webhook, in a
- * transaction that sees the webhook's rows.
+ * Webhooks of a project, and what is delivered to them. A delivery gets here only after the key
+ * source has checked its signature. This handler runs as the webhook, in a transaction that sees
+ * the webhook's rows.
  */
 public final class WebhookService extends WebhookServiceImplBase {
   private final Tenant tenant;
@@ -48,7 +48,7 @@ public final class WebhookService extends WebhookServiceImplBase {
     UUID projectId = check.id("project_id", request.getProjectId());
     check.text("signing_secret", request.getSigningSecret());
     Optional<Provider> provider = Provider.of(request.getProvider());
-    check.that(provider.isPresent(), "provider", "must be said");
+    check.that(provider.isPresent(), "provider", "must be set");
     if (provider.filter(Provider::signsUrl).isPresent()) {
       check.httpUrl("public_url", request.getPublicUrl());
     }

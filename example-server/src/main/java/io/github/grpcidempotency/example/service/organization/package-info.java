@@ -1,6 +1,6 @@
 /**
- * The organisation API: six gRPC services, and the one table of descriptors that makes their
- * creates safe to retry.
+ * The organisation API: six gRPC services, and the descriptors that make their creates safe to
+ * retry.
  */
 @NullMarked
 package io.github.grpcidempotency.example.service.organization;

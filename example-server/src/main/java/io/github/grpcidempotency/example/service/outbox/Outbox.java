@@ -34,7 +34,7 @@ public final class Outbox {
   /**
    * Makes an outbox whose entries are due after a while.
    *
-   * @param delay how long an entry rests, so that a human can see {@code processing}
+   * @param delay how long an entry waits, so that a human can see {@code processing}
    */
   public Outbox(Duration delay) {
     this.delay = delay;

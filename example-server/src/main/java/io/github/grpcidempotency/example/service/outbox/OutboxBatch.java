@@ -32,7 +32,7 @@ final class OutboxBatch {
       """;
 
   /**
-   * An entry that is held locked.
+   * An entry that is locked.
    *
    * @param attempt which attempt this is, from 1 on
    */
@@ -46,7 +46,7 @@ final class OutboxBatch {
     this.retryPolicy = retryPolicy;
   }
 
-  /** Does what is due, and returns whether more may be. */
+  /** Processes the entries that are due, and returns whether there may be more. */
   boolean drain() {
     List<DueEntry> due = lockDue();
     due.forEach(this::attempt);
@@ -71,7 +71,7 @@ final class OutboxBatch {
         .list();
   }
 
-  /** A failing entry takes back its own writes only, hence the savepoint. */
+  /** A failing entry rolls back only its own writes, hence the savepoint. */
   private void attempt(DueEntry entry) {
     handle.savepoint("entry");
     try {

@@ -4,7 +4,7 @@ import io.github.grpcidempotency.procedure.ResourceType;
 import java.util.UUID;
 
 /**
- * What is to be done behind one created resource.
+ * The asynchronous work for one created resource.
  *
  * @param name the resource's name, by which {@link TupleStore} fails on demand
  */

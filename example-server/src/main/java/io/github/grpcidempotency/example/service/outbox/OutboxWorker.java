@@ -6,7 +6,7 @@ import org.jdbi.v3.core.Jdbi;
 
 /**
  * Drains the outbox of all users, batch by batch. Any number of workers may run, in one server or
- * several. It connects as a role of its own, which sees every user's outbox rows and none of their
+ * several. It connects as a separate role, which sees every user's outbox rows but none of their
  * resources.
  */
 public final class OutboxWorker {

@@ -3,10 +3,10 @@ package io.github.grpcidempotency.example.service.outbox;
 import java.time.Duration;
 
 /**
- * How often an entry is tried, and how long it rests after a failure: twice as long each time.
+ * How often an entry is tried, and how long it waits after a failure: twice as long each time.
  *
  * @param maxAttempts after which an entry has failed for good
- * @param firstPause the rest after the first failure
+ * @param firstPause the wait after the first failure
  */
 public record RetryPolicy(int maxAttempts, Duration firstPause) {
   /** Returns what the example uses: three attempts, within a second. */

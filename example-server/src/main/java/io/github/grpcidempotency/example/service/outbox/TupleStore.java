@@ -4,7 +4,7 @@ import org.jdbi.v3.core.Handle;
 
 /**
  * Stands in for an authorization service, and fails on demand: a resource whose name starts with
- * {@code fail-} is refused always, one that starts with {@code flaky-} the first time.
+ * {@code fail-} always fails, one whose name starts with {@code flaky-} fails the first time.
  */
 final class TupleStore {
   private static final String WRITE =

@@ -6,7 +6,7 @@ import io.github.grpcidempotency.example.organization.v1.APIKey;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What else happens to an API key than its creation. */
+/** What happens to an API key after its creation. */
 public final class ApiKeys {
   private static final String REVOKE =
       """

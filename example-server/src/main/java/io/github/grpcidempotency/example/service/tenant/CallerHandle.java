@@ -4,7 +4,7 @@ import io.github.grpcidempotency.key.Caller;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.statement.Query;
 
-/** A transaction in which row-level security shows the caller's rows only. */
+/** A transaction in which row-level security shows only the caller's rows. */
 public record CallerHandle(Handle handle, Caller caller) {
 
   /** Returns a statement with {@code :userId} and {@code :organization} bound. */

@@ -11,7 +11,9 @@ import java.time.OffsetDateTime;
 import java.util.Objects;
 import org.jdbi.v3.core.mapper.RowMapper;
 
-/** Makes messages of rows: each column becomes the field of its name, and null leaves it unset. */
+/**
+ * Makes messages from rows: each column becomes the field of its name, and null leaves it unset.
+ */
 final class MessageRow {
   private MessageRow() {}
 

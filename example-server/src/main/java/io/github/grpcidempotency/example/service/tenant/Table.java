@@ -12,10 +12,10 @@ import org.jdbi.v3.core.mapper.RowMapper;
 import org.jdbi.v3.core.statement.Query;
 
 /**
- * One table of resources. All of them are alike: a row has an id, belongs to a user in an
- * organization, and hangs below a parent that has to be visible when the row is written.
+ * One table of resources. All tables are alike: a row has an id, belongs to a user in an
+ * organization, and has a parent that must be visible when the row is written.
  *
- * @param type what a row is; the library and the outbox refer to it by that
+ * @param type the type of a row; the library and the outbox refer to rows by it
  * @param name of the table
  * @param parent the table of the parents
  * @param parentColumn refers to the parent

@@ -11,7 +11,7 @@ import io.github.grpcidempotency.example.organization.v1.ProjectMember;
 import io.github.grpcidempotency.example.organization.v1.Webhook;
 import io.github.grpcidempotency.example.organization.v1.WebhookDelivery;
 
-/** What stands in which table. */
+/** The tables and their columns. */
 public final class Tables {
   public static final Table<Project> PROJECTS =
       Table.of(
@@ -75,7 +75,7 @@ public final class Tables {
           "tenant.invites",
           "id, organization, email, role, created AS create_time");
 
-  /** Whose secrets are written and cannot be read. */
+  /** Webhooks. Their secrets can be written but not read. */
   public static final Table<Webhook> WEBHOOKS =
       Table.of(
               "webhook",

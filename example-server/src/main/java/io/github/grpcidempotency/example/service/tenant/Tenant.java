@@ -12,7 +12,7 @@ import java.util.function.Function;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
-/** The database as the caller of the current gRPC call may see it. */
+/** The database, limited to what the caller of the current gRPC call may see. */
 public final class Tenant {
   private static final String BE_CALLER = "SELECT set_config('app.current_user_id', :userId, true)";
 
@@ -26,7 +26,7 @@ public final class Tenant {
   }
 
   /**
-   * Works in a transaction of the caller, and leaves nothing to do behind it.
+   * Works in a transaction of the caller, without an outbox entry.
    *
    * @param work gets the caller's transaction and organization
    */
@@ -68,10 +68,10 @@ public final class Tenant {
   }
 
   /**
-   * The same in a transaction of its own that records the call's answer as well: what a reserved
-   * procedure does last, once it has done something slow.
+   * The same in a separate transaction that also records the call's answer. A reserved procedure
+   * does this last, after something slow.
    *
-   * @param response makes the answer of what was created
+   * @param response makes the answer from what was created
    */
   public <T, R extends Message> Optional<R> createAndComplete(
       OutboxEntry entry, Function<CallerHandle, Optional<T>> insert, Function<T, R> response) {
@@ -93,7 +93,8 @@ public final class Tenant {
   }
 
   /**
-   * Ends with the transaction: a session's setting would leak to whoever gets the connection next.
+   * Sets the user for the transaction only: a setting of the session would leak to the next user of
+   * the connection.
    */
   private static void become(Handle handle, Caller caller) {
     handle

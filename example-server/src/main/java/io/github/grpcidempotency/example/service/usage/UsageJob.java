@@ -23,18 +23,20 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * States the usage of a period, once: whoever runs it again for the same instant, on whichever
- * server and however often, gets the statement that there is. Thread-safe.
+ * States the usage of a period, once. Running it again for the same instant, on any server and
+ * however often, returns the existing statement. Thread-safe.
  */
 public final class UsageJob implements AutoCloseable {
-  /** The statement and its record are one commit. Money is charged by it, hence its retention. */
+  /**
+   * The statement and its record are one commit. Customers are charged by it, hence its retention.
+   */
   static final Procedure KIND =
       Procedure.named("jobs/usage-statement")
           .execution(Execution.TRANSACTIONAL)
           .retention(RetentionClass.FINANCIAL)
           .build();
 
-  /** On whose behalf the job runs: no human. */
+  /** The caller on whose behalf the job runs; not a human. */
   private static final Caller SCHEDULER =
       Caller.of(UUID.fromString("5c4ed01e-0000-4000-8000-000000000001"));
 
@@ -90,8 +92,9 @@ public final class UsageJob implements AutoCloseable {
   /**
    * States the period that ends at an instant, unless that was done before.
    *
-   * @param due names the run, whoever starts it and whenever
-   * @throws WorkRefusedException if another server is at it, or the period had another length then
+   * @param due identifies the run, whoever starts it and whenever
+   * @throws WorkRefusedException if another server is running it, or the period had another length
+   *     then
    * @throws Exception if the database fails; nothing was stated then
    */
   public WorkResult<UsageStatement> run(Instant due) throws Exception {

@@ -7,9 +7,9 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Starts the job whenever a period has ended. Every server has one of these and none knows of the
- * others: that the job runs once is left to the job. What another server is at is asked for again,
- * in case that server dies of it.
+ * Starts the job whenever a period has ended. Every server has a scheduler, and none knows of the
+ * others: the job itself makes sure that it runs once. If another server is running the job, the
+ * scheduler asks again, in case that server dies.
  */
 public final class UsageScheduler {
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
@@ -22,8 +22,8 @@ public final class UsageScheduler {
   }
 
   /**
-   * Starts a scheduler; the last period that has ended is the first one it sees to. The job is not
-   * closed with it.
+   * Starts a scheduler; the first period that it handles is the last one that has ended. The job is
+   * not closed with it.
    */
   public static Repeating start(UsageJob job) {
     Duration tenth = job.every().dividedBy(10);

@@ -21,8 +21,8 @@ record Delivery(List<HttpHeader> headers, ByteString body, Instant received) {
   }
 
   /**
-   * Returns the value of a header; empty if there is none, or more than one: of two, nobody knows
-   * which is meant.
+   * Returns the value of a header; empty if there is none, or more than one, because it is not
+   * known which one is meant.
    */
   Optional<String> header(String name) {
     List<String> values =

@@ -19,7 +19,7 @@ record Form(NavigableMap<String, NavigableSet<String>> values) {
 
   private static final Splitter PAIRS = Splitter.on('&').omitEmptyStrings();
 
-  /** Returns empty for a body that is no form. */
+  /** Returns empty for a body that is not a form. */
   static Optional<Form> parse(ByteString body) {
     NavigableMap<String, NavigableSet<String>> values = new TreeMap<>();
     try {

@@ -5,8 +5,8 @@ import java.util.Optional;
 /**
  * GitHub: {@code X-Hub-Signature-256: sha256=<hex>}, an HMAC-SHA256 over the body. The event is
  * {@code X-GitHub-Delivery}, which a redelivery repeats. The signature covers neither that header
- * nor a time, so it cannot tell a recorded delivery under a new name: TLS has to keep recorders
- * away.
+ * nor a time, so a recorded delivery under a new name cannot be detected: TLS has to prevent
+ * recording.
  *
  * @see <a
  *     href="https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries">GitHub's

@@ -21,7 +21,7 @@ final class Hmac {
     return Base64.getEncoder().encodeToString(code.asBytes());
   }
 
-  /** Compares in a time that does not depend on where the two differ. */
+  /** Compares in constant time. */
   static boolean matches(String expected, String given) {
     return MessageDigest.isEqual(bytes(expected), bytes(given));
   }

@@ -5,8 +5,8 @@ import java.util.Base64;
 import java.util.regex.Pattern;
 
 /**
- * What deliveries call a webhook: 192 random bits, which nobody finds by trying, and which tell
- * nothing of the project.
+ * The name of a webhook in deliveries: 192 random bits, which nobody can guess, and which reveal
+ * nothing about the project.
  */
 public final class OpaqueId {
   private static final String PREFIX = "whk_";

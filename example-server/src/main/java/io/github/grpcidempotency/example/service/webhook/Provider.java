@@ -4,7 +4,7 @@ import io.github.grpcidempotency.example.organization.v1.WebhookProvider;
 import java.util.Arrays;
 import java.util.Optional;
 
-/** Who delivers. */
+/** The providers that deliver webhooks. */
 public enum Provider {
   STRIPE("stripe", WebhookProvider.STRIPE),
   GITHUB("github", WebhookProvider.GITHUB),
@@ -27,16 +27,16 @@ public enum Provider {
   /**
    * Returns the provider of a stored word.
    *
-   * @throws IllegalArgumentException if it is nobody's
+   * @throws IllegalArgumentException if there is no such provider
    */
   public static Provider of(String word) {
     return Arrays.stream(values())
         .filter(provider -> provider.word.equals(word))
         .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("no provider is called " + word));
+        .orElseThrow(() -> new IllegalArgumentException("there is no provider " + word));
   }
 
-  /** Returns the word that rows are stored with, and keys begin with. */
+  /** Returns the word that is stored in rows, and with which keys begin. */
   public String word() {
     return word;
   }

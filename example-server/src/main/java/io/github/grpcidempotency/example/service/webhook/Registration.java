@@ -18,14 +18,17 @@ record Registration(
     String signingSecret,
     String publicUrl) {
 
-  /** Whose keys its events are: nobody else's, not even another webhook's of the same project. */
+  /**
+   * Returns the owner of the keys of its events: only this webhook, not another one of the same
+   * project.
+   */
   Caller principal() {
     Caller webhook = Caller.of(id);
     return (organization.isEmpty() ? webhook : webhook.inTenant(organization))
         .inProject(projectId.toString());
   }
 
-  /** Says nothing of the secret. */
+  /** Leaves out the secret. */
   @Override
   public String toString() {
     return "Registration[%s of %s]".formatted(id, provider);

@@ -2,11 +2,11 @@ package io.github.grpcidempotency.example.service.webhook;
 
 import java.util.Optional;
 
-/** How a provider signs what it delivers, and where it names the event. Stateless. */
+/** How a provider signs its deliveries, and where it names the event. Stateless. */
 sealed interface Scheme
     permits GitHubScheme, StripeScheme, TwilioEventsScheme, TwilioMessagingScheme {
 
-  /** Returns whether a delivery has the signature that the webhook's secret makes. */
+  /** Returns whether a delivery is signed with the webhook's secret. */
   boolean isSigned(Delivery delivery, Registration webhook);
 
   /**

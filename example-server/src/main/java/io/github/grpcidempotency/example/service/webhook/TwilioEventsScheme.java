@@ -6,8 +6,8 @@ import java.util.Optional;
 /**
  * Twilio, with JSON bodies, as Event Streams sends them: {@code X-Twilio-Signature} is the
  * HMAC-SHA1, in Base64, of the URL with a query parameter {@code bodySHA256}, the digest of the
- * body. The URL is the one registered and the digest is taken here, so there is nothing to believe.
- * The event is {@code I-Twilio-Idempotency-Token}, which the signature does not cover.
+ * body. The URL is the registered one and the digest is computed here, so nothing from the request
+ * is trusted. The event is {@code I-Twilio-Idempotency-Token}, which the signature does not cover.
  *
  * @see <a href="https://www.twilio.com/docs/usage/security#validating-requests">Twilio's
  *     documentation</a>

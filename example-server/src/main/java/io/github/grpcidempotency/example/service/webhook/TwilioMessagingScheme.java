@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
  * Twilio, with form bodies, as status callbacks of messages have them: {@code X-Twilio-Signature}
  * is the HMAC-SHA1, in Base64, of the URL followed by every parameter's name and value, sorted by
  * name, with nothing between them. Where one ends and the next begins is not signed, so the event's
- * two parts are read only if they are spelt as Twilio spells them: none can have taken in a
+ * two parts are accepted only in Twilio's spelling: then neither can contain a part of its
  * neighbour. The event is {@code MessageSid} with {@code MessageStatus}: one message is reported as
  * sent, then as delivered.
  *

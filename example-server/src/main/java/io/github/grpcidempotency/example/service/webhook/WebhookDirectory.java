@@ -13,7 +13,7 @@ import org.jdbi.v3.core.statement.StatementContext;
 
 /**
  * Finds webhooks for deliveries, which come without a user: through a function that runs as the
- * schema's owner, and gives one webhook to who knows its opaque id. Blocks. Thread-safe.
+ * schema's owner, and returns only the webhook whose opaque id is given. Blocks. Thread-safe.
  */
 public final class WebhookDirectory {
   private static final String FIND = "SELECT * FROM tenant.find_webhook(:opaqueId)";

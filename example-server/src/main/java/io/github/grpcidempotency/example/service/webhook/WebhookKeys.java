@@ -16,10 +16,10 @@ import java.util.Optional;
  *
  * <ol>
  *   <li>Find the webhook that it names.
- *   <li>Check the provider's signature. That it is wrong, and that there is no such webhook, is
- *       told in the same words, so that nobody learns which webhooks exist.
- *   <li>Only then read the event's name. One that is missing is refused, never made up: two events
- *       would become one, or one event two.
+ *   <li>Check the provider's signature. A wrong signature and an unknown webhook get the same
+ *       answer, so that nobody learns which webhooks exist.
+ *   <li>Only then read the event's name. A delivery without one is refused. A made-up name would
+ *       turn two events into one, or one event into two.
  * </ol>
  *
  * <p>The key belongs to the webhook, and begins with its provider.

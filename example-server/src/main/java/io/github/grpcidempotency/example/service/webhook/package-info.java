@@ -1,6 +1,6 @@
 /**
- * How a webhook's delivery proves where it comes from, and which event it tells of: the signature
- * schemes of four providers, and the key source that asks them.
+ * How a webhook's delivery proves its origin and names its event: the signature schemes of four
+ * providers, and the key source that uses them.
  */
 @NullMarked
 package io.github.grpcidempotency.example.service.webhook;
