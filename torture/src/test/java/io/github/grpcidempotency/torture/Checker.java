@@ -22,13 +22,13 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Holds a history against the rules, key by key. Knows nothing but the history. */
+/** Checks a history against the rules, key by key. It knows nothing but the history. */
 final class Checker {
   private static final long DEADLINE_GRACE_MILLIS = 5_000;
 
   private static final int ENOUGH_OTHERS = 20;
 
-  /** What a server says that left nobody waiting. */
+  /** What a server reports if no call was left waiting. */
   static final String ALL_ENDED = "waiting=0 left=0";
 
   /** How often the recording of one effect may be refused for good before it is given up. */
@@ -137,7 +137,7 @@ final class Checker {
     }
   }
 
-  /** What clients were told is checked with their calls. */
+  /** The answers that clients got are checked with their calls. */
   private void checkRecords() {
     Set<ByteString> told =
         history.calls().stream()
@@ -176,7 +176,7 @@ final class Checker {
     }
   }
 
-  /** Those who were told of a failure for good, and nothing had broken that kept it off record. */
+  /** The calls that got a terminal failure while no fault kept it from being recorded. */
   private void checkFailures(Scope scope, List<Call> calls) {
     for (Call failed : calls) {
       if (failed.isTerminal() && !mayBeUnrecorded(failed)) {
@@ -249,7 +249,10 @@ final class Checker {
     }
   }
 
-  /** Whether one effect's handler ran unguarded while another one's held the key in its process. */
+  /**
+   * Whether one effect's handler ran unguarded while another handler in the same process held the
+   * key.
+   */
   private boolean isHeldBy(CommittedEffect holder, CommittedEffect effect) {
     return holder.guarded()
         && holder.server().equals(effect.server())
@@ -259,7 +262,7 @@ final class Checker {
             .noneMatch(change -> change.isTakeover() && change.scope().equals(effect.scope()));
   }
 
-  /** Whether something broke, between the first effect and the last, that costs a repetition. */
+  /** Whether a fault between the first and the last effect explains a repetition. */
   private boolean isExplained(List<CommittedEffect> ofKey) {
     long first = ofKey.stream().mapToLong(CommittedEffect::at).min().orElseThrow() - slack();
     long last = ofKey.stream().mapToLong(CommittedEffect::at).max().orElseThrow();
@@ -289,7 +292,7 @@ final class Checker {
     }
   }
 
-  /** A call that ran into its deadline although its server answered many that came later. */
+  /** Calls that ran into their deadlines although their server answered many later calls. */
   private void checkNobodyIsForgotten() {
     Map<Integer, long[]> answered = new HashMap<>();
     history.calls().stream()

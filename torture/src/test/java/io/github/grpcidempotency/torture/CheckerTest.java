@@ -311,7 +311,7 @@ class CheckerTest {
     assertThat(brokenRules()).isEmpty();
   }
 
-  /** A call that ran into its deadline beside many that came later and were answered. */
+  /** A call that ran into its deadline, beside many later calls that were answered. */
   private void forgotten() {
     calls.add(call(10_000, 13_000, 13_000, Code.DEADLINE_EXCEEDED, "", Optional.empty()));
     committed(Form.JOINED, FIRST, 11_500);
@@ -339,7 +339,7 @@ class CheckerTest {
     return new Operation(ALICE, form, EffectRequest.newBuilder().setPayload(payload).build());
   }
 
-  /** An answer that is on record, whatever else is wrong with it. */
+  /** An answer that is recorded, whatever else is wrong with it. */
   private Answer answer(Scope scope, Form form, String payload, UUID value) {
     Effect effect =
         Effect.newBuilder()

@@ -5,14 +5,14 @@ import java.lang.reflect.Proxy;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 
-/** A pool that now and then throws what no pool should. */
+/** A pool that sometimes throws an exception that no pool should throw. */
 final class DefectivePool {
   private DefectivePool() {}
 
   /**
    * Wraps a pool.
    *
-   * @param perMille how many of a thousand connections are not to be had
+   * @param perMille how many of a thousand connections fail
    */
   static DataSource of(DataSource pool, int perMille) {
     return (DataSource)

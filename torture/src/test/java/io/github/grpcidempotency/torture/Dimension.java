@@ -3,8 +3,8 @@ package io.github.grpcidempotency.torture;
 import java.util.List;
 
 /**
- * What one server process can be unlike another in. The first value is the ordinary one; one said
- * twice is chosen twice as often.
+ * A setting in which server processes can differ. The first value is the ordinary one. A value that
+ * is listed twice is chosen twice as often.
  */
 enum Dimension {
   /** The isolation of the pool's transactions. */
@@ -29,17 +29,17 @@ enum Dimension {
   AUTOSAVE("never", "never", "conservative", "always"),
   /** The driver's {@code socketTimeout} in seconds: less than a lease, or more. */
   SOCKET_TIMEOUT("4", "1", "8"),
-  /** How many milliseconds the pool is waited for. */
+  /** How many milliseconds to wait for a connection of the pool. */
   CONNECTION_TIMEOUT("2000", "1000", "300"),
   /** PostgreSQL's {@code lock_timeout} in milliseconds. */
   LOCK_TIMEOUT("0", "0", "0", "250", "20"),
   /** PostgreSQL's {@code statement_timeout} in milliseconds. */
   STATEMENT_TIMEOUT("0", "0", "0", "1000", "250"),
-  /** How many of a hundred events the listener answers with an exception or an error. */
+  /** At how many of a hundred events the listener throws an exception or an error. */
   LISTENER_FAILURES("0", "0", "5"),
   /** How many of a hundred tasks the interceptor's executor rejects. */
   REJECTIONS("0", "0", "5"),
-  /** How many of a thousand connections the pool answers with what no pool should throw. */
+  /** For how many of a thousand connections the pool throws what no pool should throw. */
   POOL_DEFECTS("0", "0", "5");
 
   @SuppressWarnings("ImmutableEnumChecker") // an immutable list of strings

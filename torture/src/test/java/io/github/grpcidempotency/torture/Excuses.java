@@ -7,7 +7,7 @@ import io.github.grpcidempotency.torture.History.Life;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/** What was broken at a time, and what a server was like then: the excuses that a rule may take. */
+/** What was broken at a time, and how a server was set up then: the excuses that a rule accepts. */
 final class Excuses {
   private static final long LONGEST_WAIT_FOR_A_CONNECTION_MILLIS = 3_000;
 
@@ -20,7 +20,7 @@ final class Excuses {
     this.history = history;
   }
 
-  /** Whether something of certain kinds was broken for a server. */
+  /** Whether a fault of certain kinds affected a server. */
   boolean broke(int server, long first, long last, Predicate<FaultKind> kinds) {
     return history.faults().stream()
         .filter(fault -> kinds.test(fault.kind()))
@@ -30,8 +30,8 @@ final class Excuses {
 
   /**
    * Whether no connection could be made when a handler began: a pool waits for one, and then tries
-   * again less and less often, the longer it has been in vain. While its process is stopped, it
-   * does not try at all, and its patience runs out all the same.
+   * again less and less often. While its process is stopped, it does not try at all, but its
+   * timeout runs on.
    */
   boolean couldNotConnect(CommittedEffect effect) {
     return history.faults().stream()
@@ -82,7 +82,7 @@ final class Excuses {
         .orElse(true);
   }
 
-  /** The same of a call that only reads what is on record. */
+  /** The same for a call that only reads what is recorded. */
   boolean isFragileToReplay(Call call) {
     return lifeOf(call.server(), call.start())
         .map(

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What a run has exercised. One that has exercised too little proves nothing. */
+/** What a run has exercised. A run that has exercised too little proves nothing. */
 record Exercise(Map<String, Long> counts) {
   private static final long READ_ONLY_PHASES = 30;
 
@@ -49,7 +49,7 @@ record Exercise(Map<String, Long> counts) {
     return new Exercise(counts);
   }
 
-  /** Returns what there was too little of; empty if the run means something. */
+  /** Returns what was exercised too little; empty if the run is meaningful. */
   List<String> shortcomings() {
     Map<String, Long> least = new TreeMap<>();
     least.put("answered", 200L);

@@ -4,7 +4,7 @@ import io.github.grpcidempotency.event.IdempotencyListener;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Hears of every event, whichever there are, and throws now and then. */
+/** Receives every event, of any kind, and sometimes throws. */
 final class FailingListener {
   private FailingListener() {}
 

@@ -20,8 +20,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Breaks things when their time has come. A fault whose server is still busy with another one is
- * skipped: nobody can stop a process that is dead.
+ * Injects faults at their times. A fault whose server is still busy with another one is skipped,
+ * because a dead process cannot be stopped.
  */
 final class FaultInjector implements AutoCloseable {
   private static final int MAX_TRAPS = 3;
@@ -42,7 +42,7 @@ final class FaultInjector implements AutoCloseable {
     this.postgres = postgres;
   }
 
-  /** Breaks something, without waiting for the end of it. */
+  /** Injects a fault, without waiting for its end. */
   void begin(Planned planned) {
     workers.execute(
         () -> {
@@ -54,7 +54,7 @@ final class FaultInjector implements AutoCloseable {
         });
   }
 
-  /** Waits until everything that was broken is whole again. */
+  /** Waits until every fault has ended. */
   void awaitEnd() throws InterruptedException {
     workers.shutdown();
     boolean ended = workers.awaitTermination(5, TimeUnit.MINUTES);

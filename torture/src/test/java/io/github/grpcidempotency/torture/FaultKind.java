@@ -8,20 +8,20 @@ enum FaultKind {
   STOP,
   /** A server is killed and started again with a clock that is an hour off. */
   SKEW,
-  /** PostgreSQL is told to stop at once (SIGQUIT to the postmaster). */
+  /** PostgreSQL is stopped immediately (SIGQUIT to the postmaster). */
   DATABASE_STOP,
   /** The postmaster dies by SIGKILL. */
   DATABASE_KILL,
   /** A server's connection is cut before a statement reaches the database. */
   CUT_BEFORE,
-  /** A server's connection is cut when the database has run a statement, before it says so. */
+  /** A server's connection is cut when the database has run a statement, before it answers. */
   CUT_AFTER,
   /** All connections of a server are cut. */
   CUT_ALL,
-  /** Nothing passes between a server and the database, and nobody says so. */
+  /** Nothing passes between a server and the database, without any error. */
   SWALLOW,
   /**
-   * A claim, or the answer to one, is held up for longer than a lease, and then goes on, or the
+   * A claim, or the answer to one, is delayed for longer than a lease, and then forwarded, or the
    * connection is cut.
    */
   SWALLOW_CLAIM,
@@ -29,9 +29,9 @@ enum FaultKind {
   EXHAUST,
   /** A server gets no connection to the database, and loses those that it has. */
   REFUSE,
-  /** The database is read-only, to connections that stand or to all. */
+  /** The database is read-only, for open connections or for all. */
   READ_ONLY,
-  /** A server is shut down in an orderly way, while calls wait, and is started again. */
+  /** A server is shut down properly, while calls wait, and is started again. */
   CLOSE;
 
   /** Whether calls go on beside it. */
@@ -39,7 +39,7 @@ enum FaultKind {
     return this == CUT_BEFORE || this == CUT_AFTER || this == CUT_ALL || this == SWALLOW_CLAIM;
   }
 
-  /** Whether it is the database's, not a server's. */
+  /** Whether it affects the database, not one server. */
   boolean isOfDatabase() {
     return this == DATABASE_STOP || this == DATABASE_KILL || this == READ_ONLY;
   }
@@ -51,8 +51,8 @@ enum FaultKind {
 
   /**
    * Whether a handler without a joined record may have to run again after it. Cutting a connection
-   * that the library uses is no excuse, nor is holding up a claim; losing the handler's own commit
-   * is.
+   * that the library uses is not an excuse, nor is delaying a claim. Losing the handler's own
+   * commit is one.
    */
   boolean excusesRepetition(String detail) {
     return switch (this) {

@@ -13,8 +13,8 @@ import java.util.Random;
 import java.util.Set;
 
 /**
- * What to break, and in which order: a function of the plan and the seed, and of nothing else.
- * First comes everything once, so that no run is too short for something.
+ * The faults and their order, as a function of only the plan and the seed. Every fault comes once
+ * at first, so that no run is too short for one.
  */
 final class FaultSchedule {
   private final Plan plan;

@@ -35,8 +35,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A history as lines of tab-separated values, in the order of time: to be searched, and to be read
- * and checked again.
+ * A history as lines of tab-separated values in the order of time. It can be searched, read and
+ * checked again.
  */
 final class HistoryFile {
   private HistoryFile() {}
@@ -73,7 +73,7 @@ final class HistoryFile {
     }
   }
 
-  /** Reads what was written. */
+  /** Reads a history that was written. */
   static History read(Path file) {
     Map<String, List<Fields>> lines = new HashMap<>();
     try (Stream<String> read = Files.lines(file)) {
@@ -191,7 +191,7 @@ final class HistoryFile {
     return new Life(line.nextInt(), start, end, ServerLife.parse(line.next()), line.next());
   }
 
-  /** One line, whose text is made when it is written: there are millions of them. */
+  /** One line. Its text is made only when it is written, because there are millions of lines. */
   private record Line(long at, Supplier<String> text) implements Comparable<Line> {
     @Override
     public int compareTo(Line other) {

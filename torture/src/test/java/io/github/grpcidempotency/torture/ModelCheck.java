@@ -21,8 +21,8 @@ import java.util.stream.Stream;
 import tlc2.TLC;
 
 /**
- * One run of TLC over one of the models, in a process of its own: TLC's state is static. It starts
- * from the model's configuration, and leaves its own in {@code target/model}.
+ * One run of TLC over one of the models, in a separate process, because TLC's state is static. It
+ * starts from the model's configuration, and leaves the changed one in {@code target/model}.
  */
 final class ModelCheck {
   private static final Set<String> TEMPORAL = Set.of("RecordStands", "KeyBecomesFree");
@@ -34,7 +34,7 @@ final class ModelCheck {
   private final String configuration;
   private final Optional<String> onlyRule;
 
-  /** What TLC found: the rule that does not hold, if any, and how many states it went through. */
+  /** What TLC found: the rule that does not hold, if any, and how many states it checked. */
   record Result(Optional<String> violated, long states, long seconds) {}
 
   private ModelCheck(String module, String configuration, Optional<String> onlyRule) {
@@ -82,12 +82,12 @@ final class ModelCheck {
         Optional.of(rule));
   }
 
-  /** Goes through a state space that is small: starting is what it costs. */
+  /** Checks a small state space, where most of the time is the start. */
   Result run(String name) {
     return run(name, "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
   }
 
-  /** Goes through a state space that is large. */
+  /** Checks a large state space. */
   Result runLong(String name) {
     return run(name, "-Xmx2g", "-XX:+UseParallelGC");
   }
@@ -127,7 +127,7 @@ final class ModelCheck {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of(options));
     command.addAll(List.of("-cp", jar(), TLC.class.getName()));
-    // A call that is over takes no step; that is no deadlock.
+    // A call that is over takes no step; that is not a deadlock.
     command.addAll(List.of("-deadlock", "-workers", "2", "-metadir", "states", "-cleanup", module));
     return command;
   }

@@ -2,7 +2,9 @@ package io.github.grpcidempotency.torture;
 
 import java.util.List;
 
-/** Rules of the protocol that are taken out of a model, each with what then does not hold. */
+/**
+ * Rules of the protocol that are removed from a model, each with the rules that then do not hold.
+ */
 enum ModelFault {
   OWN_ROW_TAKEN_UNSEEN(
       reservation().with("MaxLate", "0").with("Crashes", "{}"),
@@ -72,9 +74,9 @@ enum ModelFault {
   /**
    * Makes a fault.
    *
-   * @param check a bound in which it shows
-   * @param rule what is taken out of the protocol
-   * @param violated what then does not hold
+   * @param check the bound within which the fault is found
+   * @param rule the rule that is removed from the protocol
+   * @param violated the rules that then do not hold
    */
   ModelFault(ModelCheck check, String rule, String... violated) {
     this.check = check;

@@ -9,8 +9,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Goes through every state that the protocol can reach within a bound, and expects its rules to
- * hold in all of them; takes out what makes them hold, and expects them not to. See {@code
+ * Checks every state that the protocol can reach within a bound, and expects its rules to hold in
+ * all of them. Then it removes what makes them hold, and expects them to fail. See {@code
  * docs/explanations/model.md}.
  */
 class ModelTest {

@@ -13,9 +13,9 @@ import java.util.Map;
 import javax.tools.ToolProvider;
 
 /**
- * The library with a fault: what differs from it, to go ahead of a server's class path.
+ * The library with a fault: the parts that differ, to be put in front of a server's class path.
  *
- * @param overlay holds the classes and statements that differ
+ * @param overlay contains the classes and statements that differ
  * @param options of the second server's JVM
  */
 record Mutant(Path overlay, List<String> options) {
@@ -45,13 +45,13 @@ record Mutant(Path overlay, List<String> options) {
       return Path.of("..", module, "src", "main").resolve(file);
     }
 
-    /** Returns where the changed file goes, below the overlay or the changed sources. */
+    /** Returns the path of the changed file, below the overlay or the changed sources. */
     private String target() {
       return file.substring(file.indexOf('/') + 1);
     }
   }
 
-  /** Makes the changes, compiles what has to be, and puts it all into a directory. */
+  /** Makes the changes, compiles the changed classes, and puts everything into a directory. */
   static Mutant of(List<Edit> edits, List<String> options, Path directory) {
     try {
       if (Files.exists(directory)) {
@@ -76,7 +76,7 @@ record Mutant(Path overlay, List<String> options) {
     }
   }
 
-  /** Returns the changed text of each file, by the first edit of it. */
+  /** Returns the changed text of each file, by the file's first edit. */
   private static Map<Edit, String> change(List<Edit> edits) throws IOException {
     Map<String, Edit> firsts = new LinkedHashMap<>();
     Map<Edit, String> texts = new LinkedHashMap<>();

@@ -3,7 +3,7 @@ package io.github.grpcidempotency.torture;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
 import java.util.UUID;
 
-/** What a client wants, in as many calls as it takes. */
+/** What a client wants done, with as many calls as that takes. */
 record Operation(Scope scope, Form form, EffectRequest request) {
 
   /** A key of a user: the scope within which there is one answer. */

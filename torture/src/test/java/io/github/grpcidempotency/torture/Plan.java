@@ -8,14 +8,14 @@ import java.util.Random;
 import java.util.function.Supplier;
 
 /**
- * What a run is like: everything but the seed.
+ * The settings of a run: everything but the seed.
  *
  * @param pause between two faults, on average
  * @param faults how often each kind is chosen, relative to the others
- * @param cuts where connections are cut; one said twice is chosen twice as often
+ * @param cuts where connections are cut; a statement that is listed twice is chosen twice as often
  * @param forms the methods called
- * @param mix what operations are like
- * @param lives what server processes are like
+ * @param mix the properties of operations
+ * @param lives how server processes are set up
  */
 record Plan(
     Duration length,
@@ -30,18 +30,18 @@ record Plan(
     Lives lives) {
 
   /**
-   * What operations are like, in percent.
+   * The properties of operations, in percent.
    *
    * @param slow handlers that outlast a lease
-   * @param failing handlers that fail now and then
+   * @param failing handlers that sometimes fail
    * @param terminal handlers that may fail for good
-   * @param expired keys under which a record stands that has expired
+   * @param expired keys that have an expired record
    */
   record Mix(int slow, int failing, int terminal, int expired) {}
 
-  /** What server processes are like. */
+  /** How server processes are set up. */
   sealed interface Lives {
-    /** Each is another mix of everything. */
+    /** Each process has a different mix of all settings. */
     record Mixed() implements Lives {}
 
     /** All are alike. */
@@ -71,7 +71,7 @@ record Plan(
           "DELETE FROM idempotency.idempotency_keys",
           "torture.effects");
 
-  /** Everything breaks, all the time. */
+  /** All faults, all the time. */
   static Plan everything(Duration length) {
     Map<FaultKind, Integer> faults = new EnumMap<>(FaultKind.class);
     faults.put(FaultKind.KILL, 24);
@@ -106,7 +106,7 @@ record Plan(
     return forms.stream().map(Form::claim).distinct().toList();
   }
 
-  /** A short run in which only some things break. */
+  /** A short run with only some of the faults. */
   static Plan only(Duration length, Map<FaultKind, Integer> faults, Form... forms) {
     return new Plan(
         length,

@@ -14,7 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** Tries every key once more when nothing breaks any longer. */
+/** Tries every key once more after the last fault. */
 final class Prober {
   private static final int AT_ONCE = 32;
   private static final int MAX_HANDLER_FAILURES = 50;
@@ -46,7 +46,9 @@ final class Prober {
     }
   }
 
-  /** Asks for what was first asked for; where a key was used twice, one of the two must do. */
+  /**
+   * Sends the first request again. If a key was used for two requests, one of the two must succeed.
+   */
   private void probeKey(Set<Operation> operations) {
     for (Operation operation : operations) {
       if (probe(operation)) {
@@ -57,7 +59,7 @@ final class Prober {
 
   /**
    * A handler that fails leaves its key free, so it is tried again. A machine that is too busy to
-   * answer in time says nothing of the key: one that is blocked is refused. A server whose life has
+   * answer in time says nothing about the key: a blocked key is refused. A server whose life has
    * defects may refuse as well, but not each time.
    */
   private boolean probe(Operation operation) {

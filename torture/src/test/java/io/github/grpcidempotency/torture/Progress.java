@@ -5,7 +5,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import org.jdbi.v3.core.JdbiException;
 
-/** Says now and then how far a run is. */
+/** Prints from time to time how far a run is. */
 final class Progress {
   private final TortureClient client;
   private final FaultInjector faults;

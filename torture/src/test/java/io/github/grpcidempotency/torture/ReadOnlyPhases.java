@@ -14,7 +14,9 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The times when the database was read-only, and the calls that it had to answer all the same. */
+/**
+ * The times when the database was read-only, and the calls that had to be answered all the same.
+ */
 final class ReadOnlyPhases {
   private static final long SETTLED_MILLIS = 1_000;
 
@@ -44,8 +46,8 @@ final class ReadOnlyPhases {
   }
 
   /**
-   * Returns the calls that began and ended in one of these times, that nothing else stood in the
-   * way of, and whose answer was on record.
+   * Returns the calls that began and ended in one of these times, that no other fault affected, and
+   * whose answer was recorded.
    */
   Stream<Call> within() {
     List<Fault> phases =
@@ -68,7 +70,7 @@ final class ReadOnlyPhases {
                     call.server(), call.start() - SETTLED_MILLIS, call.end(), FaultKind::isLight));
   }
 
-  /** Connections that were ended are met for a while. */
+  /** For a while, calls still meet connections that were ended. */
   private static boolean isWithin(Call call, Fault phase) {
     return call.start() >= phase.start() + SETTLED_MILLIS && call.end() <= phase.end();
   }

@@ -15,11 +15,14 @@ enum Rule {
    */
   NO_UNEXPLAINED_EFFECT,
   /**
-   * What a client was told is there: exactly one committed effect with the answer's value. With the
-   * next two, {@code OkIsWhatRetriesGet}.
+   * For each answer that a client got, there is exactly one committed effect with the answer's
+   * value. With the next two, {@code OkIsWhatRetriesGet}.
    */
   ANSWER_HAS_EFFECT,
-  /** What a client was told is recorded, byte for byte, as long as the record has not expired. */
+  /**
+   * Each answer that a client got is recorded, byte for byte, as long as the record has not
+   * expired.
+   */
   ANSWER_IS_RECORDED,
   /** No two successful answers of one key differ in a byte. */
   ONE_ANSWER,
@@ -30,11 +33,11 @@ enum Rule {
   /** A completed record does not change before it expires: {@code RecordStands}. */
   RECORD_STANDS,
   /**
-   * What is on record was done, once, whether a client was told or not: with {@link #ONE_ANSWER},
-   * {@code OneSettlement}.
+   * What is recorded was done, once, whether a client got the answer or not: with {@link
+   * #ONE_ANSWER}, {@code OneSettlement}.
    */
   RECORD_HAS_EFFECT,
-  /** Nobody is told that a key was reused who is the only one to use it. */
+  /** No call is refused as a reused key if the key was used for one request only. */
   NO_FALSE_REFUSAL,
   /**
    * No handler runs without a claim, except where a procedure fails open, and then only if its
@@ -44,13 +47,13 @@ enum Rule {
   NO_UNGUARDED_EFFECT,
   /** No handler runs without a claim beside one of the same process that holds the key. */
   NO_UNGUARDED_EFFECT_BESIDE_A_HOLDER,
-  /** A key whose handler failed for good is answered alike ever after. */
+  /** A key whose handler failed for good gets the same answer ever after. */
   FAILURE_STANDS,
-  /** What is recorded is replayed from a database that is read-only. */
+  /** What is recorded is replayed even if the database is read-only. */
   REPLAYED_WHILE_READ_ONLY,
-  /** No client hears of a lost claim what the handler says of it. */
+  /** If a claim is lost, no client gets what the handler answers about it. */
   LOST_CLAIM_IS_REFUSED,
-  /** An answer that the database refuses to record for good is not tried without end. */
+  /** Recording is not retried for ever if the database refuses an answer for good. */
   RECORDING_ENDS,
   /** Every call ends by its deadline, and is not forgotten until then. */
   CALL_ENDS,

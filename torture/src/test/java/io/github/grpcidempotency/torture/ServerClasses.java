@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 
 /**
- * What servers load: this process's own class path, with directories packed into jars, because the
- * JVM's archive of loaded classes, which halves the time that a server takes to start, wants that.
+ * The class path of servers: the one of this process, with directories packed into jars. The JVM's
+ * archive of loaded classes, which halves the time that a server takes to start, requires jars.
  */
 final class ServerClasses {
   private static final Path DIRECTORY = Path.of("target", "torture", "server");
@@ -27,7 +27,7 @@ final class ServerClasses {
     return CLASS_PATH;
   }
 
-  /** Returns the options of a JVM that uses the archive; it does without where there is none. */
+  /** Returns the options of a JVM that uses the archive, if there is one. */
   static List<String> options() {
     return Files.exists(ARCHIVE) ? List.of("-XX:SharedArchiveFile=" + ARCHIVE) : List.of();
   }

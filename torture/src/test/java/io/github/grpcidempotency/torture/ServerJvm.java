@@ -35,17 +35,17 @@ final class ServerJvm {
    * How to start servers.
    *
    * @param jdbcUrl of their pools
-   * @param pastUrl goes past everything that breaks
-   * @param overlay goes ahead of the class path
-   * @param log takes what they have to say
+   * @param pastUrl a URL that bypasses all faults
+   * @param overlay is put in front of the class path
+   * @param log receives their output
    */
   record Recipe(String jdbcUrl, String pastUrl, Duration lease, Optional<Path> overlay, Path log) {}
 
   /**
-   * What a process said when it had started.
+   * What a process reported when it had started.
    *
    * @param port where it serves
-   * @param refused why it does not; empty if it serves
+   * @param refused why it does not serve; empty if it does
    */
   record Greeting(int port, String refused) {}
 
@@ -87,7 +87,7 @@ final class ServerJvm {
     }
   }
 
-  /** Waits until it serves or refuses to; empty if it has not got there by then. */
+  /** Waits until it serves or refuses to; empty if neither has happened by then. */
   Optional<Greeting> awaitGreeting(Duration patience) {
     return awaitLine(patience)
         .map(
@@ -98,7 +98,7 @@ final class ServerJvm {
                     : new Greeting(-1, said.substring(TortureServer.REFUSES.length())));
   }
 
-  /** Tells it to close, and returns what it says of that; empty if it says nothing for too long. */
+  /** Makes it close, and returns what it reports; empty if it reports nothing for too long. */
   Optional<String> close(Duration patience) {
     try {
       process.getOutputStream().write('\n');
@@ -133,7 +133,7 @@ final class ServerJvm {
     process.destroyForcibly().onExit().join();
   }
 
-  /** Waits for its end, once it was told to close. */
+  /** Waits for its end, after it was made to close. */
   void awaitEnd() {
     process.onExit().join();
   }

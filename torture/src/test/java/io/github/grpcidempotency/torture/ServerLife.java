@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 /** How one server process is set up, from its start to its end: a value in each dimension. */
 record ServerLife(Map<Dimension, String> values) {
 
-  /** Nothing is out of the ordinary. */
+  /** Returns a life in which every setting is ordinary. */
   static ServerLife ordinary() {
     Map<Dimension, String> values = new EnumMap<>(Dimension.class);
     for (Dimension dimension : Dimension.values()) {
@@ -31,7 +31,7 @@ record ServerLife(Map<Dimension, String> values) {
     return life;
   }
 
-  /** Returns the life that {@link #toString} has told of. */
+  /** Reads what {@link #toString} has written. */
   static ServerLife parse(String text) {
     ServerLife life = ordinary();
     for (Map.Entry<String, String> entry :
@@ -65,7 +65,7 @@ record ServerLife(Map<Dimension, String> values) {
         || get(Dimension.PREPARE_THRESHOLD).equals("-1");
   }
 
-  /** Returns what the driver has to know. */
+  /** Returns the properties for the driver. */
   Properties driverProperties() {
     Properties driver = new Properties();
     driver.setProperty("prepareThreshold", get(Dimension.PREPARE_THRESHOLD));
@@ -89,7 +89,7 @@ record ServerLife(Map<Dimension, String> values) {
     }
   }
 
-  /** Returns what is out of the ordinary, as a few words. */
+  /** Returns the settings that are not ordinary, in a few words. */
   String oddities() {
     return values.entrySet().stream()
         .filter(entry -> !isOrdinary(entry.getKey()))

@@ -22,7 +22,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A server's place: its name, its way to the database, and whichever process runs there now. Faults
+ * A server's place: its name, its way to the database, and the process that runs there now. Faults
  * of the process hold {@link #fault}, so that a server is not killed while it is stopped.
  */
 final class ServerNode implements AutoCloseable {
@@ -73,9 +73,7 @@ final class ServerNode implements AutoCloseable {
     start(Duration.ZERO);
   }
 
-  /**
-   * Starts a server once, has it serve, and closes it, so that those to come start more quickly.
-   */
+  /** Starts a server once, lets it serve, and closes it, so that later ones start more quickly. */
   static void archiveClasses(String appUrl, Duration lease, Path log, Consumer<ServerNode> use) {
     if (ServerClasses.isArchived()) {
       return;
@@ -112,7 +110,7 @@ final class ServerNode implements AutoCloseable {
     return channel;
   }
 
-  /** Whether a process is there that serves, as far as is known. */
+  /** Whether a process serves there, as far as is known. */
   boolean isServing() {
     return serving;
   }
@@ -121,7 +119,7 @@ final class ServerNode implements AutoCloseable {
     return fault;
   }
 
-  /** Returns its processes so far, the present one included. */
+  /** Returns its processes so far, including the current one. */
   List<Life> lived() {
     List<Life> all = new ArrayList<>(lived);
     life.map(ServerNode::ended).ifPresent(all::add);
@@ -133,7 +131,7 @@ final class ServerNode implements AutoCloseable {
     process.kill();
   }
 
-  /** Shuts a process down, and returns what it says of the calls that were left. */
+  /** Shuts a process down, and returns what it reports about the calls that were left. */
   String shutDown() {
     serving = false;
     String left = process.close(PATIENCE).orElse("nothing heard");
@@ -164,8 +162,8 @@ final class ServerNode implements AutoCloseable {
   }
 
   /**
-   * A process that does not get to serve, as one with another clock may, is replaced; and so is one
-   * that refuses to be set up as it was.
+   * Replaces a process that does not begin to serve, which can happen with another clock, and one
+   * that refuses its settings.
    */
   private void start(Duration skew) {
     for (int tries = 0; tries < MAX_STARTS; tries++) {

@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 final class Signals {
   private Signals() {}
 
-  /** Sends a signal by its name. A process that is gone does not mind. */
+  /** Sends a signal by its name. Does nothing if the process is gone. */
   static void send(String name, long pid) {
     try {
       new ProcessBuilder("kill", "-" + name, Long.toString(pid))

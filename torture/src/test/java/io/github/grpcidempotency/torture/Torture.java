@@ -39,8 +39,8 @@ final class Torture implements AutoCloseable {
   /**
    * Starts the servers.
    *
-   * @param mutant goes ahead of their class path
-   * @param log takes what they have to say
+   * @param mutant is put in front of their class path
+   * @param log receives their output
    */
   Torture(Plan plan, long seed, TortureDatabase database, Optional<Mutant> mutant, Path log) {
     this.plan = plan;
@@ -148,7 +148,9 @@ final class Torture implements AutoCloseable {
     }
   }
 
-  /** Goes on for longer where something has not been broken yet, and breaks that. */
+  /**
+   * Injects faults. Goes on for longer while a kind of fault is still missing, and injects that.
+   */
   private void breakThings() throws InterruptedException {
     long end = System.nanoTime() + plan.length().toNanos();
     long last = end + Math.min(3 * plan.length().toNanos(), MAX_EXTRA.toNanos());

@@ -29,7 +29,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Makes calls, and writes down what came of them. */
+/** Makes calls, and records their results. */
 final class TortureClient {
   private static final int IMPATIENT_PERCENT = 30;
 
@@ -66,12 +66,12 @@ final class TortureClient {
     return answered.get();
   }
 
-  /** Calls. */
+  /** Makes a call. */
   CompletableFuture<Call> call(Purpose purpose, Operation operation, ServerNode server) {
     return new OneCall(purpose, operation, server).start();
   }
 
-  /** Calls, and cancels after a while, if the call has not ended by then. */
+  /** Makes a call, and cancels it after a while if it has not ended by then. */
   CompletableFuture<Call> callAndCancel(
       Purpose purpose, Operation operation, ServerNode server, long afterMillis) {
     OneCall call = new OneCall(purpose, operation, server);
@@ -160,13 +160,15 @@ final class TortureClient {
     }
   }
 
-  /** Returns an answer that is kept already, if there is one: a key's answers are all alike. */
+  /**
+   * Returns an equal answer that is already kept, if there is one: all answers of a key are alike.
+   */
   private Answer alike(Answer answer) {
     Answer kept = answers.putIfAbsent(answer.value(), answer);
     return answer.equals(kept) ? kept : answer;
   }
 
-  /** Returns what tells one error from another. */
+  /** Returns what distinguishes one error from another. */
   private static String reason(Status status, Metadata trailers) {
     if (status.getCode() == Status.Code.FAILED_PRECONDITION) {
       return String.valueOf(status.getDescription());

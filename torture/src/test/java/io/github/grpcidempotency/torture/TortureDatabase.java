@@ -36,8 +36,8 @@ final class TortureDatabase {
       """;
 
   /**
-   * The answers at the end of a run, without those that were planted, or that a server left which
-   * died as it started, and that nobody asked for.
+   * The answers at the end of a run, without those that were planted, and those that a server left
+   * when it died during its start and that no call asked for.
    */
   private static final String ANSWERS =
       """
@@ -80,12 +80,12 @@ final class TortureDatabase {
     return postgres;
   }
 
-  /** Returns where servers find it. */
+  /** Returns the URL for servers. */
   String appUrl() {
     return postgres.jdbcUrl("torture_app", name);
   }
 
-  /** Runs SQL past all rules. */
+  /** Runs SQL that bypasses all rules. */
   void run(String sql) {
     try (Handle handle = superuser.open();
         Statement statement = handle.getConnection().createStatement()) {
@@ -143,7 +143,7 @@ final class TortureDatabase {
                 .list());
   }
 
-  /** Returns how often an answer was not to be recorded for a reason that does not pass. */
+  /** Returns how often an answer could not be recorded for a permanent reason. */
   long refusedRecordings() {
     return superuser.withHandle(
         handle ->
@@ -155,7 +155,7 @@ final class TortureDatabase {
                 .one());
   }
 
-  /** Leaves a record under a key that has expired and was not swept yet. */
+  /** Leaves an expired record under a key, as if it was not swept yet. */
   void plantExpired(Scope scope) {
     superuser.useHandle(
         handle ->

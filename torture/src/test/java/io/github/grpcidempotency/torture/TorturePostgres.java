@@ -54,17 +54,17 @@ final class TorturePostgres implements AutoCloseable {
     }
   }
 
-  /** Returns where a database is found by a role. */
+  /** Returns the URL of a database for a role. */
   String jdbcUrl(String role, String database) {
     return embedded.getJdbcUrl(role, database);
   }
 
-  /** Connects past all rules. */
+  /** Connects with a role that bypasses all rules. */
   Jdbi superuser(String database) {
     return Jdbi.create(embedded.getDatabase("postgres", database));
   }
 
-  /** Tells it to stop at once: no checkpoint, no farewell. */
+  /** Stops it immediately, without a checkpoint. */
   void stopImmediately() {
     end("QUIT");
   }
@@ -76,7 +76,7 @@ final class TorturePostgres implements AutoCloseable {
 
   /**
    * Starts it again, and waits until it has recovered. It refuses to start while a child of a
-   * killed postmaster lives, so it may take several starts.
+   * killed postmaster lives, so several attempts may be needed.
    */
   void restart() {
     List<Process> launched = new ArrayList<>(List.of(launch()));
@@ -95,7 +95,7 @@ final class TorturePostgres implements AutoCloseable {
   /**
    * Lets no transaction write from now on, unless its connection says otherwise.
    *
-   * @param terminates whether connections that stand are ended, rather than told
+   * @param terminates whether open connections are ended, rather than made read-only
    */
   void makeReadOnly(boolean terminates) {
     run("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()");

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** One whole run with its history written down and checked. */
+/** One whole run, with its history written to a file and checked. */
 record TortureReport(Exercise exercise, List<Violation> violations, Path file) {
   private static final Path TARGET = Path.of("target", "torture");
 

@@ -48,9 +48,9 @@ import java.util.logging.Logger;
 
 /**
  * A server JVM. Its arguments are its name, the JDBC URL of its pool, the one that its handlers use
- * beside it, the lease in milliseconds, and its {@link ServerLife}. Prints its port once it serves,
- * or why it will not; closes and prints what that has left over when it is sent a line; and ends
- * with whoever started it.
+ * beside it, the lease in milliseconds, and its {@link ServerLife}. It prints its port once it
+ * serves, or why it does not serve. When it is sent a line, it closes and prints which calls were
+ * left. It ends with the process that started it.
  */
 final class TortureServer {
   static final Metadata.Key<String> USER =
@@ -65,7 +65,7 @@ final class TortureServer {
   private static final int MAX_TRIES = 50;
   private static final Duration ATTACH = Duration.ofSeconds(2);
 
-  /** Held, because loggers are collected with their level. */
+  /** Kept in a field, because a logger that is collected loses its level. */
   private static final Logger GRPC = Logger.getLogger("io.grpc");
 
   private final ServerLife life;
@@ -117,7 +117,7 @@ final class TortureServer {
     Runtime.getRuntime().halt(1);
   }
 
-  /** Hears when it is told to close, and ends with its parent. */
+  /** Closes when it gets a line, and ends with its parent. */
   private static void listen(CountDownLatch told) {
     Thread thread =
         new Thread(
@@ -167,7 +167,7 @@ final class TortureServer {
     return new HikariDataSource(config);
   }
 
-  /** Another system as far as the library is concerned: nothing breaks on the way there. */
+  /** Another system from the library's point of view, to which the connection never breaks. */
   private static HikariDataSource poolPast(String jdbcUrl) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(jdbcUrl);
@@ -180,7 +180,7 @@ final class TortureServer {
     return new HikariDataSource(config);
   }
 
-  /** What is broken when it starts may pass; a life that may be refused is refused soon. */
+  /** A fault during the start may pass. A life that may be refused is refused soon. */
   @SuppressWarnings("SystemOut") // goes to the log beside the history
   private IdempotencyInterceptor interceptor(HikariDataSource pool) {
     int tries = life.mayBeRefused() ? 3 : MAX_TRIES;
@@ -252,7 +252,7 @@ final class TortureServer {
     LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
   }
 
-  /** Believes what the client says of its user, and keeps the key for the handler to write. */
+  /** Believes the user that the client sends, and keeps the key for the handler to write. */
   private static final class Authentication implements ServerInterceptor {
     @Override
     public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(

@@ -29,7 +29,7 @@ import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
 
-/** Writes effects, slowly, and fails now and then. */
+/** Writes effects, slowly, and sometimes fails. */
 final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   private static final String INSERT =
       """
@@ -58,14 +58,14 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     }
   }
 
-  /** One run of a handler: what it is to write, whether it has a claim, and since when it runs. */
+  /** One run of a handler: what it must write, whether it has a claim, and when it began. */
   private record Run(Effect effect, boolean guarded, Stopwatch watch) {}
 
   /**
    * Makes the service of a server.
    *
-   * @param pool is the store's as well
-   * @param past goes past everything that breaks
+   * @param pool the pool, which the store uses too
+   * @param past bypasses all faults
    */
   TortureService(String server, DataSource pool, DataSource past) {
     this.server = server;
@@ -174,7 +174,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     }
   }
 
-  /** What every handler does whose transactions are stricter than {@code READ COMMITTED}. */
+  /** Done by every handler whose transactions are stricter than {@code READ COMMITTED}. */
   private static void tryAgainOnConflicts(Runnable transaction) {
     for (int tries = 1; ; tries++) {
       try {
@@ -205,8 +205,8 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   /**
-   * Answers for a failure that was asked for, and, with a code of its own, for a claim that was
-   * lost, of which no client may hear; every other failure is thrown.
+   * Answers a failure that was asked for. Answers a lost claim with a special code, which no client
+   * may ever get. Throws every other failure.
    */
   private void answer(Run run, StreamObserver<Effect> answer, Runnable work) {
     running.incrementAndGet();

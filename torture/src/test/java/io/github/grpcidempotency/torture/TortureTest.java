@@ -24,7 +24,7 @@ class TortureTest {
         Long.getLong("torture.seed", 1));
   }
 
-  /** For a checker that was mended, and a run that took an hour. */
+  /** For checking an old run again, which took an hour, with a corrected checker. */
   @Test
   @EnabledIfSystemProperty(named = "torture.history", matches = ".+")
   void aHistoryThatWasWrittenIsCheckedAgain() {

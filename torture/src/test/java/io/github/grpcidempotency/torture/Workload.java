@@ -17,9 +17,9 @@ import java.util.stream.IntStream;
 import org.jdbi.v3.core.JdbiException;
 
 /**
- * One client thread's work: an operation at a time, with retries until it is answered, and beside
- * it everything that clients should not do: call twice at once, change their mind, use a key again
- * for something else, or use another user's key.
+ * One client thread's work: one operation at a time, with retries until it is answered. Besides, it
+ * does everything that clients should not do: call twice at once, cancel, use a key again for
+ * something else, or use another user's key.
  */
 final class Workload implements Runnable {
   private static final int MAX_TRIES = 10;
@@ -60,7 +60,7 @@ final class Workload implements Runnable {
     hedges.forEach(CompletableFuture::join);
   }
 
-  /** Clients come back for answers that they had long ago. */
+  /** Clients ask again for answers that they got long ago. */
   private void askAgain() {
     List<CompletableFuture<Call>> calls = new ArrayList<>();
     while (!past.isEmpty() && chance(70)) {
@@ -94,7 +94,7 @@ final class Workload implements Runnable {
     try {
       database.plantExpired(scope);
     } catch (JdbiException databaseIsOut) {
-      // then nothing stands under the key
+      // then the key has no record
     }
   }
 
@@ -113,7 +113,7 @@ final class Workload implements Runnable {
     return lease + random.nextLong(lease / 4);
   }
 
-  /** Comes when the lease of a slow handler would have ended, were it not kept. */
+  /** Calls again when the lease of a slow handler would have ended without renewal. */
   private CompletableFuture<Call> callLater(Operation operation) {
     long lease = plan.lease().toMillis();
     Executor later =
@@ -189,7 +189,7 @@ final class Workload implements Runnable {
     }
   }
 
-  /** Mostly one that serves. */
+  /** Returns a server, mostly one that serves. */
   private ServerNode anyServer() {
     ServerNode chosen = any(servers);
     for (int i = 0; i < 3 && !chosen.isServing(); i++) {

@@ -1,6 +1,6 @@
 /**
- * Kills, stops and cuts off servers and their database while clients call, and holds the history of
- * it all against what the library promises.
+ * Kills, stops and cuts off servers and their database while clients call, and checks the history
+ * against what the library guarantees.
  */
 @NullMarked
 package io.github.grpcidempotency.torture;

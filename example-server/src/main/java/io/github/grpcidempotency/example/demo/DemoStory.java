@@ -31,25 +31,25 @@ final class DemoStory {
               "Each method says whether it needs a key, and where the key comes from",
               KeySources::sayWhereTheKeyIs),
           new Chapter(
-              "A controller mints the id of what it wants to be there: the id is the key",
+              "A controller chooses the id of what it creates: the id is the key",
               KeySources::chooseTheId),
           new Chapter(
-              "A form sends no key: the address is the key, and the link in the answer is told once",
+              "A form sends no key: the address is the key, and only the first answer has the link",
               KeySources::inviteWithoutAKey),
           new Chapter(
               "The same user with the same key, in other organizations and projects",
               OneKey::keepNamespacesApart),
           new Chapter(
-              "The token of an API key is told to a retry, and stands nowhere in the clear",
+              "A retry gets the token of an API key, which is stored nowhere in the clear",
               Secrets::keepASecret),
           new Chapter(
-              "What was revoked since is not told again, although the answer is on record",
+              "A token that was revoked is not sent again, although it is recorded",
               Secrets::revokeARight),
           new Chapter(
-              "An import looks after its keys itself: every line has one",
+              "An import manages its keys itself: every line has one",
               ManyKeysOrNoCall::importTwice),
           new Chapter(
-              "Without gRPC: two schedulers fire the same run of a nightly job at once",
+              "Without gRPC: two schedulers start the same run of a nightly job at once",
               ManyKeysOrNoCall::fireTheJobTwice),
           new Chapter(
               "How long retries are answered is changed while the server runs", Retention::change),

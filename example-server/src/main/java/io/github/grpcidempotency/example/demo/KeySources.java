@@ -112,7 +112,7 @@ final class KeySources {
     story.expect("it was installed now", created.isOk() && !created.isReplayed());
     Answer existed =
         story.call(
-            "the same, as a controller does that starts anew", () -> addInstall(ada, request));
+            "the same, as a controller sends it after a restart", () -> addInstall(ada, request));
     story.expect("it had been there", existed.isReplayed() && existed.isSameAs(created));
     Answer refused =
         story.call(
@@ -135,7 +135,7 @@ final class KeySources {
     InviteMemberResponse first = invited.as(InviteMemberResponse.class);
     story.expect("the answer has the link", !first.getAcceptLink().isEmpty());
     Answer again =
-        story.call("the same, for somebody has clicked twice", () -> invite(ada, "pilot"));
+        story.call("the same, because somebody has clicked twice", () -> invite(ada, "pilot"));
     InviteMemberResponse second = again.as(InviteMemberResponse.class);
     story.expect(
         "the replay has no link, and says so",

@@ -71,7 +71,7 @@ final class KilledClient {
 
   private static void startAgain(Stage stage, Story story, Path intents)
       throws IOException, InterruptedException {
-    story.sent("the process is started again, and all that it is told is where the file is");
+    story.sent("the process is started again, and gets only the path of the file");
     Process tool = start(stage, intents);
     try (BufferedReader says = tool.inputReader(UTF_8)) {
       List<String> answer = Splitter.on(' ').splitToList(awaitLine(says, ClusterTool.CLUSTER));

@@ -35,7 +35,7 @@ final class Secrets {
         story.call(
             "the operator rotates the keyset: a new key is added, and then seals",
             () -> create(ada, projectId, "radar", key));
-    story.expect("what the old key has sealed is still told", afterwards.isSameAs(first));
+    story.expect("what the old key has sealed can still be opened", afterwards.isSameAs(first));
     story.cameBack(create(ada, projectId, "altimeter", DemoClient.newKey()));
     story.counted(
         1,
