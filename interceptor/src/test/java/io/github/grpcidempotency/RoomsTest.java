@@ -34,7 +34,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Who may know whom. */
+/** Which packages may depend on which. */
 class RoomsTest {
   private static final String ROOT = "io.github.grpcidempotency";
 
@@ -44,7 +44,7 @@ class RoomsTest {
               IdempotencyInterceptor.class.getProtectionDomain().getCodeSource().getLocation());
 
   @Test
-  void decisionsKnowKeysProceduresAndWhatAStoreSaysOnly() {
+  void decisionsKnowOnlyKeysProceduresAndTheResultsOfAStore() {
     classes()
         .that(resideInAPackage(ROOT + ".internal.decision"))
         .should()

@@ -28,8 +28,8 @@ import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A client service that decides to order something, and stops for ever at the step it is told, to
- * be killed there. Run as a process of its own; what it does without stopping, a test does as well.
+ * A client service that decides to order something, and stops for ever at the given step, to be
+ * killed there. It runs in a separate process. A test also uses the steps without stopping.
  */
 final class Buyer implements AutoCloseable {
   /** Where it can be killed. */

@@ -30,8 +30,8 @@ import java.util.concurrent.LinkedBlockingDeque;
 import java.util.function.UnaryOperator;
 
 /**
- * A server on loopback without the library, that keeps what it is sent, and answers as it is told:
- * by default with what it was sent.
+ * A server on loopback without the library. It keeps what it gets, and answers as a test wants: by
+ * default with what it got.
  */
 final class EchoServer implements AutoCloseable {
   /** One call as it came. */
@@ -46,7 +46,7 @@ final class EchoServer implements AutoCloseable {
     }
   }
 
-  /** What a call gets instead of its echo: no status means nothing at all. */
+  /** What a call gets instead of its echo. Without a status it gets no answer at all. */
   record Answer(Optional<Status> status, Metadata trailers) {
     static Answer of(Status status) {
       return new Answer(Optional.of(status), new Metadata());

@@ -32,7 +32,7 @@ class FileIntentStoreTest {
   }
 
   @Test
-  void whatWasWrittenIsThereAfterTheFileIsOpenedAgain() throws IOException {
+  void aWrittenIntentIsKeptWhenTheFileIsOpenedAgain() throws IOException {
     Intent first;
     Intent second;
     try (FileIntentStore intents = open()) {
@@ -50,7 +50,7 @@ class FileIntentStoreTest {
   }
 
   @Test
-  void whatHasBecomeOfAnIntentIsThereToo() throws IOException {
+  void theProgressOfAnIntentIsKeptToo() throws IOException {
     try (FileIntentStore intents = open()) {
       write(intents, "tea");
       write(intents, "milk");
@@ -86,7 +86,7 @@ class FileIntentStoreTest {
   }
 
   @Test
-  void theLeaseOfAProcessThatIsGoneHoldsNobodyUp() throws IOException {
+  void theLeaseOfADeadProcessDelaysNobody() throws IOException {
     try (FileIntentStore intents = open()) {
       write(intents, "tea");
       assertThat(intents.take(ROUTES, 1, LEASE)).hasSize(1);
@@ -201,7 +201,7 @@ class FileIntentStoreTest {
   }
 
   @Test
-  void nobodyButItsOwnerMayReadAnyOfIt() throws IOException {
+  void onlyItsOwnerMayReadTheFile() throws IOException {
     try (FileIntentStore intents = open()) {
       write(intents, "tea");
       for (String name : List.of("intents", "intents.lock")) {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the page "write a client" shows is cut from here, and runs. */
+/** The code on the page "write a client" is cut from this file, and runs. */
 class HowToPageTest {
   private static final Path PAGE = Path.of("..", "docs", "how-to", "write-a-client.md");
   private static final Path SOURCE =

@@ -16,7 +16,7 @@ import java.util.function.BiFunction;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the interceptor puts on the wire, seen by a server that knows nothing of it. */
+/** What the interceptor puts on the wire, as seen by a server without the library. */
 class KeysTest {
   private static final OrderRequest REQUEST = OrderRequest.newBuilder().setName("tea").build();
 
@@ -37,7 +37,7 @@ class KeysTest {
   }
 
   @Test
-  void everyCallWithoutAnIntentGetsAKeyOfItsOwn() {
+  void everyCallWithoutAnIntentGetsItsOwnKey() {
     assertThat(send(OrderServiceBlockingStub::createOrder, REQUEST).key())
         .isNotEqualTo(send(OrderServiceBlockingStub::createOrder, REQUEST).key());
     assertThat(
@@ -78,7 +78,7 @@ class KeysTest {
   }
 
   @Test
-  void whatIsNoIntentCannotBeRead() {
+  void aTextThatIsNotAnIntentCannotBeRead() {
     for (String malformed : new String[] {"", "a b", "é", "line\n", "x".repeat(256)}) {
       assertThatThrownBy(() -> Intent.parse(malformed))
           .isInstanceOf(IllegalArgumentException.class);

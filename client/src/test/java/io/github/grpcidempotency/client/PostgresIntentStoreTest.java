@@ -151,7 +151,7 @@ class PostgresIntentStoreTest {
   }
 
   @Test
-  void whatTheServiceRefusesIsHandedOnAsItsAnswer() throws Exception {
+  void aRefusalOfTheServiceIsHandedToTheCallback() throws Exception {
     Intent intent = write("");
 
     try (IntentWorker worker = worker(stub).build()) {
@@ -167,7 +167,7 @@ class PostgresIntentStoreTest {
   }
 
   @Test
-  void manyWorkersDoManyIntentsAndNoneOfThemTwiceAtOnce() throws Exception {
+  void manyWorkersCarryOutManyIntentsAndNoneTwiceAtOnce() throws Exception {
     List<String> names = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
       names.add("order " + i);
@@ -188,7 +188,7 @@ class PostgresIntentStoreTest {
   }
 
   @Test
-  void whatManyTakeAtOnceEachIsTakenByOne() throws Exception {
+  void eachIntentIsTakenByOnlyOneOfManyWorkers() throws Exception {
     for (int i = 0; i < 300; i++) {
       write("order " + i);
     }
@@ -305,7 +305,7 @@ class PostgresIntentStoreTest {
   }
 
   @Test
-  void whatMustNotBeSentTwiceIsNotWritten() throws Exception {
+  void aCallThatMustNotBeSentTwiceIsNotWritten() throws Exception {
     try (Connection connection = pool.getConnection()) {
       assertThatThrownBy(
               () ->

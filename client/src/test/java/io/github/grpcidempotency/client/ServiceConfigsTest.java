@@ -30,7 +30,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
-/** What gRPC's own retries make of the config, and of the key. */
+/** How gRPC's own retries use the config and the key. */
 class ServiceConfigsTest {
   private static final OrderRequest REQUEST = OrderRequest.newBuilder().setName("tea").build();
 
@@ -146,7 +146,7 @@ class ServiceConfigsTest {
     return catchThrowableOfType(StatusRuntimeException.class, call::run).getStatus().getCode();
   }
 
-  /** What of a call went over connections: the header of every stream. */
+  /** What a call sent over connections: the header of every stream. */
   private static final class Streams extends ClientStreamTracer.Factory {
     private static final Metadata.Key<String> KEY =
         Metadata.Key.of("idempotency-key", Metadata.ASCII_STRING_MARSHALLER);

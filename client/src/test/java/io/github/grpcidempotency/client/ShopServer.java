@@ -87,7 +87,7 @@ final class ShopServer implements AutoCloseable {
     return List.copyOf(network.keys);
   }
 
-  /** Loses the next answers: the client hears that the server is unavailable. */
+  /** Loses the next answers: the client gets {@code UNAVAILABLE}. */
   ShopServer losingAnswers(int answers) {
     network.toLose.set(answers);
     return this;

@@ -15,7 +15,7 @@ import io.github.grpcidempotency.example.organization.v1.RevokeAPIKeyResponse;
 import io.grpc.Metadata;
 import java.util.UUID;
 
-/** One user's API keys in a project of its own. */
+/** One user's API keys in a separate project. */
 record ApiKeys(TestClient client, Metadata user, String projectId) {
 
   static ApiKeys inNewProject(TestClient client, Metadata user) {

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a request may not hold is told field by field, and never surprises the database. */
+/** Invalid requests are refused field by field, and never cause an error of the database. */
 @ExtendWith(SharedExample.class)
 class BadInputTest {
   private static RunningExample example;
@@ -52,7 +52,10 @@ class BadInputTest {
     example = shared;
   }
 
-  /** All but deliveries to webhooks, which are refused unsigned, whatever is in them. */
+  /**
+   * All methods but deliveries to webhooks, which are refused without a signature, whatever they
+   * contain.
+   */
   static Stream<MethodDescriptor<?, ?>> methods() {
     return Stream.of(
             ProjectServiceGrpc.getServiceDescriptor(),
@@ -93,7 +96,7 @@ class BadInputTest {
   }
 
   @Test
-  void whatIsWrongWithAnImportIsSaidOfItsLine() {
+  void aProblemOfAnImportIsReportedForItsLine() {
     MemberLine good =
         MemberLine.newBuilder()
             .setToken("row")

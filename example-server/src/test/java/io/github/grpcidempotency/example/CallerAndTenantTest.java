@@ -39,7 +39,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Who may do what, and what everybody else is told. */
+/** Who may do what, and what all other callers get. */
 @ExtendWith(SharedExample.class)
 class CallerAndTenantTest {
   private static RunningExample example;
@@ -94,7 +94,7 @@ class CallerAndTenantTest {
   }
 
   @Test
-  void aBadRequestIsToldAllThatIsWrongWithIt() {
+  void aBadRequestGetsAllItsProblemsAtOnce() {
     StatusRuntimeException refused =
         assertRefused(
             Status.Code.INVALID_ARGUMENT,
@@ -112,7 +112,7 @@ class CallerAndTenantTest {
   }
 
   @Test
-  void ofTwoUsersOrPlacesNobodyKnowsWhichIsMeant() {
+  void aCallWithTwoUsersOrPlacesIsRefused() {
     assertRefused(
         Status.Code.UNAUTHENTICATED,
         with("authorization", "Bearer " + UUID.randomUUID(), ada),
@@ -135,7 +135,7 @@ class CallerAndTenantTest {
   }
 
   @Test
-  void whatIsAnothersIsAsGoodAsAbsent() {
+  void aResourceOfAnotherUserIsNotFound() {
     String projectId = create(ada, "apollo");
     assertRefused(Status.Code.NOT_FOUND, grace, getProject(projectId));
     assertRefused(Status.Code.NOT_FOUND, grace, addMember(projectId));

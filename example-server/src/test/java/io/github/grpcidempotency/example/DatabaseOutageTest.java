@@ -51,7 +51,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.postgresql.ds.PGSimpleDataSource;
 
-/** What clients are told while the database is away, or goes away in the middle of their call. */
+/** What clients get while the database is unavailable, or fails in the middle of their call. */
 class DatabaseOutageTest {
   /** The connections of the application that wait for a lock on a table. */
   private static final String WAITING =
@@ -84,7 +84,7 @@ class DatabaseOutageTest {
   }
 
   @Test
-  void aCallWhoseConnectionIsCutComesAgainAndIsDoneOnce() {
+  void aCallWhoseConnectionIsCutIsRetriedAndDoneOnce() {
     Metadata keyed = keyed(UuidCreator.getTimeOrderedEpoch(), ada);
     CreateProjectRequest apollo = CreateProjectRequest.newBuilder().setName("apollo").build();
     assertThat(cutAt("tenant.projects", keyed, getCreateProjectMethod(), apollo).getTrailers())
@@ -105,7 +105,7 @@ class DatabaseOutageTest {
   }
 
   @Test
-  void aCallWithoutAKeyIsToldWhenToTryAgainAndItsClientDecides() {
+  void aCallWithoutAKeyGetsARetryDelayAndItsClientDecides() {
     CreateProjectRequest apollo = CreateProjectRequest.newBuilder().setName("apollo").build();
     for (StatusRuntimeException refused :
         new StatusRuntimeException[] {
@@ -134,7 +134,7 @@ class DatabaseOutageTest {
   }
 
   @Test
-  void whileTheDatabaseIsAwayTheServerSaysSo() {
+  void theServerReportsThatTheDatabaseIsUnavailable() {
     Iterator<HealthCheckResponse> health =
         HealthGrpc.newBlockingStub(client.channel())
             .withDeadlineAfter(1, TimeUnit.MINUTES)
@@ -220,7 +220,7 @@ class DatabaseOutageTest {
         .build();
   }
 
-  /** A database that comes back on another port, and its server does not hear of it. */
+  /** A database that comes back on another port, without its server noticing. */
   private static final class RestartableDatabase implements HostDatabase {
     private final Path directory;
     private volatile EmbeddedDatabase running;

@@ -253,7 +253,7 @@ class EightCreatesTest {
     return example.client().call(user(ada), method, request).response();
   }
 
-  /** An answer as it is recorded: an invitation's link is told once. */
+  /** An answer as it is recorded: without an invitation's link, which is sent only once. */
   private static Message recorded(Message response) {
     return response instanceof InviteMemberResponse invited
         ? invited.toBuilder().clearAcceptLink().build()

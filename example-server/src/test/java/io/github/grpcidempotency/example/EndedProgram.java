@@ -6,8 +6,8 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 
 /**
- * What became of the program that ran to its end in this process, which is much quicker than one of
- * its own.
+ * The result of the program after it has run in this process, which is much quicker than a separate
+ * one.
  */
 record EndedProgram(int exitCode, String out, String err) {
 

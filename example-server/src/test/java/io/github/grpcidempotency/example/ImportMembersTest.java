@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** An RPC whose lines are deduplicated by its handler. */
+/** An RPC whose handler deduplicates its lines. */
 @ExtendWith(SharedExample.class)
 class ImportMembersTest {
   private static RunningExample example;

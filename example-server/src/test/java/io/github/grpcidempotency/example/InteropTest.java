@@ -33,7 +33,7 @@ class InteropTest {
   private static final Path PROTOS = Path.of("src/main/protobuf").toAbsolutePath();
   private static final Path LIBRARY_PROTOS = Path.of("../proto/src/main/protobuf").toAbsolutePath();
 
-  /** Debian's packages are of its own Python, which need not be the first on the PATH. */
+  /** Debian's packages belong to Debian's Python, which need not be the first on the PATH. */
   private static final List<String> PYTHONS = List.of("python3", "/usr/bin/python3");
 
   /** A transactional call in flight holds an advisory lock, and no row. */

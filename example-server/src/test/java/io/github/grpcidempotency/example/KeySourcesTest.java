@@ -37,7 +37,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Where each method of the example takes its key from, and for how long it stands. */
+/** Where each method of the example takes its key from, and how long the key is kept. */
 @ExtendWith(SharedExample.class)
 class KeySourcesTest {
   private static final Refused REQUIRED =
@@ -235,7 +235,7 @@ class KeySourcesTest {
   }
 
   @Test
-  void anInvitationIsKnownByItsAddressAndItsLinkIsToldOnce() {
+  void anInvitationIsIdentifiedByItsAddressAndItsLinkIsSentOnce() {
     Reply<InviteMemberResponse> first = invite(ada, "buzz@example.org", "pilot");
     assertThat(first.response().getAcceptLink()).startsWith("https://example.org/invites/");
 

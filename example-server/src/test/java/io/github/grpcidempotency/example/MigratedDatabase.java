@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 public final class MigratedDatabase {
   private MigratedDatabase() {}
 
-  /** Starts one that nobody else uses. Its files are deleted when it is closed. */
+  /** Starts a separate database. Its files are deleted when it is closed. */
   public static EmbeddedDatabase start() {
     Path directory = newDirectory();
     copy(Template.DIRECTORY, directory);

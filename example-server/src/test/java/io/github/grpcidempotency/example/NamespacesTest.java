@@ -65,7 +65,7 @@ class NamespacesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"-", "a/b", "a:b", "", ".", "-a"})
-  void nobodyCanNameAPlaceThatIsSpeltLikeTheBordersBetweenThem(String name) {
+  void noNameMayLookLikeASeparatorOfNamespaces(String name) {
     for (String header : List.of("organization", "project")) {
       Metadata place =
           keyed(UuidCreator.getTimeOrderedEpoch(), with(header, name, user(UUID.randomUUID())));

@@ -64,7 +64,7 @@ class OneMachineTest {
   }
 
   @Test
-  void aCallThatFailsAfterTheSaleAndComesAgainGetsTheMachineThatWasBought() {
+  void aCallThatFailsAfterTheSaleGetsTheMachineThatWasBoughtWhenItIsRetried() {
     CreateClusterRequest request = requestIn("flaky-");
     StatusRuntimeException failure =
         catchThrowableOfType(StatusRuntimeException.class, () -> create(request));
@@ -92,7 +92,7 @@ class OneMachineTest {
   }
 
   @Test
-  void nothingIsBoughtForAProjectThatIsNotThere() {
+  void nothingIsBoughtForAProjectThatDoesNotExist() {
     CreateClusterRequest request =
         requestIn("moon-").toBuilder().setProjectId(UUID.randomUUID().toString()).build();
     assertThat(refused(request).code()).isEqualTo(Status.Code.NOT_FOUND);
@@ -115,7 +115,7 @@ class OneMachineTest {
         TestProvider.target());
   }
 
-  /** Asks for a cluster in a region of its own. */
+  /** Asks for a cluster in a separate region. */
   private CreateClusterRequest requestIn(String region) {
     return CreateClusterRequest.newBuilder()
         .setProjectId(ApiKeys.newProject(example.client(), ada))

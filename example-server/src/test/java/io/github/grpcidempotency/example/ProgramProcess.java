@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
-/** The program, as a process of its own: it can be told to stop, and it can be killed. */
+/** The program in a separate process, which can be stopped and killed. */
 final class ProgramProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
   private static final Pattern LISTENING = Pattern.compile("^listening on port (\\d+)$");

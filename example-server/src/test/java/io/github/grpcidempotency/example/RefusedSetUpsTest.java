@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is wrong is said in one sentence, and the program ends. */
+/** The program reports a problem in one sentence, and ends. */
 @Timeout(60) // a server that is not refused would serve for ever
 class RefusedSetUpsTest {
   private static EmbeddedDatabase database;

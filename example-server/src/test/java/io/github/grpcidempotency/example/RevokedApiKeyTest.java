@@ -35,7 +35,7 @@ class RevokedApiKeyTest {
   }
 
   @Test
-  void theTokenOfARevokedKeyIsNotToldAgain() {
+  void theTokenOfARevokedKeyIsNotReplayed() {
     ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);
     String id = apiKeys.create("capcom", key).response().getApiKey().getId();
     assertThat(apiKeys.create("capcom", key).isReplayed()).isTrue();
@@ -64,7 +64,7 @@ class RevokedApiKeyTest {
   }
 
   @Test
-  void nobodyRevokesAnothersKey() {
+  void aUserCannotRevokeTheKeyOfAnother() {
     String id =
         ApiKeys.inNewProject(example.client(), ada)
             .create("capcom", key)

@@ -10,7 +10,9 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import org.junit.jupiter.api.Test;
 
-/** Who may know whom: the service stands by itself, and only the demo knows its story. */
+/**
+ * Which package may use which: the service depends on no other, and only the demo knows its story.
+ */
 class RoomsTest {
   private static final String ROOT = "io.github.grpcidempotency.example";
   private static final String SERVICE = ROOT + ".service..";

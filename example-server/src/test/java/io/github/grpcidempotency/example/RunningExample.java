@@ -8,7 +8,7 @@ import java.time.Duration;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
-/** The example on a database of its own, in the test's process and behind a real socket. */
+/** The example with its own database, in the test's process and behind a real socket. */
 record RunningExample(EmbeddedDatabase database, RunningServer server, TestClient client)
     implements AutoCloseable {
 

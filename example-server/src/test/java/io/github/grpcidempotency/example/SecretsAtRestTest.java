@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the database's own files tell of an API key's token, and what it takes to be told it. */
+/** What the database's files reveal about an API key's token, and what is needed to get it. */
 @ExtendWith(SharedExample.class)
 class SecretsAtRestTest {
   private static final String SWAP =
@@ -64,7 +64,7 @@ class SecretsAtRestTest {
   }
 
   @Test
-  void noFileOfTheDatabaseHoldsTheTokenAndARetryIsToldItAllTheSame() {
+  void noFileOfTheDatabaseContainsTheTokenAndARetryStillGetsIt() {
     ApiKeys apiKeys = ApiKeys.inNewProject(example.client(), ada);
     Reply<CreateAPIKeyResponse> first = apiKeys.create("capcom-of-this-test", key);
     Reply<CreateAPIKeyResponse> again = apiKeys.create("capcom-of-this-test", key);
@@ -95,7 +95,8 @@ class SecretsAtRestTest {
   }
 
   @Test
-  void whatAnOldKeyHasSealedIsToldAfterARotationAndNotAfterItsEnd(@TempDir Path directory) {
+  void anAnswerSealedByAnOldKeyIsReplayedAfterARotationAndNotAfterTheKeyIsRemoved(
+      @TempDir Path directory) {
     Path keyset = directory.resolve("keyset.json");
     Keyset.create().writeNew(keyset);
     try (RunningServer server = serverWith(new KeysetProtection(keyset));

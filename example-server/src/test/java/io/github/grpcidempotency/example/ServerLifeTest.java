@@ -94,7 +94,7 @@ class ServerLifeTest {
     return ProgramProcess.start("serve", "--port", "0", "--data-dir", dataDirectory.toString());
   }
 
-  /** Starts the next server in this process, which is quicker, since nobody kills it. */
+  /** Starts the next server in this process, which is quicker. It need not be killed. */
   private static RunningExample startHere() {
     EmbeddedDatabase database = EmbeddedDatabase.start(dataDirectory);
     return RunningExample.start(RunningExample.settings(database), database);

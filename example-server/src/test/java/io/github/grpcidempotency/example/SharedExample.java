@@ -6,8 +6,8 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
  * Hands out one running example to every test class of a JVM that asks for a {@link
- * RunningExample}: starting one takes seconds, and users that nobody else is keep the tests apart.
- * It is closed after the last class.
+ * RunningExample}: starting one takes seconds, and each test uses users of its own. It is closed
+ * after the last class.
  */
 final class SharedExample implements ParameterResolver {
   @Override

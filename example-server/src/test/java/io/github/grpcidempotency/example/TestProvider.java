@@ -14,9 +14,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The cloud provider of all servers that the tests of a JVM start, behind a real socket: none of
- * them can take it along when it is killed. It ends with the JVM. A region that nobody else has
- * keeps tests apart.
+ * The cloud provider of all servers that the tests of a JVM start, behind a real socket, so that it
+ * survives when a server is killed. It ends with the JVM. Each test uses a region of its own.
  */
 final class TestProvider {
   private static final MachineShop SHOP = start();

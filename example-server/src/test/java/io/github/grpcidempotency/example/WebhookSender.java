@@ -69,7 +69,7 @@ record WebhookSender(TestClient client, Webhook webhook, String secret) {
     return client.call(metadata, WebhookServiceGrpc.getIngestMethod(), request.build());
   }
 
-  /** The same sender, to a webhook that nobody has registered. */
+  /** The same sender, for a webhook that does not exist. */
   WebhookSender toNobody() {
     String unknown = "whk_" + "a".repeat(32);
     return new WebhookSender(client, webhook.toBuilder().setWebhookId(unknown).build(), secret);

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What providers deliver, once and again, truly and forged. */
+/** Deliveries of providers: first and repeated, genuine and forged. */
 @ExtendWith(SharedExample.class)
 class WebhooksTest {
   private static final String SECRET = "whsec_a_secret_of_these_tests";
@@ -74,7 +74,7 @@ class WebhooksTest {
   }
 
   @Test
-  void anEventIsTheSameWhateverElseItsProviderSaysThen() {
+  void anEventIsTheSameEvenIfItsProviderChangesOtherFields() {
     WebhookSender stripe = stripe();
     Reply<IngestResponse> first = stripe.stripe(EVENT);
 
@@ -94,7 +94,7 @@ class WebhooksTest {
   }
 
   @Test
-  void whatGitHubDeliversIsTakenInOnce() {
+  void aDeliveryOfGitHubIsAcceptedOnce() {
     WebhookSender github = register(project(), WebhookProvider.GITHUB);
     assertTakenInOnce(
         github,
@@ -103,14 +103,14 @@ class WebhooksTest {
   }
 
   @Test
-  void whatTwiliosEventStreamsDeliverIsTakenInOnce() {
+  void aDeliveryOfTwiliosEventStreamsIsAcceptedOnce() {
     WebhookSender twilio = register(project(), WebhookProvider.TWILIO_EVENTS);
     String body = "[{\"specversion\": \"1.0\", \"id\": \"EZ1\"}]";
     assertTakenInOnce(twilio, "twilio-events:token-1", () -> twilio.twilioEvents("token-1", body));
   }
 
   @Test
-  void everyStatusOfAMessageIsAnEventOfItsOwn() {
+  void everyStatusOfAMessageIsASeparateEvent() {
     WebhookSender twilio = register(project(), WebhookProvider.TWILIO_MESSAGING);
     String sid = "SM1a2b3c4d5e6f708192a3b4c5d6e7f809";
     Map<String, String> sent = Map.of("MessageSid", sid, "MessageStatus", "sent", "To", "+1 2");
@@ -196,7 +196,7 @@ class WebhooksTest {
   }
 
   @Test
-  void whoIsLoggedInCanForgeNoMoreThanAnybodyElse() {
+  void aLoggedInUserCannotForgeADeliveryEither() {
     WebhookSender stripe = stripe();
     Metadata adaWithAKey =
         with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), ada);
@@ -206,7 +206,7 @@ class WebhooksTest {
   }
 
   @Test
-  void aReplayNeedsASignatureTooWhoeverAsks() {
+  void aReplayNeedsASignatureToo() {
     WebhookSender stripe = stripe();
     stripe.stripe(EVENT);
     StatusRuntimeException refused =
@@ -246,7 +246,7 @@ class WebhooksTest {
   }
 
   @Test
-  void onlyWhoRegisteredAWebhookSeesWhatItTookIn() {
+  void onlyTheUserWhoRegisteredAWebhookSeesItsDeliveries() {
     WebhookSender stripe = stripe();
     stripe.stripe(EVENT);
     Metadata grace = with("organization", "nasa", user(UUID.randomUUID()));
@@ -255,7 +255,7 @@ class WebhooksTest {
   }
 
   @Test
-  void aWebhookIsRegisteredOnceAndItsSecretIsToldByNobody() {
+  void aWebhookIsRegisteredOnceAndNothingReturnsItsSecret() {
     RegisterWebhookRequest request = stripeOf(project());
     Metadata keyed = with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), ada);
     Reply<RegisterWebhookResponse> first = register(keyed, request);
@@ -297,7 +297,7 @@ class WebhooksTest {
   }
 
   @Test
-  void aBadRegistrationIsToldAllThatIsWrongWithIt() {
+  void aBadRegistrationGetsAllItsProblemsAtOnce() {
     assertThat(violations(RegisterWebhookRequest.getDefaultInstance()))
         .containsExactly("project_id", "signing_secret", "provider");
     assertThat(

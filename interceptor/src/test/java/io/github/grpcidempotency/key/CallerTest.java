@@ -13,7 +13,7 @@ class CallerTest {
   private static final Caller USER = Caller.of(new UUID(1, 2));
 
   @Test
-  void aNamespaceNamesTenantAndProjectOrSaysThatTheCallStandsAboveThem() {
+  void aNamespaceNamesTenantAndProjectOrThatTheCallIsOutsideThem() {
     assertThat(USER.namespace()).isEmpty();
     assertThat(USER.inTenant("acme").namespace()).isEqualTo("acme/-");
     assertThat(USER.inProject("apollo").namespace()).isEqualTo("-/apollo");

@@ -58,7 +58,7 @@ class IdempotencyKeyTest {
     assertThat(IdempotencyKey.isKey("key\ud83d\ude00")).isTrue();
   }
 
-  /** What a column or an index could not hold would look like an outage of the store. */
+  /** A key that does not fit into a column or an index would look like an outage of the store. */
   @Test
   void aKeyThatNoStoreCouldKeepIsNone() {
     for (String value : List.of("", "a\0b", "a\nb", "k".repeat(513))) {

@@ -42,7 +42,7 @@ class KeyFuzzTest {
           KeySource.firstOf(
               KeySource.requestId(), KeySource.metadata("x-key").as(KeyFormat.uuid())));
 
-  /** Text in which any UTF-16 character can stand, by its code. */
+  /** Text that can contain any UTF-16 character, by its code. */
   private static final Pattern ESCAPE = Pattern.compile("\\\\u([0-9a-f]{4})");
 
   @FuzzTest

@@ -10,7 +10,7 @@ import io.github.grpcidempotency.testing.v1.MarkedRequest;
 import io.github.grpcidempotency.testing.v1.OlderSyntax;
 import java.util.List;
 
-/** Requests as they may arrive: with fields that nobody knows, or twice. */
+/** Requests as they may arrive: with unknown fields, or with a field twice. */
 class RequestBytesFuzzTest {
   private static final ExtensionRegistry EXTENSIONS = ExtensionRegistry.newInstance();
   private static final List<Message> TYPES =

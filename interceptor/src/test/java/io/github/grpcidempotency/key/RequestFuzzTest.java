@@ -9,9 +9,7 @@ import com.google.protobuf.Message;
 import io.github.grpcidempotency.testing.v1.EveryKind;
 import io.github.grpcidempotency.testing.v1.EveryKindBefore;
 
-/**
- * What a fingerprint takes of a request, whatever stands in it. An input is the request's bytes.
- */
+/** What a fingerprint covers of any request. An input is the request's bytes. */
 class RequestFuzzTest {
   private static final Fingerprinter MARKED = Fingerprinter.ofSchema(EveryKind.getDescriptor());
   private static final Fingerprinter MARKED_BEFORE =

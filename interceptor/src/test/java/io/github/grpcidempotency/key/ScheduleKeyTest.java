@@ -31,7 +31,7 @@ class ScheduleKeyTest {
         "sched:a b:2026-12-01T00:00:00Z",
         "job:a:2026-12-01T00:00:00Z"
       })
-  void whatIsNoScheduleKeyIsRefused(String raw) {
+  void aTextThatIsNotAScheduleKeyIsRefused(String raw) {
     assertThat(KeyFormat.schedule().canonicalize(raw)).isEmpty();
   }
 

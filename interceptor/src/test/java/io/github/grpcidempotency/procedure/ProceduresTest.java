@@ -303,7 +303,7 @@ class ProceduresTest {
   }
 
   @Test
-  void whatADescriptorKnowsToBeWrongWithItselfIsListed() {
+  void theProblemsOfADescriptorAreListed() {
     Procedure own =
         new Procedure() {
           @Override

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What is published is in the bill of materials. */
+/** Every published module is in the bill of materials. */
 class BomTest {
   private static final Path ROOT = Path.of("..");
   private static final Pattern MODULE = Pattern.compile("<module>(.*?)</module>");

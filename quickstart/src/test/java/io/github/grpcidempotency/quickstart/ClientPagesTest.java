@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The pages on clients in other languages show code that the example's tests run. */
+/** The code on the pages about clients in other languages is code that the example's tests run. */
 class ClientPagesTest {
   private static final Path PAGES = Path.of("..", "docs", "how-to", "clients");
   private static final Path TESTED = Path.of("..", "example-server", "src", "test", "interop");

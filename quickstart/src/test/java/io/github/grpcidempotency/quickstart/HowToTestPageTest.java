@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The page on tests of services shows a test that is run. */
+/** The test on the page about tests of services is one that runs. */
 class HowToTestPageTest {
   private static final Path PAGE = Path.of("..", "docs", "how-to", "test-your-service.md");
   private static final Path TESTS = Path.of("src", "test", "java");

@@ -8,7 +8,7 @@ import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Loses the first response: its handler has run, and the client hears UNAVAILABLE. */
+/** Loses the first response: its handler has run, and the client gets {@code UNAVAILABLE}. */
 final class LossyNetwork implements ServerInterceptor {
   final AtomicInteger calls = new AtomicInteger();
 

@@ -37,7 +37,7 @@ final class BareProcess {
     }
   }
 
-  /** Returns the library's classes that cannot be linked, or whose members cannot be looked at. */
+  /** Returns the library's classes that cannot be linked, or whose members cannot be listed. */
   private static List<String> unlinked() throws ClassNotFoundException {
     List<String> unlinked = new ArrayList<>();
     for (Class<?> module : List.of(IdempotencyInterceptor.class, PostgresIdempotencyStore.class)) {

@@ -148,7 +148,7 @@ class DatabaseStatesTest {
 
   /** A connection to a demoted primary is of no use, however alive it is. */
   @Test
-  void aPoolThatIsToldSoEvictsAConnectionThatCannotWrite() throws SQLException {
+  void aPoolThatIsConfiguredToEvictsAConnectionThatCannotWrite() throws SQLException {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(database.appUrl());
     config.setMaximumPoolSize(1);
@@ -169,7 +169,7 @@ class DatabaseStatesTest {
     }
   }
 
-  /** What {@code docs/concepts/databases.md} shows. */
+  /** The code in {@code docs/concepts/databases.md}. */
   public static final class EvictReadOnly implements SQLExceptionOverride {
     @java.lang.Override
     public Override adjudicate(SQLException failure) {
@@ -268,19 +268,19 @@ class DatabaseStatesTest {
     assertThat(reply.retryAfter()).isPresent();
   }
 
-  /** Returns a pool whose connections know a setting. */
+  /** Returns a pool whose connections have a setting. */
   private HikariDataSource pool(String setting) {
     return open(
         PostgresThingServer.pool(
             database.appUrl() + "&options=-c%20" + setting.replace("\\ ", "%5C%20")));
   }
 
-  /** Returns a pool whose connections can be told anew what the role's settings are. */
+  /** Returns a pool whose connections can be refreshed after a change of the role's settings. */
   private HikariDataSource readOnlyLater() {
     return open(PostgresThingServer.pool(database.appUrl()));
   }
 
-  /** As a demoted primary would: from one moment to the next, and for connections that stand. */
+  /** Like a demoted primary: from one moment to the next, and also for open connections. */
   private void becomeReadOnly() {
     asSuperuser(
         "ALTER ROLE things_app SET default_transaction_read_only = on",

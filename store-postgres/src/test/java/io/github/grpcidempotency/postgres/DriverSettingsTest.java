@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What a host may set on its JDBC URL without losing anything; the start-up check says what not.
+ * The settings that a host may safely add to its JDBC URL. The start-up check refuses the others.
  */
 class DriverSettingsTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What somebody who can read and write every row of the table cannot do. */
+/** What an attacker who can read and write every row of the table cannot do. */
 class EncryptionTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
@@ -167,7 +167,7 @@ class EncryptionTest {
 
   @ParameterizedTest
   @EnumSource
-  void aFieldThatIsLeftOutIsNotInTheTableAndTheReplaySaysSo(Execution execution) {
+  void anOmittedFieldIsNotInTheTableAndTheReplayNamesIt(Execution execution) {
     try (ThingServer server =
             PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.omit("name"))
@@ -204,7 +204,7 @@ class EncryptionTest {
     assertThat(reply.bytes()).isEmpty();
   }
 
-  /** Changes what a user's row says of itself, as only a superuser can. */
+  /** Changes the columns of a user's row, as only a superuser can. */
   private static void move(String assignment, String value, UUID user) {
     database
         .superuser()

@@ -28,7 +28,7 @@ class IdempotencySchemaTest {
   }
 
   @Test
-  void aSecondSchemaStandsBesideTheFirst() {
+  void aSecondSchemaCanExistBesideTheFirst() {
     List<String> first = database.everythingIn("idempotency");
 
     IdempotencySchema.migrate(database.owner(), "other_one");

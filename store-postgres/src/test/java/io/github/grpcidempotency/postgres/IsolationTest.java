@@ -41,14 +41,14 @@ class IsolationTest {
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
-  /** On whose behalf a statement runs. */
+  /** The user on whose behalf a statement runs. */
   private enum Actor {
     OWNER_OF_THE_ROW,
     ANOTHER_USER,
     NOBODY
   }
 
-  /** What stands under the key before a statement. */
+  /** The row of the key before a statement. */
   private enum Row {
     NONE,
     IN_FLIGHT,
@@ -84,7 +84,7 @@ class IsolationTest {
           entry("claim/retain", Row.COMPLETED),
           entry("claim/take_over", Row.ABANDONED));
 
-  /** Statements that know no user. They are told nothing but what they say themselves. */
+  /** Statements without a user. They see nothing but what they name themselves. */
   private static final Set<String> MAINTENANCE =
       Set.of(
           "maintenance/announce_waits",
@@ -154,7 +154,7 @@ class IsolationTest {
 
   /**
    * Even where a statement names the owner of the row, as a faulty store might, row-level security
-   * lets nobody else see or touch it.
+   * lets no other user see or touch it.
    */
   @ParameterizedTest
   @MethodSource("matrix")
@@ -249,7 +249,7 @@ class IsolationTest {
 
   @ParameterizedTest
   @EnumSource
-  void askingWhatIsInFlightTellsNothingButTheLocksThatWereNamed(Actor actor) {
+  void askingWhatIsInFlightRevealsOnlyTheLocksThatWereNamed(Actor actor) {
     UUID owner = UUID.randomUUID();
     ClaimRequest request = rowOf(owner, Row.IN_FLIGHT);
     String inFlight =
@@ -273,7 +273,7 @@ class IsolationTest {
 
   @ParameterizedTest
   @EnumSource
-  void aSweepWorksForEveryActorAndTellsANumberOnly(Actor actor) {
+  void aSweepWorksForEveryActorAndRevealsOnlyANumber(Actor actor) {
     UUID owner = UUID.randomUUID();
     rowOf(owner, Row.EXPIRED);
     String sweep =
@@ -334,7 +334,7 @@ class IsolationTest {
     List<Map<String, Object>> on(Handle handle);
   }
 
-  /** Does something as the application. What the database forbids shows nothing. */
+  /** Does something as the application. If the database forbids it, the result is empty. */
   private static List<Map<String, Object>> as(Actor actor, UUID owner, Work work) {
     try {
       return Jdbi.create(database.app())

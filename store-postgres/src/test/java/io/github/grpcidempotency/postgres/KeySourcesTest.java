@@ -97,9 +97,7 @@ class KeySourcesTest {
     }
   }
 
-  /**
-   * The service that mints ids is told by the answer whether it had pushed this one down before.
-   */
+  /** A service that chooses ids learns from the answer whether it has sent this one before. */
   @ParameterizedTest
   @EnumSource
   void anIdThatTheCallerHasMintedForTheNewResource(Execution execution) {
@@ -152,7 +150,7 @@ class KeySourcesTest {
   }
 
   @Test
-  void aScheduleKeyIsTheSameHoweverItsInstantIsSpelt() {
+  void aScheduleKeyIsTheSameForEverySpellingOfItsInstant() {
     String key = ScheduleKey.of("close-month", Instant.parse("2026-12-01T00:00:00Z"));
     try (ThingServer server =
             keyedFrom(KeySource.metadata("idempotency-key").as(KeyFormat.schedule()));

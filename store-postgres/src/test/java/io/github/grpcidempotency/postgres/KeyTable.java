@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 
-/** What is really in the tables, as a superuser sees it, and what only time could do to it. */
+/**
+ * The real content of the tables, as a superuser sees it, and changes that otherwise only time
+ * makes.
+ */
 final class KeyTable {
   private final Jdbi superuser;
 
@@ -95,7 +98,7 @@ final class KeyTable {
         handle -> handle.createQuery("SELECT clock_timestamp()").mapTo(OffsetDateTime.class).one());
   }
 
-  /** Adds completed rows, each of a user of its own, that expire so long from now. */
+  /** Adds completed rows, each of a different user, that expire after this time. */
   void add(int rows, Duration untilExpiry) {
     superuser.useHandle(
         handle ->

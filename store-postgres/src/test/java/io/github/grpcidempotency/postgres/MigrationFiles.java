@@ -17,7 +17,7 @@ import javax.sql.DataSource;
 final class MigrationFiles {
   private MigrationFiles() {}
 
-  /** Returns where they stand. */
+  /** Returns their directory. */
   static Path directory() throws URISyntaxException {
     return Path.of(Resources.getResource(PostgresIdempotencyStore.class, "migration").toURI());
   }

@@ -32,7 +32,7 @@ class NamespaceTest {
   /** Two users, each in {none, A, B} × {none, P, Q}: eighteen scopes, one key, one body. */
   @ParameterizedTest
   @EnumSource
-  void everyScopeHasAnOperationOfItsOwnUnderTheSameKey(Execution execution) {
+  void everyScopeHasItsOwnOperationUnderTheSameKey(Execution execution) {
     try (ThingServer server = PostgresThingServer.on(database.app()).execution(execution).start();
         ThingClient alice = ThingClient.to(server.port())) {
       ThingClient bob = alice.as(UUID.randomUUID());
@@ -64,9 +64,9 @@ class NamespaceTest {
     }
   }
 
-  /** What is derived from the content is the user's alone as well. */
+  /** A key that is derived from the content belongs to one user, too. */
   @Test
-  void everyScopeHasAnOperationOfItsOwnForTheSameContent() {
+  void everyScopeHasItsOwnOperationForTheSameContent() {
     try (ThingServer server =
             PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.keyFrom(KeySource.content("name")))
@@ -95,7 +95,7 @@ class NamespaceTest {
     }
   }
 
-  /** A format of the service's own may allow keys that are spelt like another scope's. */
+  /** A service's own format may allow keys that look like those of another scope. */
   @Test
   void aKeyThatReadsLikeAnotherScopesIsAKeyOfItsOwnScope() {
     try (ThingServer server =

@@ -109,7 +109,7 @@ class OperationWaitTest {
   }
 
   @Test
-  void aWaitThatIsOverSaysHowFarItHasCome() {
+  void aWaitThatIsOverReturnsTheStateOfTheOperation() {
     ThingClient client = client();
     OperationsClient operations = OperationsClient.of(client);
     String name = nameOf(client.createThing(REQUEST));
@@ -126,7 +126,7 @@ class OperationWaitTest {
   }
 
   @Test
-  void whatNobodyCanWatchIsWaitedForUntilTheLimit() {
+  void aWaitForWorkThatCannotBeWatchedLastsUntilTheLimit() {
     ThingClient client = client();
     Reply reply = client.createThing(REQUEST);
     database
@@ -161,7 +161,7 @@ class OperationWaitTest {
   }
 
   @Test
-  void aServerThatEndsTellsItsWaitersHowFarItHasCome() {
+  void aServerThatEndsAnswersItsWaitersWithTheStateOfTheOperation() {
     ThingServer server = serverOf(PostgresThingServer.on(database.app()));
     ThingClient client = clientOf(server);
     Reply reply = client.createThing(REQUEST);
@@ -174,7 +174,7 @@ class OperationWaitTest {
   }
 
   @Test
-  void allWaitersAreLookedAfterInOneRoundTripAndWhoIsCancelledNoMore() {
+  void oneRoundTripServesAllWaitersExceptCancelledOnes() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
       ThingClient client =
@@ -277,7 +277,7 @@ class OperationWaitTest {
     }
   }
 
-  /** One that waits; it has no thread of its own. */
+  /** A waiting call, which has no thread. */
   private record Waiting(CompletableFuture<Operation> operation, Future<Operation> call) {
     void cancel() {
       call.cancel(true);

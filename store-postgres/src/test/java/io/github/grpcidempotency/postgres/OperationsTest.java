@@ -176,7 +176,7 @@ class OperationsTest {
   }
 
   @Test
-  void anOperationWhoseOutcomeNobodyKnowsSaysSo() {
+  void anOperationWithAnUnknownOutcomeSaysSo() {
     Claim claim =
         Things.win(
             PostgresIdempotencyStore.builder(database.app()).build(),
@@ -188,7 +188,7 @@ class OperationsTest {
   }
 
   @Test
-  void whatIsNotThereAndWhatIsAnothersLookTheSame() {
+  void unknownOperationsAndThoseOfOtherCallersGetTheSameAnswer() {
     String name = nameOf(client.createThing(REQUEST));
     StatusRuntimeException absent = refused(() -> operations.get(UUID.randomUUID().toString()));
 
@@ -230,7 +230,7 @@ class OperationsTest {
   }
 
   @Test
-  void whatHasExpiredIsNotThere() {
+  void anExpiredOperationIsNotFound() {
     ThingClient brief =
         clientOf(
             PostgresThingServer.on(database.app())
@@ -243,7 +243,7 @@ class OperationsTest {
   }
 
   @Test
-  void whomAReplayIsDeniedAnAnswerIsDenied() {
+  void aCallerWhoIsDeniedAReplayGetsNoAnswer() {
     ThingClient denied =
         clientOf(
             PostgresThingServer.on(database.app())
@@ -307,7 +307,7 @@ class OperationsTest {
   }
 
   @Test
-  void aPageOfALongListSaysWhereTheNextBeginsEvenIfItHasFoundNothing() {
+  void anEmptyPageOfALongListHasATokenForTheNextOne() {
     client.createThing(REQUEST);
     database
         .superuser()
@@ -355,7 +355,7 @@ class OperationsTest {
   }
 
   @Test
-  void aTokenThatIsNoneOfOursOrOfAnotherFilterIsRefused() {
+  void anInvalidTokenAndOneOfAnotherFilterAreRefused() {
     client.withNewKey().createThing(REQUEST);
     client.withNewKey().createThing(REQUEST);
     String token = operations.list("", 1, "").getNextPageToken();
@@ -371,7 +371,7 @@ class OperationsTest {
   }
 
   @Test
-  void aServerWithoutTheIndexOfListsSaysSo() {
+  void aServerWithoutTheIndexOfListsLogsAWarning() {
     try (LogLines log = LogLines.listen()) {
       clientOf(PostgresThingServer.on(database.app()));
       assertThat(log.warnings()).anyMatch(line -> line.contains("add_operation_index()"));
@@ -442,7 +442,7 @@ class OperationsTest {
   }
 
   @Test
-  void aDatabaseThatIsAwayIsTold() {
+  void anUnavailableDatabaseIsReported() {
     ThingClient cutOff;
     try (TestDatabase mortal = TestDatabase.create()) {
       cutOff = clientOf(PostgresThingServer.on(mortal.app()));

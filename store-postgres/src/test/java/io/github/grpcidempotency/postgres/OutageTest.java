@@ -50,7 +50,7 @@ class OutageTest {
 
       postgres.close();
       try (LogLines log = LogLines.listen()) {
-        // A call that was cut off in its claim is told to come again.
+        // A call that was cut off during its claim is asked to retry.
         Reply served = await().until(() -> toOpen.createOther(REQUEST), Reply::isOk);
         assertThat(served.isReplay()).isFalse();
         assertThat(served.bytes()).isNotEqualTo(before.bytes());
@@ -82,7 +82,7 @@ class OutageTest {
     }
   }
 
-  /** A fast shutdown ends every connection first: nobody is known to hold a brand-new key. */
+  /** A fast shutdown ends every connection first, so it is not known whether a new key is held. */
   @Test
   void aBrandNewKeyIsNotSaidToBeInProgressWhileTheDatabaseStops(@TempDir Path data)
       throws IOException {

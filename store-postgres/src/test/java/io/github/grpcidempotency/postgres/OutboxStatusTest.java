@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Only three words ever reach a client, whatever the outbox holds. */
+/** Only three words ever reach a client, whatever the outbox contains. */
 class OutboxStatusTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
@@ -58,7 +58,7 @@ class OutboxStatusTest {
     "done, completed",
     "failed, failed",
   })
-  void aWordThatIsMappedIsTold(String word, String status) {
+  void aMappedWordIsReportedAsItsStatus(String word, String status) {
     try (LogLines log = LogLines.listen();
         ThingServer server = PostgresThingServer.on(database.app()).start()) {
       assertThat(replayStatus(server, "status = '" + word + "'")).contains(status);
@@ -146,7 +146,7 @@ class OutboxStatusTest {
     }
   }
 
-  /** Whatever a query calls its own tables, the library's names are not in its reach. */
+  /** A query cannot reach the library's names, whatever it calls its own tables. */
   @ParameterizedTest
   @ValueSource(strings = {"k", "t", "r", "found", "things", "record", "keys", "app"})
   void aQuerysOwnAliasIsNeverTakenForTheLibrarys(String alias) {

@@ -103,7 +103,7 @@ class PgBouncerTest {
     }
   }
 
-  /** Returns what the sessions say of the user when nobody is set, on every server connection. */
+  /** Returns the sessions' value of the user when none is set, on every server connection. */
   private static List<String> usersLeftBehind(HikariDataSource pool) {
     Jdbi jdbi = Jdbi.create(pool);
     List<Handle> open = new ArrayList<>();

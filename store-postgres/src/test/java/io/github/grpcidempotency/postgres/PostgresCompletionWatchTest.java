@@ -22,7 +22,7 @@ import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The look-out for the end of other servers' operations goes on whatever happens. */
+/** The watch for the end of other servers' operations survives every failure. */
 class PostgresCompletionWatchTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
@@ -31,7 +31,7 @@ class PostgresCompletionWatchTest {
       SqlFile.load("maintenance/announce_waits", Map.of("schema", SCHEMA));
 
   @Test
-  void anErrorOfWhoIsToldOfAnEndDoesNotEndTheWatch() {
+  void anErrorOfAListenerDoesNotEndTheWatch() {
     AtomicInteger told = new AtomicInteger();
     try (PostgresCompletionWatch watch =
         new PostgresCompletionWatch(

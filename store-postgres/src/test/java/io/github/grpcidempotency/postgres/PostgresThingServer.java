@@ -29,7 +29,7 @@ final class PostgresThingServer {
 
   private PostgresThingServer() {}
 
-  /** Begins with a server whose store and handlers use one pool. */
+  /** Starts the settings of a server whose store and handlers use one pool. */
   static Builder on(DataSource pool) {
     return new Builder(pool);
   }
@@ -97,7 +97,7 @@ final class PostgresThingServer {
       this.handlers = pool;
     }
 
-    /** Gives the store a pool of its own; only the handlers keep the first. */
+    /** Gives the store a separate pool; only the handlers keep the first. */
     Builder store(DataSource pool) {
       this.store = pool;
       return this;
@@ -127,7 +127,7 @@ final class PostgresThingServer {
       return this;
     }
 
-    /** Describes {@code CreateThing} as one whose record refers to nothing. */
+    /** Describes {@code CreateThing} without a resource. */
     Builder withoutResource() {
       this.resource = false;
       return this;

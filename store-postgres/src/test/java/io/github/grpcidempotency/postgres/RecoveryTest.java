@@ -131,7 +131,7 @@ class RecoveryTest {
   }
 
   @Test
-  void whatIsNotThereAndWhatIsAnotherCallersLookTheSame() throws Exception {
+  void unknownKeysAndThoseOfOtherCallersGetTheSameAnswer() throws Exception {
     RecoveringServer things = start(procedure -> procedure);
     things.create("a thing");
 
@@ -144,7 +144,7 @@ class RecoveryTest {
 
   @ParameterizedTest
   @EnumSource
-  void aRunningCallIsToldOfOrWaitedForOnAnyServer(Execution execution) throws Exception {
+  void aRunningCallIsReportedOrWaitedForOnAnyServer(Execution execution) throws Exception {
     RecoveringServer left = start(procedure -> procedure.execution(execution));
     RecoveringServer right = start(procedure -> procedure.execution(execution));
     CompletableFuture<Thing> running = CompletableFuture.supplyAsync(() -> left.create("slow"));
@@ -191,7 +191,7 @@ class RecoveryTest {
   }
 
   @Test
-  void anAbandonedCallIsToldAsSuchAndDoesNotKeepADuplicateFromTakingItOver() throws Exception {
+  void anAbandonedCallIsReportedAndADuplicateCanStillTakeItOver() throws Exception {
     Duration lease = Duration.ofSeconds(1);
     RecoveringServer things =
         start(lease, procedure -> procedure.inFlight(InFlightPolicy.attach(LONG)));
@@ -297,7 +297,7 @@ class RecoveryTest {
 
   @ParameterizedTest
   @EnumSource
-  void aResourceThatIsGoneIsToldAsSuch(Execution execution) throws Exception {
+  void aResourceThatIsGoneIsReported(Execution execution) throws Exception {
     RecoveringServer things = start(procedure -> rebuilding(procedure.execution(execution)));
     UUID id = UUID.fromString(things.create("a stored thing").getId());
     database
@@ -314,7 +314,7 @@ class RecoveryTest {
   }
 
   @Test
-  void aServerThatDoesNotRebuildRefusesWhatIsOnlyAReference() throws Exception {
+  void aServerWithoutARebuilderRefusesARecordThatIsOnlyAReference() throws Exception {
     RecoveringServer newer = start(RecoveryTest::rebuilding);
     newer.create("a stored thing");
     RecoveringServer older =

@@ -57,7 +57,7 @@ class ReplayGuardTest {
   }
 
   @Test
-  void aGuardIsToldWhoAsksAndForWhat() {
+  void aGuardGetsTheCallerAndTheResource() {
     List<String> asked = new CopyOnWriteArrayList<>();
     ReplayGuard noting =
         (caller, thing) -> {

@@ -24,7 +24,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** How long a record answers, by the database's clock, and what the client is told of it. */
+/**
+ * How long a record answers retries, by the database's clock, and what the client learns about it.
+ */
 class RetentionTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
@@ -47,7 +49,7 @@ class RetentionTest {
 
   @ParameterizedTest
   @MethodSource("retentions")
-  void aRecordLastsAsLongAsItsProcedureSaysAndTheClientIsToldUntilWhen(
+  void aRecordLastsAsLongAsItsProcedureSaysAndTheClientGetsItsExpiry(
       Execution execution, Duration retention) {
     try (ThingServer server =
             PostgresThingServer.on(database.app())
@@ -87,7 +89,7 @@ class RetentionTest {
     }
   }
 
-  /** What the client was told is what was recorded, whatever changes in between. */
+  /** The client gets the expiry that is recorded, whatever changes in between. */
   @ParameterizedTest
   @EnumSource
   void aCallKeepsTheRetentionThatItBeganWith(Execution execution) {

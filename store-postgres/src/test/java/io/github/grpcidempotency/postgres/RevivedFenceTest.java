@@ -27,8 +27,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * A claim whose answer was lost is sent again when others have had its row and let it go: what it
- * then inserts is a new operation, whose fences nobody holds who was overtaken in the old one.
+ * A claim whose answer was lost is sent again after others have owned and released its row. It then
+ * inserts a new operation, so that no owner of the old one holds a fence of it.
  */
 class RevivedFenceTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();

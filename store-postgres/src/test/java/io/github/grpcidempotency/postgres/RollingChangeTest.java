@@ -49,7 +49,10 @@ class RollingChangeTest {
     }
   }
 
-  /** It cannot tell, so it neither runs the call nor accuses the client: a newer one will tell. */
+  /**
+   * It cannot compare the requests, so it neither runs the call nor refuses the key: a newer server
+   * can decide.
+   */
   @ParameterizedTest
   @EnumSource
   void anOlderServerSendsARetryOfANewRecordElsewhere(Execution execution) {

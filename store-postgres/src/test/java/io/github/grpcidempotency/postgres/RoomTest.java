@@ -32,7 +32,7 @@ class RoomTest {
         .check(MAIN);
   }
 
-  /** The store knows its parts; none of them knows the store. */
+  /** The store uses its parts; none of them uses the store. */
   @Test
   void noArrowRunsBackUp() {
     noClasses()

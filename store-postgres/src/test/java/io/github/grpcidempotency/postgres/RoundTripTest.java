@@ -74,7 +74,7 @@ class RoundTripTest {
       client.createThing(REQUEST);
       List<String> row = table.rowsOf(client.user());
 
-      // The database now and then writes something of its own accord.
+      // The database sometimes writes something by itself.
       await().until(() -> writtenBy(() -> replay(client)) == 0);
 
       assertThat(table.rowsOf(client.user())).isEqualTo(row);

@@ -29,7 +29,7 @@ class StaleOwnerTest {
 
   private final KeyTable table = new KeyTable(database);
 
-  /** Its lease is long and nobody renews it: whoever changes its row is somebody else. */
+  /** Its lease is long and nobody renews it, so any change of its row comes from somebody else. */
   private final IdempotencyStore successors =
       PostgresIdempotencyStore.builder(database.app()).lease(Duration.ofMinutes(5)).build();
 

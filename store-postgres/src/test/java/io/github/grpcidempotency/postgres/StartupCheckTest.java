@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What would make the store fail later, or leak, is found before the first call. */
+/** Problems that would make the store fail or leak later are found before the first call. */
 class StartupCheckTest {
   private final TestDatabase database = TestDatabase.create();
 
@@ -94,7 +94,7 @@ class StartupCheckTest {
   }
 
   @Test
-  void aSchemaThatIsNotThereIsRefused() {
+  void aMissingSchemaIsRefused() {
     execute("DROP SCHEMA idempotency CASCADE");
 
     assertThatVerifying(database.appUrl())

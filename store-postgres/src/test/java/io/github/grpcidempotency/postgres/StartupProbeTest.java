@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The store makes a call of its own before the first one, through every pool that it was given. */
+/** The store makes a trial call before the first real one, through every pool that it has. */
 class StartupProbeTest {
   private static final Procedure TRANSACTIONAL =
       Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
@@ -117,7 +117,7 @@ class StartupProbeTest {
     }
   }
 
-  /** Whose statements each stand alone. */
+  /** The statements of the maintenance pool do not depend on each other. */
   @ParameterizedTest
   @ValueSource(strings = {"preferQueryMode=simple", "prepareThreshold=-1", "prepareThreshold=1"})
   void aMaintenancePoolMaySendItsStatementsAsItLikes(String setting) {
@@ -145,7 +145,7 @@ class StartupProbeTest {
   }
 
   @Test
-  void aPoolOfOneConnectionIsAcceptedWithAWordOnWhatItCannotProve() {
+  void aPoolOfOneConnectionIsAcceptedWithAWarningOfWhatItCannotProve() {
     try (LogLines log = LogLines.listen();
         HikariDataSource pool = pool(config -> config.setMaximumPoolSize(1))) {
       verify(pool, TRANSACTIONAL);
@@ -165,7 +165,7 @@ class StartupProbeTest {
   }
 
   @Test
-  void whatFailsIsNamedBesideAllElse() {
+  void aFailureIsReportedTogetherWithAllOtherProblems() {
     execute(
         "ALTER TABLE idempotency.idempotency_keys ADD CONSTRAINT own CHECK (procedure LIKE 'a.%')");
 
@@ -255,7 +255,7 @@ class StartupProbeTest {
     }
   }
 
-  /** A trial call of its own server's lease would be taken over by its duplicate. */
+  /** A trial call with its server's own lease would be taken over by its duplicate. */
   @Test
   void aDatabaseThatIsSlowerThanALeaseIsNotMistakenForAWrongOne() {
     execute(

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Handlers whose own transaction keeps the snapshot that it began with. */
+/** Handlers whose own transaction keeps its first snapshot. */
 class StrictCompletionTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
@@ -46,13 +46,13 @@ class StrictCompletionTest {
   /** However quick it is: a slow one would fail in production only. */
   @ParameterizedTest
   @EnumSource(names = {"REPEATABLE_READ", "SERIALIZABLE"})
-  void aTransactionThatHasNotLockedItsRecordIsToldSoTheFirstTime(TransactionIsolationLevel level) {
+  void aTransactionThatHasNotLockedItsRecordFailsTheFirstTime(TransactionIsolationLevel level) {
     assertThatItIsTold(level, LONG_LEASE, user -> {});
   }
 
   @ParameterizedTest
   @EnumSource(names = {"REPEATABLE_READ", "SERIALIZABLE"})
-  void aTransactionWhoseLeaseWasRenewedBesideItIsToldTheSame(TransactionIsolationLevel level) {
+  void aTransactionWhoseLeaseWasRenewedMeanwhileFailsInTheSameWay(TransactionIsolationLevel level) {
     assertThatItIsTold(level, SHORT_LEASE, this::awaitRenewal);
   }
 
@@ -90,7 +90,7 @@ class StrictCompletionTest {
     }
   }
 
-  /** Its lease may end meanwhile, for it is not renewed; nobody takes it over all the same. */
+  /** Its lease may end meanwhile, because it is not renewed. Still nobody takes it over. */
   @ParameterizedTest
   @EnumSource(names = {"READ_COMMITTED", "REPEATABLE_READ", "SERIALIZABLE"})
   void aTransactionThatHasLockedItsRecordCompletesHoweverLongItTakes(

@@ -169,7 +169,7 @@ class SweepTest {
     }
   }
 
-  /** A pool that once it is checked throws what nobody expects of a pool. */
+  /** A pool that throws unexpected exceptions once it has been checked. */
   private static final class FatalOncePool extends HikariDataSource {
     private final AtomicBoolean checked = new AtomicBoolean();
     private final AtomicBoolean failed = new AtomicBoolean();
@@ -234,7 +234,7 @@ class SweepTest {
     }
   }
 
-  /** Returns the connection with a transaction around it that nobody commits. */
+  /** Returns the connection in a transaction that is never committed. */
   private static Connection rollingBack(Connection connection) throws SQLException {
     connection.setAutoCommit(false);
     return (Connection)

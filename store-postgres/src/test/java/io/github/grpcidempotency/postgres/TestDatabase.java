@@ -17,14 +17,14 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A migrated database of its own for one test class, with the three roles of a real one: the owner
- * of the tables, the application that row-level security binds, and a superuser to look behind it.
+ * A separate migrated database for one test class, with the three roles of a real one: the owner of
+ * the tables, the application that row-level security binds, and a superuser who bypasses it.
  *
  * <pre>{@code
  * @RegisterExtension static final TestDatabase database = TestDatabase.create();
  * }</pre>
  *
- * <p>Beside the library's schema stand {@code app.things}, under row-level security and known to
+ * <p>Beside the library's schema it has {@code app.things}, under row-level security and known to
  * the library as the resource type {@code thing}, and {@code app.outbox}; see {@code things.sql}.
  */
 final class TestDatabase implements AfterAllCallback, AutoCloseable {
@@ -32,7 +32,7 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
   private static final String APP = "things_app";
   private static final String SUPERUSER = "postgres";
 
-  /** The server is the one that all tests of this JVM share; it starts with the first. */
+  /** All tests of this JVM share one server, which starts with the first test. */
   private static final PostgresFixture.Builder SHARED = migrated();
 
   private static final PostgresFixture.Builder UNMIGRATED = PostgresFixture.withRoles(OWNER, APP);
@@ -50,7 +50,7 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
     return new TestDatabase(SHARED.create());
   }
 
-  /** Creates a database on the shared server that nobody has migrated. */
+  /** Creates a database without migrations on the shared server. */
   static TestDatabase unmigrated() {
     return new TestDatabase(UNMIGRATED.create());
   }

@@ -20,7 +20,7 @@ import org.jdbi.v3.core.Jdbi;
 final class ThingHandlers {
   private ThingHandlers() {}
 
-  /** Waits, and then writes in a transaction of its own; knows nothing of idempotency. */
+  /** Waits, and then writes in a separate transaction, without any code for idempotency. */
   static ThingHandler on(DataSource pool) {
     Jdbi jdbi = Jdbi.create(pool);
     return (request, answer) -> {
@@ -46,7 +46,7 @@ final class ThingHandlers {
     };
   }
 
-  /** Writes and completes in a transaction of its own, and waits once it is committed. */
+  /** Writes and completes in a separate transaction, and waits once it is committed. */
   static ThingHandler completing(DataSource pool) {
     Jdbi jdbi = Jdbi.create(pool);
     return (request, answer) -> {

@@ -22,11 +22,11 @@ import org.jdbi.v3.core.Jdbi;
 final class ThingWork {
   /** How the work joins its effect and its record, and where it waits. */
   enum Style {
-    /** Waits, and then writes in a transaction of its own. */
+    /** Waits, and then writes in a separate transaction. */
     PLAIN,
-    /** Writes and completes in a transaction of its own, and then waits. */
+    /** Writes and completes in a separate transaction, and then waits. */
     COMPLETING,
-    /** Waits, and then writes and completes in a transaction of its own. */
+    /** Waits, and then writes and completes in a separate transaction. */
     LATE_COMPLETING,
     /** Writes through the claim's transaction, and then waits. */
     TRANSACTIONAL

@@ -53,7 +53,7 @@ final class Things {
     return ThingServer.caller().userId();
   }
 
-  /** What a server asks its store when a client calls {@code CreateThing}. */
+  /** The request to the store when a client calls {@code CreateThing}. */
   static ClaimRequest claimOf(ThingClient client, CreateThingRequest request) {
     return claimOf(
         new IdempotencyKey(Caller.of(client.user()), client.key()),

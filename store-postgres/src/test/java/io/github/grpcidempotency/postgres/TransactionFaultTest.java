@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What is left of a transactional call that something happens to. */
+/** What is left of a transactional call after a fault. */
 class TransactionFaultTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
@@ -117,7 +117,7 @@ class TransactionFaultTest {
   }
 
   @Test
-  void aCommitOfACallWithoutAKeyThatNobodyHeardOfIsUnknown() {
+  void aCommitOfACallWithoutAKeyWhoseAnswerIsLostIsUnknown() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer server = PostgresThingServer.on(proxied).transactional().start();
@@ -233,7 +233,7 @@ class TransactionFaultTest {
   }
 
   @Test
-  void whatAReservingServerHasAbandonedIsClearedAwayBySameRequestOnly() {
+  void anAbandonedReservationIsDeletedOnlyByTheSameRequest() {
     IdempotencyStore olderServer = PostgresIdempotencyStore.builder(database.app()).build();
     try (ThingServer server = server().start();
         ThingClient client = ThingClient.to(server.port())) {

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What handlers do wrong with their claim's transaction, and that they are told so. */
+/** How handlers misuse their claim's transaction, and the exceptions that they get. */
 class TransactionMisuseTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
@@ -79,7 +79,7 @@ class TransactionMisuseTest {
 
   @ParameterizedTest
   @MethodSource("endings")
-  void aHandlerThatEndsTheTransactionIsToldThatItMayNot(Misuse ending) {
+  void aHandlerThatEndsTheTransactionGetsAnException(Misuse ending) {
     CompletableFuture<Throwable> told = new CompletableFuture<>();
     ThingHandler ends =
         (request, answer) -> {
@@ -117,7 +117,7 @@ class TransactionMisuseTest {
   }
 
   @Test
-  void whatFollowsAStatementThatEndsTheTransactionFailsTheCall() {
+  void aStatementAfterTheEndOfTheTransactionFailsTheCall() {
     ThingHandler ends =
         (request, answer) -> {
           ClaimTransaction.handle().execute("COMMIT");
@@ -187,7 +187,7 @@ class TransactionMisuseTest {
   }
 
   @Test
-  void whatAHandlerKeepsIsOfNoUseOnceTheCallHasEnded() {
+  void aHandleThatAHandlerKeepsIsUselessOnceTheCallHasEnded() {
     CompletableFuture<Handle> handle = new CompletableFuture<>();
     CompletableFuture<Connection> connection = new CompletableFuture<>();
     CompletableFuture<PreparedStatement> statement = new CompletableFuture<>();
@@ -241,7 +241,7 @@ class TransactionMisuseTest {
   }
 
   @Test
-  void aTransactionalHandlerIsToldThatItNeedNotComplete() {
+  void aTransactionalHandlerThatCompletesGetsAnException() {
     ThingHandler completing =
         (request, answer) -> {
           try {

@@ -286,7 +286,7 @@ class TransactionalCompletionTest {
   }
 
   @Test
-  void aZombieIsToldThatItsClaimIsLostAndItsTransactionRollsBack() {
+  void aZombieLearnsThatItsClaimIsLostAndItsTransactionRollsBack() {
     CompletableFuture<Throwable> told = new CompletableFuture<>();
     try (Gate gate = Gate.shut(database.superuser());
         FaultProxy proxy = FaultProxy.before(database.appUrl());
@@ -314,7 +314,10 @@ class TransactionalCompletionTest {
     }
   }
 
-  /** After every failover that outlasts a lease: the client must come again, whatever is caught. */
+  /**
+   * This happens after every failover that outlasts a lease. The client must retry, whatever the
+   * handler catches.
+   */
   @Test
   void aHandlerThatFindsItsClaimLostIsRetriedWhateverItMakesOfThat() {
     List<ThingHandler> reactions =
@@ -440,7 +443,7 @@ class TransactionalCompletionTest {
     }
   }
 
-  /** What is recorded is not renewed any more; that is no loss. */
+  /** A recorded operation is not renewed any more. That does not count as a lost lease. */
   @Test
   void aHandlerThatGoesOnAfterItsCommitHasNotLostItsLease() {
     try (Gate gate = Gate.shut(database.superuser());
@@ -501,7 +504,7 @@ class TransactionalCompletionTest {
     return PostgresThingServer.on(database.app()).lease(LONG_LEASE).handler(handler);
   }
 
-  /** Waits at a gate, then writes and completes; tells what it is told. */
+  /** Waits at a gate, then writes and completes, and reports the exception that it gets. */
   private ThingHandler waitingFirst(Gate gate, Consumer<Throwable> told) {
     return (request, answer) -> {
       Thing thing = newThing(request);

@@ -306,7 +306,7 @@ class TransactionalExecutionTest {
   }
 
   @Test
-  void aCallOfNobodyRunsInATransactionWithoutAUser() {
+  void aCallWithoutACallerRunsInATransactionWithoutAUser() {
     AtomicBoolean transaction = new AtomicBoolean();
     ThingHandler looking =
         (request, answer) -> {
@@ -391,7 +391,7 @@ class TransactionalExecutionTest {
   }
 
   @Test
-  void aMismatchInFlightIsToldAtOnceWhereTheCallRunsAndElsewhereOnceItIsDone() {
+  void aMismatchInFlightIsRefusedAtOnceWhereTheCallRunsAndElsewhereOnceItIsDone() {
     CreateThingRequest another = Things.named("another thing");
     try (Gate gate = Gate.shut(database.superuser());
         ThingServer left = PostgresThingServer.on(database.app()).transactional().start();
@@ -482,7 +482,7 @@ class TransactionalExecutionTest {
 
   /** The sweep is not seen to hold the key of what it deletes. */
   @Test
-  void anExpiredRecordThatIsSweptInTheMidstOfAClaimIsInNobodysWay() {
+  void anExpiredRecordThatIsSweptDuringAClaimBlocksNobody() {
     try (ThingServer server = PostgresThingServer.on(database.app()).transactional().start();
         ThingClient client = ThingClient.to(server.port());
         Handle sweep = database.superuser().open()) {

@@ -141,7 +141,7 @@ class UnansweredClaimTest {
         Handle other = database.superuser().open()) {
       Things.win(others, Things.claimOf(client, REQUEST));
       other.begin();
-      // As good as an INSERT whose commit takes its time.
+      // Has the effect of an INSERT whose commit is slow.
       other.execute(
           "UPDATE idempotency.idempotency_keys SET user_id = gen_random_uuid() WHERE user_id = ?",
           client.user());

@@ -276,7 +276,7 @@ class WorkTest {
         .isEqualTo(IdempotencyStatus.COMPLETED);
   }
 
-  /** Even a kind whose calls would fail open: the promise is at most once. */
+  /** Even for a kind whose calls would fail open: the guarantee is at most once. */
   @ParameterizedTest
   @EnumSource
   void nothingIsRunWhileTheDatabaseIsOutOfReach(Execution execution) throws Exception {
@@ -421,7 +421,7 @@ class WorkTest {
   }
 
   @Test
-  void whatIsWrongWithKindsAndStoreIsToldAtOnce() {
+  void theProblemsOfKindsAndStoreAreReportedTogether() {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(
             () ->

@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What goes on beside the calls goes on whatever is thrown at it, and ends in order. */
+/** Background work survives every exception, and ends properly. */
 class BesideCallsTest extends CallTest {
   private static final Duration SHORT_LEASE = Duration.ofMillis(300);
 
@@ -224,7 +224,7 @@ class BesideCallsTest extends CallTest {
   }
 
   @Test
-  void whoeverStillWaitsWhenTheInterceptorIsClosedIsAnswered() throws InterruptedException {
+  void aCallThatStillWaitsWhenTheInterceptorIsClosedIsAnswered() throws InterruptedException {
     ThingServer server = start(attaching());
     TestCall.Started first = keepOneRunning(server);
     List<TestCall.Started> duplicates = attach(server, 5);
@@ -239,7 +239,7 @@ class BesideCallsTest extends CallTest {
   }
 
   @Test
-  void whoeverComesToWaitAfterTheInterceptorIsClosedIsAnswered() throws InterruptedException {
+  void aCallThatBeginsToWaitAfterTheInterceptorIsClosedIsAnswered() throws InterruptedException {
     ThingServer server = start(attaching());
     TestCall.Started first = keepOneRunning(server);
 

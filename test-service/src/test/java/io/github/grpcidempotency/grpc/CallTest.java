@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What the tests of calls have in common: real servers and calls, and a store in memory. */
+/** The base of the tests of calls: real servers and calls, and a store in memory. */
 abstract class CallTest {
   static final UUID ALICE = UUID.randomUUID();
   static final UUID BOB = UUID.randomUUID();

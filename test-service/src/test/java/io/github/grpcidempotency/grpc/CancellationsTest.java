@@ -123,7 +123,7 @@ class CancellationsTest extends CallTest {
     assertThat(server.things().runs()).isEqualTo(2);
   }
 
-  /** A method of its own, so that this test does not hold on to the call. */
+  /** A separate method, so that this test keeps no reference to the call. */
   private static void cancelRunningCall(ThingServer server) {
     TestCall.Started call = keyed(server).start();
     await().until(() -> server.things().runs() == 1);

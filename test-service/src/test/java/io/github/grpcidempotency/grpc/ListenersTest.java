@@ -121,7 +121,7 @@ class ListenersTest extends CallTest {
     assertThat(journal.events).hasSize(5);
   }
 
-  /** Writes down what it hears. */
+  /** Records its events. */
   private static final class Journal implements IdempotencyListener {
     final List<String> events = new CopyOnWriteArrayList<>();
     volatile boolean fails;

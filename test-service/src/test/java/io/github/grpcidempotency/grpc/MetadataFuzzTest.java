@@ -21,8 +21,9 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 
 /**
- * Whatever headers a call has, it ends as the wire contract says, and its retry ends the same. An
- * input is the headers, {@code name: value}, a line each; {@code user} alone stands for a caller.
+ * A call with any headers ends as the wire contract says, and its retry ends in the same way. An
+ * input consists of headers, {@code name: value}, one per line; {@code user} alone means that there
+ * is a caller.
  */
 class MetadataFuzzTest {
   private static final UUID ALICE = new UUID(1, 2);

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Whoever breaks the protocol gets from the interceptor what he gets from gRPC. */
+/** A client or handler that breaks the protocol gets the same from the interceptor as from gRPC. */
 @ParameterizedClass
 @EnumSource(Transport.class)
 class ProtocolViolationsTest extends CallTest {

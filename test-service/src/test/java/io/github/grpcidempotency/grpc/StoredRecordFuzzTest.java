@@ -33,7 +33,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
 
 /**
- * Whatever bytes stand in a record, a retry gets the answer that they are, or hears that it cannot
+ * For any bytes in a record, a retry gets the answer that they encode, or the error that it cannot
  * be read. An input is the bytes.
  */
 class StoredRecordFuzzTest {

@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** A store that is cut off when a test says so, and counts what it was asked for. */
+/** A store that a test can cut off, and that counts its calls. */
 final class UnreliableStore implements IdempotencyStore {
   private final IdempotencyStore store;
   private final AtomicInteger claims = new AtomicInteger();
@@ -71,12 +71,12 @@ final class UnreliableStore implements IdempotencyStore {
     settleFailure = Optional.of(new IllegalStateException("pool is shut down"));
   }
 
-  /** Lets every claim and renewal throw what nobody expects of a store. */
+  /** Makes every claim and renewal throw an unexpected exception. */
   void throwErrorsAtClaims() {
     claimError = true;
   }
 
-  /** Lets every settlement throw what nobody expects of a store. */
+  /** Makes every settlement throw an unexpected exception. */
   void throwErrorsAtSettlements() {
     settleError = true;
   }

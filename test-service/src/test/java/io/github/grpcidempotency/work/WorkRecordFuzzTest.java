@@ -19,7 +19,7 @@ import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Whatever bytes stand in the record of work, it is not run again. An input is the bytes. */
+/** Work is not run again, whatever bytes its record contains. An input is the bytes. */
 class WorkRecordFuzzTest {
   private static final Caller SYSTEM = Caller.of(new UUID(0, 1));
   private static final Procedure JOB = Procedure.named("jobs/close-month").build();

@@ -112,7 +112,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void aStoreTellsItsLease() {
+  void aStoreReturnsItsLease() {
     assertThat(newStore(LONG_LEASE).lease()).isEqualTo(LONG_LEASE);
   }
 
@@ -129,7 +129,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void aKeyInFlightIsNotWonAgainAndTellsOfItsOwner() {
+  void aKeyInFlightIsNotWonAgainAndItsOwnerIsReturned() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request());
 
@@ -143,7 +143,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void anotherRequestIsToldWhatIsInFlight() {
+  void anotherRequestGetsWhatIsInFlight() {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request());
 
@@ -153,7 +153,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void anotherProcedureIsToldWhatIsInFlight() {
+  void anotherProcedureGetsWhatIsInFlight() {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request());
 
@@ -210,7 +210,7 @@ public abstract class IdempotencyStoreContract {
   // Completing
 
   @Test
-  void aCompletedKeyTellsItsOutcome() {
+  void aCompletedKeyReturnsItsOutcome() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request());
 
@@ -224,7 +224,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void anotherRequestIsToldWhatIsRecorded() {
+  void anotherRequestGetsWhatIsRecorded() {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request()).complete(ANSWER);
 
@@ -232,7 +232,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void anotherProcedureIsToldWhatIsRecorded() {
+  void anotherProcedureGetsWhatIsRecorded() {
     IdempotencyStore store = newStore(LONG_LEASE);
     win(store, request()).complete(ANSWER);
 
@@ -294,7 +294,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void whatIsCompletedCannotBeReleasedOrHeldOrRenewed() {
+  void aCompletedOperationCannotBeReleasedOrMarkedUnknownOrRenewed() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request());
     claim.complete(ANSWER);
@@ -320,7 +320,7 @@ public abstract class IdempotencyStoreContract {
   // Finding
 
   @Test
-  void whatIsFoundIsWhatAClaimWouldMeetAndNothingIsClaimed() {
+  void findReturnsWhatAClaimWouldReturnAndClaimsNothing() {
     IdempotencyStore store = newStore(LONG_LEASE);
     assertThat(find(store, request())).isEmpty();
     Claim claim = win(store, request());
@@ -381,7 +381,7 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
-  void whatWasReleasedIsOwnedNoMore() {
+  void aReleasedKeyHasNoOwner() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim released = win(store, request());
     released.release();

@@ -94,7 +94,7 @@ public abstract class OperationStoreContract extends IdempotencyStoreContract {
   }
 
   @Test
-  void anotherProceduresOperationIsNotThere() {
+  void anOperationOfAnotherProcedureIsNotFound() {
     OperationStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request());
 
@@ -103,7 +103,7 @@ public abstract class OperationStoreContract extends IdempotencyStoreContract {
   }
 
   @Test
-  void anExpiredOperationIsNotThere() {
+  void anExpiredOperationIsNotFound() {
     OperationStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request(SHORT_RETENTION));
     claim.complete(ANSWER);

@@ -34,7 +34,7 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
 class GrpcCleanupExtensionTest {
-  /** What the test that is run has started. */
+  /** What the inner test has started. */
   private static final List<Example> started = new ArrayList<>();
 
   private static Duration limit = Duration.ZERO;

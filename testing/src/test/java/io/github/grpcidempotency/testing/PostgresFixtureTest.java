@@ -86,7 +86,7 @@ class PostgresFixtureTest {
   }
 
   @Test
-  void whatIsClosedCanBeUsedAgain() throws SQLException {
+  void aClosedFixtureCanBeUsedAgain() throws SQLException {
     PostgresFixture other = BUILDER.create();
     HikariDataSource first = other.pool();
     HikariDataSource second = other.newPool(1);
@@ -126,7 +126,7 @@ class PostgresFixtureTest {
   }
 
   @Test
-  void aMigrationThatFailsIsToldOf() {
+  void aFailedMigrationIsReported() {
     PostgresFixture.Builder broken =
         PostgresFixture.withRoles("test_owner", "test_app")
             .migrate(owner -> execute(owner, "SELECT nonsense"));
@@ -138,7 +138,7 @@ class PostgresFixtureTest {
   }
 
   @Test
-  void whatMakesNoSenseIsRefusedAtOnce() {
+  void invalidArgumentsAreRefusedAtOnce() {
     assertThatIllegalArgumentException().isThrownBy(() -> PostgresFixture.withRoles("a b", "c"));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> PostgresFixture.withRoles("a", "b").server("jdbc:other:", "", ""));

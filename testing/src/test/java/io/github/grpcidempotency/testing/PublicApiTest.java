@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class PublicApiTest {
   @Test
-  void whatUsersCanNameIsListedAndNothingOfItIsInternal() throws Exception {
+  void thePublicApiIsListedAndNothingOfItIsInternal() throws Exception {
     PublicApi.assertListed(IdempotencyStoreContract.class, Path.of("api.txt"));
   }
 }

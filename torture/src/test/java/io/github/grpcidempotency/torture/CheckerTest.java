@@ -53,7 +53,7 @@ class CheckerTest {
   }
 
   @Test
-  void aSecondEffectOfAJoinedKeyIsSeenEvenWhereNobodyWasAnswered() {
+  void aSecondEffectOfAJoinedKeyIsFoundEvenIfNoCallWasAnswered() {
     committed(Form.TRANSACTIONAL, FIRST, 1_000);
     committed(Form.TRANSACTIONAL, SECOND, 2_000);
     fault(FaultKind.KILL, "", 1_000, 2_000);
@@ -138,7 +138,7 @@ class CheckerTest {
   }
 
   @Test
-  void aRecordOfWhatWasNeverDoneIsSeenEvenWhereNobodyWasAnswered() {
+  void aRecordWithoutAnEffectIsFoundEvenIfNoCallWasAnswered() {
     committed(Form.JOINED, FIRST, 1_000);
     answer(ALICE, Form.JOINED, "a", SECOND);
     failed(Purpose.WORK, Form.JOINED, "a", Code.UNAVAILABLE, "");
@@ -281,7 +281,7 @@ class CheckerTest {
   }
 
   @Test
-  void aLostClaimThatAClientHearsOfIsSeen() {
+  void aLostClaimThatAClientLearnsOfIsFound() {
     failed(Purpose.WORK, Form.JOINED, "a", Code.DATA_LOSS, "");
     assertThat(brokenRules()).containsExactly(Rule.LOST_CLAIM_IS_REFUSED);
   }

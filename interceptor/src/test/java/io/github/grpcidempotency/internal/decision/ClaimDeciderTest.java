@@ -47,7 +47,7 @@ class ClaimDeciderTest {
   }
 
   @Test
-  void aFailureOfTheStoreMeansWhatItsTableSays() {
+  void aFailureOfTheStoreIsDecidedByTheTable() {
     for (FailurePhase phase : FailurePhase.values()) {
       for (FailureCause cause : FailureCause.values()) {
         for (OutagePolicy policy : OutagePolicy.values()) {
@@ -164,7 +164,7 @@ class ClaimDeciderTest {
     return new Unsettled(request);
   }
 
-  /** A claim that nobody settles. */
+  /** A claim that is never settled. */
   private record Unsettled(ClaimRequest request) implements Claim {
     @Override
     public UUID operationId() {
@@ -238,7 +238,7 @@ class ClaimDeciderTest {
         .isEqualTo(new Decision.Refuse(Refusal.inProgress(Duration.ofSeconds(1))));
   }
 
-  /** What a store shows of the call that stands under the key. */
+  /** What a store returns for the call that holds the key. */
   enum Seen {
     SAME,
     OTHER,

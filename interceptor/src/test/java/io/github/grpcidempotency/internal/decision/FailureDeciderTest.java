@@ -56,7 +56,7 @@ class FailureDeciderTest {
           BROKEN,          FIND,         GIVE_UP,     GIVE_UP
           OTHER,           GIVE_UP,      GIVE_UP,     GIVE_UP
           """)
-  void aStoreTriesAgainWhatWasNotDoneAndLooksWhereItCannotWrite(
+  void aStoreRetriesWhatWasNotDoneAndReadsWhereItCannotWrite(
       FailureCause cause, Remedy nothingSent, Remedy answerLost, Remedy rowSeen) {
     assertThat(FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause)).isEqualTo(nothingSent);
     assertThat(FailureDecider.remedy(FailurePhase.ANSWER_LOST, cause)).isEqualTo(answerLost);
@@ -64,7 +64,7 @@ class FailureDeciderTest {
   }
 
   @Test
-  void whatIsBrokenForEverybodyDoesNotPassByItself() {
+  void aStoreThatIsBrokenForEverybodyDoesNotRecoverByItself() {
     Set<FailureCause> lasting = EnumSet.of(FailureCause.BROKEN, FailureCause.OTHER);
 
     for (FailureCause cause : FailureCause.values()) {
@@ -101,7 +101,7 @@ class FailureDeciderTest {
   private static final OutagePolicy FAIL_OPEN = OutagePolicy.FAIL_OPEN;
   private static final OutagePolicy FAIL_CLOSED = OutagePolicy.FAIL_CLOSED;
 
-  /** What becomes of a call that fails open. */
+  /** The decision for a call that fails open. */
   enum Verdict {
     OPEN,
     UNAVAILABLE,

@@ -45,7 +45,7 @@ class KeyDeciderTest {
           PROHIBITED,       true,  false,  KEY_PROHIBITED
           PROHIBITED,       true,  true,   KEY_PROHIBITED
           """)
-  void aCallIsWhatItsPolicyMakesOfItsKeyAndCaller(
+  void theKeyPolicyDecidesByKeyAndCaller(
       KeyPolicy policy, boolean key, boolean caller, Verdict verdict) {
     assertThat(
             KeyDecider.decide(

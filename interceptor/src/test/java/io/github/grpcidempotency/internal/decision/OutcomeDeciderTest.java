@@ -55,7 +55,7 @@ class OutcomeDeciderTest {
           UNAVAILABLE,         MARK_UNKNOWN
           DATA_LOSS,           RELEASE
           """)
-  void anErrorIsSettledAsThePolicySays(Code code, Settlement settlement) {
+  void anErrorIsSettledByThePolicy(Code code, Settlement settlement) {
     assertThat(OutcomeDecider.decide(new Outcome.Failed(code, false), POLICY))
         .isEqualTo(settlement);
   }
@@ -65,7 +65,7 @@ class OutcomeDeciderTest {
       value = Code.class,
       mode = EnumSource.Mode.EXCLUDE,
       names = {"OK", "UNRECOGNIZED"})
-  void anErrorThatTheHandlerMarkedIsTerminalWhateverThePolicySays(Code code) {
+  void anErrorThatTheHandlerMarkedIsTerminalUnderEveryPolicy(Code code) {
     assertThat(OutcomeDecider.decide(new Outcome.Failed(code, true), POLICY))
         .isEqualTo(Settlement.COMPLETE_WITH_ERROR);
   }

@@ -19,7 +19,7 @@ class RefusalTest {
           PT0.2S,       PT0.2S
           PT30S,        PT0.5S
           """)
-  void aDuplicateComesAgainSoonAndAtTheLatestWhenTheLeaseEnds(
+  void aDuplicateRetriesSoonAndAtTheLatestWhenTheLeaseEnds(
       Duration leaseLeft, Duration retryAfter) {
     assertThat(Refusal.inProgress(leaseLeft).retryAfter()).contains(retryAfter);
   }

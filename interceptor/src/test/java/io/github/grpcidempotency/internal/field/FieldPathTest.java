@@ -22,7 +22,7 @@ class FieldPathTest {
   }
 
   @Test
-  void aMessageCanBeWithoutWhatItMustHave() {
+  void aRequiredFieldCanBeRemoved() {
     FieldPath name = FieldPath.of(OlderSyntax.getDescriptor(), "name").orElseThrow();
     FieldPath word = FieldPath.of(OlderSyntax.getDescriptor(), "word").orElseThrow();
 

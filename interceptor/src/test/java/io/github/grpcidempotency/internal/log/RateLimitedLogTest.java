@@ -72,7 +72,7 @@ class RateLimitedLogTest {
   }
 
   @Test
-  void aLineTellsWhatTheRootOfItsCauseSaysAndItsSqlState() {
+  void aLineContainsTheMessageOfItsRootCauseAndItsSqlState() {
     log.warn("a", new IllegalStateException("not a word", new IOException("disk full")), "no luck");
     log.warn(
         "b", new RuntimeException(new SQLException("gone\n  Detail: Key (k)", "08006")), "cut");
@@ -88,7 +88,7 @@ class RateLimitedLogTest {
   }
 
   @Test
-  void aCauseThatIsItsOwnCauseIsToldAsWell() {
+  void aCauseThatIsItsOwnCauseIsLoggedToo() {
     Exception first = new Exception("first");
     Exception second = new Exception("second", first);
     first.initCause(second);

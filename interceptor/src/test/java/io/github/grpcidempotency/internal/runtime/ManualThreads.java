@@ -9,7 +9,10 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Threads of which there are none: tasks run at once on their caller's, later ones when told. */
+/**
+ * Executors without threads: tasks run at once on the caller's thread, delayed ones when the test
+ * says so.
+ */
 final class ManualThreads extends AbstractExecutorService implements ScheduledExecutorService {
   private final List<Later> later = new ArrayList<>();
 
@@ -58,7 +61,7 @@ final class ManualThreads extends AbstractExecutorService implements ScheduledEx
     }
   }
 
-  /** Runs, on this thread, whatever was to run later and is not cancelled. */
+  /** Runs, on this thread, all delayed tasks that are not cancelled. */
   void elapse() {
     for (Later due : due()) {
       if (!due.cancelled) {

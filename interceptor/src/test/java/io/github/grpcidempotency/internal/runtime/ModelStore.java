@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.helpers.NOPLogger;
 
 /**
- * A store of one key and nothing else, without threads, clocks and chance, so that every order in
- * which threads come to it can be tried.
+ * A store for one key, without threads, clocks and randomness, so that every order in which threads
+ * use it can be tried.
  */
 final class ModelStore implements IdempotencyStore {
   static final IdempotencyKey KEY = new IdempotencyKey(Caller.of(new UUID(1, 1)), "key");

@@ -16,7 +16,7 @@ import org.jetbrains.lincheck.datastructures.Validate;
 
 /**
  * Calls of one process that win a key one after the other, lose its lease, and end, while leases
- * are renewed. In the end a call that owns the key is held, and no other.
+ * are renewed. In the end, only a call that owns the key is held.
  */
 public class RenewalModel {
   private final ModelStore store = new ModelStore();

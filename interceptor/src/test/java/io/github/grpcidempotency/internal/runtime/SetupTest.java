@@ -34,7 +34,7 @@ class SetupTest {
       new StoreException("could not check the schema", new IllegalStateException("gone"));
 
   @Test
-  void whatIsWrongWithDescriptorsAndStoreIsToldAtOnce() {
+  void theProblemsOfDescriptorsAndStoreAreReportedTogether() {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(() -> check(BAD, new SetupException(List.of("no table", "no rights"))))
         .withMessage(
@@ -53,7 +53,7 @@ class SetupTest {
   }
 
   @Test
-  void aStoreMayTellInItsOwnWords() {
+  void aStoreMayReportProblemsInItsOwnWords() {
     assertThatExceptionOfType(SetupException.class)
         .isThrownBy(() -> check(GOOD, new IllegalStateException("no table")))
         .withMessage("idempotency cannot be set up:\n  no table");

@@ -7,9 +7,9 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.Validate;
 
 /**
- * The queues alone, small enough for every step of theirs to be tried in between every other: one
- * key, whose call ends once, and up to two waiters. In the end each that came and did not leave is
- * answered, and nobody twice.
+ * The queues alone, small enough for every interleaving of their steps to be tried: one key, whose
+ * call ends once, and up to two waiters. In the end, each waiter that came and did not leave is
+ * answered, and none twice.
  */
 public class WaitQueuesModel {
   private static final int KEY = 0;
@@ -26,7 +26,8 @@ public class WaitQueuesModel {
   }
 
   /**
-   * A waiter comes; whoever runs here tells it of the end, and the store whatever else there is.
+   * A waiter comes. A call that runs in this process reports its own end; the store watches any
+   * other.
    */
   @Operation
   public void come(@Param(gen = IntGen.class, conf = "1:1") int waiter) {
@@ -35,7 +36,7 @@ public class WaitQueuesModel {
     }
   }
 
-  /** A waiter leaves; whoever takes it out answers it. */
+  /** A waiter leaves. If it was still waiting, it is answered here. */
   @Operation
   public void leave(@Param(gen = IntGen.class, conf = "0:1") int waiter) {
     if (queues.remove(KEY, waiter)) {
@@ -43,7 +44,7 @@ public class WaitQueuesModel {
     }
   }
 
-  /** The call ends, and its queue is looked after. */
+  /** The call ends, and its queue is probed. */
   @Operation
   public void end() {
     ended = true;

@@ -68,7 +68,7 @@ public class WaitingModel {
     timer.elapse();
   }
 
-  /** The store tells of the end of what it watches. */
+  /** The store reports the end of the calls that it watches. */
   @Operation
   public void tellEnds() {
     store.tellEnds(ModelStore.KEY);

@@ -35,7 +35,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What no store need know: how answers are sealed, fingerprints compared and statuses resolved. */
+/**
+ * The parts that a store need not know: how answers are sealed, fingerprints compared and statuses
+ * resolved.
+ */
 class OperationTest {
   private static final Duration LEASE = Duration.ofMinutes(5);
   private static final IdempotencyKey KEY = new IdempotencyKey(Caller.of(UUID.randomUUID()), "key");

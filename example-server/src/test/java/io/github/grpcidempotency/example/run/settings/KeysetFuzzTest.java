@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whatever stands in a file of keys, it seals and opens, or is refused in one line. */
+/** Any content of a keyset file either seals and opens, or is refused in one line. */
 class KeysetFuzzTest {
   private static final ByteString ANSWER = ByteString.copyFromUtf8("an answer");
   private static final ByteString ROW = ByteString.copyFromUtf8("a row");

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Set;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whatever stands in a file of retentions, it is understood or refused in one line. */
+/** Any content of a retention file is either accepted, or refused in one line. */
 class RetentionFileFuzzTest {
   private static final Set<String> METHODS = Set.of("CreateProject", "InviteMember");
 

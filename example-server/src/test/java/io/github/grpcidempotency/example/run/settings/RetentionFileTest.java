@@ -23,7 +23,7 @@ class RetentionFileTest {
   }
 
   @Test
-  void aMissingFileSaysNothingAndMayComeAndGo() throws IOException {
+  void aMissingFileCountsAsEmptyAndMayComeAndGo() throws IOException {
     Retentions retentions = RetentionFile.follow(file, METHODS);
     assertThat(retentions.of("CreateProject")).isEmpty();
 
@@ -49,7 +49,7 @@ class RetentionFileTest {
   }
 
   @Test
-  void aLineThatNamesNeitherIsToldWhichThereAre() throws IOException {
+  void aLineWithAnUnknownNameGetsTheKnownNames() throws IOException {
     Files.writeString(file, "CreateProject = yearly");
     assertThatThrownBy(() -> RetentionFile.follow(file, METHODS))
         .isInstanceOf(StartupFailure.class)
@@ -57,7 +57,7 @@ class RetentionFileTest {
   }
 
   @Test
-  void aChangeThatMakesNoSenseLeavesInForceWhatWasThereBefore() throws IOException {
+  void anInvalidChangeLeavesTheOldContentInForce() throws IOException {
     Files.writeString(file, "CreateProject = 48h");
     Retentions retentions = RetentionFile.follow(file, METHODS);
     Files.writeString(file, "CreateProject = for ever");

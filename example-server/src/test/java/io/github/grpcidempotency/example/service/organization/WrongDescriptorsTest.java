@@ -18,7 +18,7 @@ import io.github.grpcidempotency.procedure.Procedures;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What the example's descriptors would be told, had they been written with less care. */
+/** The problems that the example's descriptors would have if they were written with less care. */
 class WrongDescriptorsTest {
   @Test
   void allThatIsWrongWithDescriptorsIsListedAtOnce() {

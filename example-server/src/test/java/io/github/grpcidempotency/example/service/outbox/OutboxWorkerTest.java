@@ -58,7 +58,7 @@ class OutboxWorkerTest {
   }
 
   @Test
-  void whatIsEnqueuedForAnyUserGetsItsTuple() {
+  void anEntryOfAnyUserGetsItsTuple() {
     enqueue("apollo", 30);
     drainWith(1, () -> count("status = 'completed'") == 30);
     assertThat(tuples()).isEqualTo(30);

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** What providers send, and to which webhooks. */
+/** The deliveries of providers, and their webhooks. */
 final class Deliveries {
   /** When every delivery of these tests comes in. */
   static final Instant NOW = Instant.ofEpochSecond(1_492_774_577);

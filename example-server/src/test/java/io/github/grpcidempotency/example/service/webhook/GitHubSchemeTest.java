@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GitHubSchemeTest {
-  /** What GitHub's documentation gives to test an implementation with. */
+  /** The test values in GitHub's documentation. */
   private static final String SECRET = "It's a Secret to Everybody";
 
   private static final String BODY = "Hello, World!";

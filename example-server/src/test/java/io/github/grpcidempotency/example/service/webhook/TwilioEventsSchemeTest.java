@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class TwilioEventsSchemeTest {
-  /** What Twilio's own libraries are tested with. */
+  /** The test values of Twilio's own libraries. */
   private static final String TOKEN = "12345";
 
   private static final String BODY = "{\"property\": \"value\", \"boolean\": true}";

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TwilioMessagingSchemeTest {
-  /** What Twilio's own libraries are tested with. */
+  /** The test values of Twilio's own libraries. */
   private static final String TOKEN = "12345";
 
   private static final String URL = "https://mycompany.com/myapp.php?foo=1&bar=2";

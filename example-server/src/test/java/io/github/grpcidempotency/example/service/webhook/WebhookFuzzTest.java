@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Whatever is delivered has a key, or none, or is refused. An input is an HTTP request: headers, a
- * line each, an empty line, and the body. It is delivered as it is, and once more with the
- * signature that it should have.
+ * Every delivery has a key, or none, or is refused. An input is an HTTP request: headers, a line
+ * each, an empty line, and the body. It is delivered as it is, and once more with the signature
+ * that it should have.
  */
 class WebhookFuzzTest {
   private static final String SECRET = "a secret";

@@ -53,7 +53,7 @@ class WebhookKeysTest {
   }
 
   @Test
-  void aRegistrationSaysNothingOfItsSecret() {
+  void theTextOfARegistrationDoesNotContainItsSecret() {
     assertThat(WEBHOOK.toString()).doesNotContain(SECRET);
   }
 
