@@ -19,7 +19,7 @@ import java.util.Optional;
  * is over, it answers with the operation as it was last read.
  */
 final class OperationWait {
-  /** How often a deletion is looked at: it may end without a word, as its resource vanishes. */
+  /** How often a deletion is checked: when its resource vanishes, nothing else reports its end. */
   private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
 
   private final OperationsService service;

@@ -14,15 +14,15 @@ import io.grpc.protobuf.StatusProto;
 import java.util.Optional;
 
 /**
- * Tells whoever deletes what is not there that it has been there, if the procedure knows: the 410
- * of HTTP, in an error that is still the handler's own.
+ * Tells a client that deletes a missing resource that the resource has existed, if the procedure
+ * knows: the equivalent of HTTP's 410, added to the handler's own error.
  */
 final class ResourceGone {
   private ResourceGone() {}
 
   /**
-   * Returns the trailers of a handler's error: with the reason added if what the request deletes
-   * existed, as they are otherwise. Never throws.
+   * Returns the trailers of a handler's error, with the reason added if the resource that the
+   * request deletes has existed, and unchanged otherwise. Never throws.
    */
   static Metadata told(Status status, Metadata trailers, KeyedRequest request, RateLimitedLog log) {
     Procedure procedure = request.procedure();
@@ -40,7 +40,8 @@ final class ResourceGone {
       log.warn(
           procedure.name() + " past resources",
           unknown,
-          procedure.name() + ": it could not be told whether what a delete did not find existed");
+          procedure.name()
+              + ": could not find out whether a resource that a delete did not find existed");
       return trailers;
     }
   }

@@ -4,13 +4,13 @@ import io.github.grpcidempotency.key.Caller;
 import java.util.UUID;
 
 /**
- * Knows resources that are gone: by tombstones, soft-deleted rows, an outbox. Asked when the
- * handler of a delete ends with {@code NOT_FOUND}. If the resource existed, the error also says
- * {@code IDEMPOTENCY_RESOURCE_GONE}. Thread-safe.
+ * Knows resources that are gone, by tombstones, soft-deleted rows or an outbox, for instance.
+ * Called when the handler of a delete ends with {@code NOT_FOUND}. If the resource existed, the
+ * error also says {@code IDEMPOTENCY_RESOURCE_GONE}. Thread-safe.
  *
- * <p>Asked only for calls that run protected by a key. It runs in the gRPC {@code Context} of the
+ * <p>Called only for calls that run protected by a key. It runs in the gRPC {@code Context} of the
  * handler, whose transaction is still open, and may block as a handler may. If it throws, that is
- * logged and the handler's error goes out as it is.
+ * logged and the handler's error is sent unchanged.
  */
 @FunctionalInterface
 public interface PastResources {

@@ -11,10 +11,10 @@ import java.util.Optional;
  *
  * @param name the procedure's name in records
  * @param resourceType the kind of resource that its answers name, for a store that keeps references
- * @param deletes whether its answers name a resource that the call deletes: a store that keeps
- *     references then keeps none to a resource that is gone by the time the answer is recorded
- * @param statusResolver tells how far the work behind an answer has come. A store that knows a
- *     resolver of this very type may ask it together with the record; it leaves all others alone
+ * @param deletes whether its answers name a resource that the call deletes; a store that keeps
+ *     references then keeps none to a resource that is gone when the answer is recorded
+ * @param statusResolver finds how far the work behind an answer has come. A store that knows the
+ *     type of this resolver may query it together with the record; it ignores all others
  * @param awaited whether duplicates may wait for the end of a running call: only then does a {@link
  *     CompletionWatch} have to learn of it
  * @param sameDatabase whether the effect is written to the database that the store is in: a crash

@@ -286,7 +286,7 @@ class ProceduresTest {
   }
 
   @Test
-  void aRetentionThatCannotBeToldIsAProblem() {
+  void aRetentionThatCannotBeReadIsAProblem() {
     Procedure broken =
         createOther()
             .retention(

@@ -222,7 +222,7 @@ class IsolationTest {
 
   @ParameterizedTest
   @EnumSource
-  void aRenewalWorksForEveryActorWhoKnowsIdAndAttemptAndTellsNothingElse(Actor actor) {
+  void aRenewalWorksForEveryActorWithIdAndAttemptAndRevealsNothingElse(Actor actor) {
     UUID owner = UUID.randomUUID();
     Claim claim = Things.win(store, requestOf(owner));
     String renew =

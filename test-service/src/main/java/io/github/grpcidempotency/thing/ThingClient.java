@@ -164,7 +164,7 @@ public final class ThingClient implements AutoCloseable {
     return startDeletion(id.toString()).join();
   }
 
-  /** Deletes what is called so. */
+  /** Deletes the resource with this name. */
   public CompletableFuture<Reply> startDeletion(String id) {
     return call(
         ThingServiceGrpc.getDeleteThingMethod(), DeleteThingRequest.newBuilder().setId(id).build());
@@ -300,7 +300,7 @@ public final class ThingClient implements AutoCloseable {
       return description == null ? "" : description;
     }
 
-    /** Returns an error's details of a type, in their order. */
+    /** Returns the details of an error that have a type, in their order. */
     public <T extends Message> List<T> details(Class<T> type) {
       com.google.rpc.Status rich = StatusProto.fromStatusAndTrailers(status, trailers);
       List<T> details = new ArrayList<>();

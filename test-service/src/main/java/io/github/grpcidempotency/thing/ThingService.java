@@ -58,7 +58,7 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
     void delete(DeleteThingRequest request, StreamObserver<Empty> answer);
   }
 
-  /** Sets what deletes do from now on; they delete nothing if nothing is said. */
+  /** Sets the handler of deletes from now on; by default they delete nothing. */
   public void handleDeletes(Deletion deletion) {
     this.deletion = deletion;
   }
@@ -69,7 +69,7 @@ public final class ThingService extends ThingServiceGrpc.ThingServiceImplBase {
     answer.onCompleted();
   }
 
-  /** Lets calls run from now on until the test ends them. */
+  /** Makes calls run until the test ends them, from now on. */
   public void keepRunning() {
     handle((request, observer) -> running.add(new Running(request, observer, Context.current())));
   }

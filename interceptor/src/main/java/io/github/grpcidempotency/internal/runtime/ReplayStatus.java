@@ -26,9 +26,9 @@ public final class ReplayStatus {
   }
 
   /**
-   * Returns the status of a recorded answer: what the store says of it, or else what the
-   * procedure's resolver says. Never throws: what is not known is {@code processing}, and what has
-   * no asynchronous work is {@code completed}, as is the deletion of what is gone.
+   * Returns the status of a recorded answer, from the store or else from the procedure's resolver.
+   * Never throws: the status is {@code processing} if it is not known, and {@code completed} if
+   * there is no asynchronous work, or a deleted resource is gone.
    */
   public static IdempotencyStatus of(Procedure procedure, ClaimResult.Recorded recorded) {
     if (procedure.deletes() && recorded.outcome().resourceId().isEmpty()) {

@@ -33,16 +33,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * What the library is told of the organisation API. Most methods say it in their {@code .proto},
- * with the reason beside it, and only the outbox is named here; {@code docs/example.md} has all of
- * it in one table. Four say more here:
+ * The procedures of the organisation API. Most methods are described in their {@code .proto}, with
+ * the reason beside it, and only the outbox is added here; {@code docs/example.md} has them all in
+ * one table. Four have more settings here:
  *
  * <ul>
  *   <li>{@code CreateAPIKey}, because encryption keys and a guard that queries the database need
  *       code.
- *   <li>{@code AddInstall}, to show that a descriptor can do without an option.
- *   <li>{@code Ingest}, as to where its key comes from: whose webhook this is has to be looked up.
- *   <li>{@code DeleteNamespace}, as to who knows what was deleted before.
+ *   <li>{@code AddInstall}, to show that a descriptor does not need an option.
+ *   <li>{@code Ingest}, for the source of its key: the owner of the webhook has to be looked up.
+ *   <li>{@code DeleteNamespace}, for finding out what was deleted before.
  * </ul>
  *
  * <p>How they run: methods that only write rows are transactional, which is the strongest and
@@ -135,7 +135,7 @@ public final class OrganizationProcedures {
         .execution(Execution.TRANSACTIONAL);
   }
 
-  /** In the handler's own transaction: another connection could be the pool's last. */
+  /** Uses the handler's own transaction, because another connection could be the pool's last. */
   private ProcedureBuilder<?> deleteNamespace() {
     return Procedure.annotated(getDeleteNamespaceMethod())
         .pastResources(

@@ -2,7 +2,7 @@ package io.github.grpcidempotency.example.service.tenant;
 
 import java.util.UUID;
 
-/** What else happens to a namespace than its creation. */
+/** What happens to a namespace after its creation. */
 public final class Namespaces {
   private static final String DELETE =
       """
@@ -40,13 +40,13 @@ public final class Namespaces {
   public static boolean delete(CallerHandle tenant, UUID id) {
     boolean found = tenant.query(DELETE).bind("id", id).mapTo(UUID.class).findOne().isPresent();
     if (found) {
-      // Once the row is gone with its outbox entries: the worker writes no more of them.
+      // The row is gone, with its outbox entries, so the worker writes no more rights.
       int unused = tenant.query(DELETE_RIGHTS).bind("id", id).mapTo(Integer.class).one();
     }
     return found;
   }
 
-  /** Returns whether the caller had such a namespace once. */
+  /** Returns whether the caller once had such a namespace. */
   public static boolean wasDeleted(CallerHandle tenant, UUID id) {
     return tenant.query(WAS_DELETED).bind("id", id).mapTo(Boolean.class).one();
   }

@@ -62,7 +62,7 @@ public final class Tenant {
     return withinClaim(claim -> create(claim, entry, insert));
   }
 
-  /** Works in that transaction, and leaves nothing to do behind it. */
+  /** Works in that transaction, without an outbox entry. */
   public <T> T withinClaim(Function<CallerHandle, T> work) {
     return work.apply(new CallerHandle(ClaimTransaction.handle(), CurrentCaller.get()));
   }
