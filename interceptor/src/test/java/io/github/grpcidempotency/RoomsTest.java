@@ -93,6 +93,8 @@ class RoomsTest {
                             ROOT + ".client",
                             ROOT + ".internal.context",
                             ROOT + ".internal.method",
+                            ROOT + ".internal.service",
+                            ROOT + ".internal.wire",
                             ROOT + ".procedure"))))
         .should()
         .dependOnClassesThat(resideInAPackage("io.grpc.."))

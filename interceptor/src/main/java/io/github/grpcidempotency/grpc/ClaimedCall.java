@@ -7,6 +7,7 @@ import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.internal.runtime.ReplayStatus;
+import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.StoreException;

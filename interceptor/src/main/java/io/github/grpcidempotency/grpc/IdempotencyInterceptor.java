@@ -9,6 +9,9 @@ import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.internal.service.OperationsService;
+import io.github.grpcidempotency.internal.service.RecoveryService;
+import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -59,7 +62,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   private IdempotencyInterceptor(Builder builder) {
     this.procedures = builder.procedures;
     this.callers = builder.callers;
-    this.keyHeader = IdempotencyMetadata.ascii(builder.keyHeader);
+    this.keyHeader = WireMetadata.ascii(builder.keyHeader);
     this.engine =
         builder.store.map(
             store -> new Engine(store, builder.listener, keyHeader.name(), builder.executor));
@@ -230,7 +233,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
      * @throws IllegalArgumentException if it is not the name of an ASCII header
      */
     public Builder keyHeader(String name) {
-      this.keyHeader = IdempotencyMetadata.ascii(name).name();
+      this.keyHeader = WireMetadata.ascii(name).name();
       return this;
     }
 

@@ -1,10 +1,14 @@
 package io.github.grpcidempotency.grpc;
 
+import static io.github.grpcidempotency.internal.wire.WireMetadata.ascii;
+
+import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 
 /**
- * The metadata of the wire contract. All entries are ASCII. The trailers are sent on success only.
+ * The metadata of the wire contract. All entries are ASCII. The trailers are sent on success; an
+ * error has {@link #OPERATION} if an operation is in its way.
  */
 public final class IdempotencyMetadata {
   /**
@@ -20,7 +24,7 @@ public final class IdempotencyMetadata {
   public static final Metadata.Key<String> REPLAYED = ascii(WireNames.REPLAYED);
 
   /** Trailer: the id of the operation's record. */
-  public static final Metadata.Key<String> OPERATION = ascii(WireNames.OPERATION);
+  public static final Metadata.Key<String> OPERATION = WireMetadata.OPERATION;
 
   /** Trailer: when the record expires, an RFC 3339 instant. */
   public static final Metadata.Key<String> EXPIRES = ascii(WireNames.EXPIRES);
@@ -30,12 +34,6 @@ public final class IdempotencyMetadata {
 
   /** Trailer: on replays, the response fields that were not recorded, joined by commas. */
   public static final Metadata.Key<String> OMITTED = ascii(WireNames.OMITTED);
-
-  /**
-   * Trailer on errors: when gRPC's own retries may try again, in milliseconds; negative for never
-   * (gRFC A6).
-   */
-  static final Metadata.Key<String> PUSHBACK = ascii(WireNames.PUSHBACK);
 
   private static final Metadata.Key<String> TERMINAL = ascii("idempotency-terminal");
 
@@ -51,9 +49,5 @@ public final class IdempotencyMetadata {
 
   static boolean removeTerminalMark(Metadata trailers) {
     return trailers.removeAll(TERMINAL) != null;
-  }
-
-  static Metadata.Key<String> ascii(String name) {
-    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
   }
 }

@@ -13,6 +13,7 @@ import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.internal.runtime.Replay;
+import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;

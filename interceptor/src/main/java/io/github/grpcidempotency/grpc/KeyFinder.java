@@ -7,6 +7,7 @@ import io.github.grpcidempotency.internal.decision.KeyDecider;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.KeyCall;
@@ -120,7 +121,7 @@ final class KeyFinder {
 
     @Override
     public List<String> metadata(String name) {
-      Iterable<String> values = headers.getAll(IdempotencyMetadata.ascii(name));
+      Iterable<String> values = headers.getAll(WireMetadata.ascii(name));
       return values == null ? List.of() : ImmutableList.copyOf(values);
     }
 

@@ -10,6 +10,7 @@ import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Replay;
+import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.Metadata;

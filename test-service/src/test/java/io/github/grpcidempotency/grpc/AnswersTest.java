@@ -3,6 +3,7 @@ package io.github.grpcidempotency.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -188,7 +189,7 @@ class AnswersTest extends CallTest {
 
   @Test
   void theKeyMayComeInAnotherHeader() {
-    Metadata.Key<String> header = IdempotencyMetadata.ascii("x-request-id");
+    Metadata.Key<String> header = WireMetadata.ascii("x-request-id");
     ThingServer server =
         start(
             server()
@@ -203,7 +204,7 @@ class AnswersTest extends CallTest {
 
   @Test
   void theHandlersOwnMetadataIsSentWithTheFirstAnswer() {
-    Metadata.Key<String> own = IdempotencyMetadata.ascii("own");
+    Metadata.Key<String> own = WireMetadata.ascii("own");
     ThingServer server = start(server().inside(new Adding(own, "header", "trailer")));
 
     Seen first = keyed(server).end().first();

@@ -9,6 +9,7 @@ import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.TestCall.Started;
+import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -169,7 +170,7 @@ class AttachTest extends CallTest {
       canceller.join();
 
       assertThat(duplicates.get(1).end().code()).isEqualTo(Status.Code.ABORTED);
-      assertThat(keyed(server).end().trailer(IdempotencyMetadata.PUSHBACK)).isEmpty();
+      assertThat(keyed(server).end().trailer(WireMetadata.PUSHBACK)).isEmpty();
     }
   }
 

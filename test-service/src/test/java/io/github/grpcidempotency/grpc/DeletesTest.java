@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.Any;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.PastResources;
@@ -39,7 +40,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class DeletesTest extends CallTest {
   private static final String GONE = "IDEMPOTENCY_RESOURCE_GONE";
   private static final UUID THING = UUID.randomUUID();
-  private static final Metadata.Key<String> OWN = IdempotencyMetadata.ascii("own");
+  private static final Metadata.Key<String> OWN = WireMetadata.ascii("own");
   private static final ErrorInfo OWN_INFO =
       ErrorInfo.newBuilder().setReason("NO_SUCH_THING").setDomain("things").build();
   private static final UnaryOperator<ProcedureBuilder<?>> AS_IT_IS = UnaryOperator.identity();

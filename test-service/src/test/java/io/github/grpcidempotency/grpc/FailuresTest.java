@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.Any;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -20,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ParameterizedClass
 @EnumSource(Transport.class)
 class FailuresTest extends CallTest {
-  private static final Metadata.Key<String> OWN = IdempotencyMetadata.ascii("own");
+  private static final Metadata.Key<String> OWN = WireMetadata.ascii("own");
 
   private static final FailurePolicy NONE_SPECIAL = FailurePolicy.releaseAll();
 

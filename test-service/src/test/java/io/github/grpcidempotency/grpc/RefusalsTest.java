@@ -14,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -72,10 +73,7 @@ class RefusalsTest extends CallTest {
     ThingServer server = start(server().settings(settings -> settings.keyHeader("x-request-id")));
 
     Seen refused =
-        call(server, "a thing")
-            .as(ALICE)
-            .header(IdempotencyMetadata.ascii("x-request-id"), "?")
-            .end();
+        call(server, "a thing").as(ALICE).header(WireMetadata.ascii("x-request-id"), "?").end();
 
     assertThat(refused.status().getDescription()).startsWith("x-request-id ");
     assertThat(refused.detail(BadRequest.class).orElseThrow().getFieldViolations(0).getField())

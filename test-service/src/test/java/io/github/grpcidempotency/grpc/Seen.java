@@ -9,6 +9,7 @@ import com.google.protobuf.Message;
 import com.google.protobuf.util.Durations;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
+import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -78,7 +79,7 @@ record Seen(Status status, List<Metadata> headers, List<ByteString> messages, Me
 
   /** Asserts that trying again is pointless. */
   Seen forGood() {
-    assertThat(trailer(IdempotencyMetadata.PUSHBACK)).contains("-1");
+    assertThat(trailer(WireMetadata.PUSHBACK)).contains("-1");
     assertThat(detail(RetryInfo.class)).isEmpty();
     return this;
   }
@@ -87,7 +88,7 @@ record Seen(Status status, List<Metadata> headers, List<ByteString> messages, Me
   Duration retryAfter() {
     RetryInfo info = detail(RetryInfo.class).orElseThrow();
     long millis = Durations.toMillis(info.getRetryDelay());
-    assertThat(trailer(IdempotencyMetadata.PUSHBACK)).contains(String.valueOf(millis));
+    assertThat(trailer(WireMetadata.PUSHBACK)).contains(String.valueOf(millis));
     return Duration.ofMillis(millis);
   }
 

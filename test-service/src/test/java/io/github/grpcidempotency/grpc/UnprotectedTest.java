@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.rpc.BadRequest;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.KeyFormat;
@@ -159,10 +160,7 @@ class UnprotectedTest extends CallTest {
     call(server, "a thing").as(ALICE).end().first();
 
     Seen malformed =
-        call(server, "a thing")
-            .as(ALICE)
-            .header(IdempotencyMetadata.ascii("x-event-id"), "no uuid")
-            .end();
+        call(server, "a thing").as(ALICE).header(WireMetadata.ascii("x-event-id"), "no uuid").end();
 
     malformed.refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID");
     assertThat(malformed.detail(BadRequest.class).orElseThrow().getFieldViolations(0).getField())

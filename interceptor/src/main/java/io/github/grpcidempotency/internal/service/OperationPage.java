@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.service;
 
 import com.google.longrunning.ListOperationsRequest;
 import com.google.longrunning.ListOperationsResponse;
@@ -45,7 +45,7 @@ final class OperationPage {
    */
   OperationPage(Operations<?> operations, ListOperationsRequest request) {
     if (request.getPageSize() < 0) {
-      throw OperationsService.invalid("page_size is negative");
+      throw ServiceError.invalid("page_size is negative");
     }
     this.operations = operations;
     this.filterText = request.getFilter();
@@ -105,14 +105,14 @@ final class OperationPage {
     try {
       bytes = ByteBuffer.wrap(Base64.getUrlDecoder().decode(token));
     } catch (IllegalArgumentException malformed) {
-      throw OperationsService.invalid("page_token is not valid");
+      throw ServiceError.invalid("page_token is not valid");
     }
     if (bytes.remaining() != 2 * Long.BYTES + Integer.BYTES) {
-      throw OperationsService.invalid("page_token is not valid");
+      throw ServiceError.invalid("page_token is not valid");
     }
     UUID id = new UUID(bytes.getLong(), bytes.getLong());
     if (bytes.getInt() != filterText.hashCode()) {
-      throw OperationsService.invalid("page_token was given for another filter");
+      throw ServiceError.invalid("page_token was given for another filter");
     }
     return Optional.of(id);
   }

@@ -1,10 +1,11 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.service;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.rpc.Status;
 import io.github.grpcidempotency.internal.method.MessageTypes;
+import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.protobuf.StatusProto;
 import java.util.Optional;

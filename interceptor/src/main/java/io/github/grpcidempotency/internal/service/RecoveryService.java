@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.service;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.util.Timestamps;
@@ -6,6 +6,7 @@ import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.Replay;
+import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -38,14 +39,15 @@ import org.slf4j.LoggerFactory;
  * It claims nothing and runs nothing. A caller to whom a replay is denied gets no answer here
  * either.
  */
-final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
-  private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
+public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
+  private static final Logger logger = LoggerFactory.getLogger(RecoveryService.class);
 
   private final Procedures procedures;
   private final CallerResolver callers;
   private final Engine engine;
 
-  RecoveryService(Procedures procedures, CallerResolver callers, Engine engine) {
+  /** Makes the service. */
+  public RecoveryService(Procedures procedures, CallerResolver callers, Engine engine) {
     this.procedures = procedures;
     this.callers = callers;
     this.engine = engine;

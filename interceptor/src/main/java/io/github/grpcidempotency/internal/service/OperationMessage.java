@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.service;
 
 import com.google.longrunning.Operation;
 import com.google.protobuf.Any;
@@ -6,6 +6,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.Timestamp;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Replay;
+import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.wire;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.util.Durations;
@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** A refusal as the wire contract spells it: code, {@code ErrorInfo}, and when to try again. */
-final class RefusalError {
+public final class RefusalError {
   private RefusalError() {}
 
   /**
@@ -27,7 +27,7 @@ final class RefusalError {
    *
    * @param keyName where the key comes from: a header, a field
    */
-  static StatusRuntimeException of(Refusal refusal, String keyName) {
+  public static StatusRuntimeException of(Refusal refusal, String keyName) {
     Optional<Duration> retryAfter =
         refusal.retryAfter().map(delay -> jittered(refusal.reason(), delay));
     Status.Builder status =
@@ -46,7 +46,7 @@ final class RefusalError {
     }
     StatusRuntimeException error = withRetry(status, retryAfter);
     Optional.ofNullable(refusal.metadata().get(Refusal.OPERATION))
-        .ifPresent(id -> trailersOf(error).put(IdempotencyMetadata.OPERATION, id));
+        .ifPresent(id -> trailersOf(error).put(WireMetadata.OPERATION, id));
     return error;
   }
 
@@ -55,7 +55,7 @@ final class RefusalError {
   }
 
   /** Returns the error of a call that idempotency has no part in, and whose database is out. */
-  static StatusRuntimeException databaseUnavailable() {
+  public static StatusRuntimeException databaseUnavailable() {
     Status.Builder status =
         Status.newBuilder()
             .setCode(Code.UNAVAILABLE.getNumber())
@@ -76,7 +76,7 @@ final class RefusalError {
                         .build())));
     Metadata trailers = new Metadata();
     trailers.put(
-        IdempotencyMetadata.PUSHBACK,
+        WireMetadata.PUSHBACK,
         retryAfter.map(Duration::toMillis).map(String::valueOf).orElse("-1"));
     return StatusProto.toStatusRuntimeException(status.build(), trailers);
   }

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.service;
 
 import com.google.protobuf.util.Durations;
 import io.grpc.Context;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.wire;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
@@ -10,11 +10,18 @@ import io.grpc.Status;
 import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
 
-/** A terminal error between the wire and its record, byte for byte. */
-record TerminalError(Status status, Metadata trailers) {
+/**
+ * A terminal error between the wire and its record, byte for byte.
+ *
+ * @param status code and description
+ * @param trailers what is sent again
+ */
+public record TerminalError(Status status, Metadata trailers) {
   private static final String DETAILS = "grpc-status-details-bin";
 
-  static RecordedOutcome.Failure record(Status status, Metadata trailers, FailurePolicy policy) {
+  /** Returns the record of an error. */
+  public static RecordedOutcome.Failure record(
+      Status status, Metadata trailers, FailurePolicy policy) {
     RecordedError.Builder error = RecordedError.newBuilder().setCode(status.getCode().value());
     if (status.getDescription() != null) {
       error.setMessage(status.getDescription());
@@ -25,7 +32,12 @@ record TerminalError(Status status, Metadata trailers) {
     return new RecordedOutcome.Failure(error.build().toByteString());
   }
 
-  static TerminalError of(ByteString recorded) {
+  /**
+   * Reads a recorded error.
+   *
+   * @throws IllegalStateException if it cannot be read
+   */
+  public static TerminalError of(ByteString recorded) {
     RecordedError error = parse(recorded);
     Status status = Status.fromCodeValue(error.getCode());
     if (status.isOk() || status.getCode().value() != error.getCode()) {
@@ -37,7 +49,7 @@ record TerminalError(Status status, Metadata trailers) {
         trailers.put(binary(trailer.getName()), trailer.getValue().toByteArray());
       } else {
         trailers.put(
-            IdempotencyMetadata.ascii(trailer.getName()),
+            WireMetadata.ascii(trailer.getName()),
             trailer.getValue().toString(StandardCharsets.US_ASCII));
       }
     }
@@ -53,7 +65,7 @@ record TerminalError(Status status, Metadata trailers) {
         values.forEach(value -> addTrailer(error, name, ByteString.copyFrom(value)));
       }
     } else {
-      Iterable<String> values = trailers.getAll(IdempotencyMetadata.ascii(name));
+      Iterable<String> values = trailers.getAll(WireMetadata.ascii(name));
       if (values != null) {
         values.forEach(
             value ->

@@ -1,9 +1,10 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.service;
 
 import com.google.longrunning.Operation;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
-import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.internal.runtime.Operations;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.OwnedResource;
@@ -22,7 +23,8 @@ final class OperationWait {
   /** How often a deletion is checked: when its resource vanishes, nothing else reports its end. */
   private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
 
-  private final OperationsService service;
+  private final Engine engine;
+  private final Operations<SeenOperation> operations;
   private final ServerCallStreamObserver<Operation> observer;
   private final Context context = Context.current();
   private final long begun = System.nanoTime();
@@ -30,29 +32,26 @@ final class OperationWait {
   private volatile Runnable giveUp = () -> {};
 
   OperationWait(
-      OperationsService service, ServerCallStreamObserver<Operation> observer, Duration limit) {
-    this.service = service;
+      Engine engine,
+      Operations<SeenOperation> operations,
+      ServerCallStreamObserver<Operation> observer,
+      Duration limit) {
+    this.engine = engine;
+    this.operations = operations;
     this.observer = observer;
     this.limit = limit;
     observer.setOnCancelHandler(() -> giveUp.run());
   }
 
-  void begin(String name) {
-    try {
-      consider(service.find(service.caller(), name));
-    } catch (RuntimeException failure) {
-      fail(failure);
-    }
-  }
-
-  private void consider(OperationsService.Seen seen) {
+  /** Answers now, or waits; fails with what {@link ServiceError} makes of it. */
+  void begin(SeenOperation seen) {
     StoredOperation stored = seen.stored();
     Duration left = left();
     if (left.isNegative() || left.isZero()) {
       answer(seen.message());
     } else if (seen.state() == State.STATE_RUNNING
         && stored.standing() instanceof ClaimResult.InFlight running) {
-      awaitAnswer(stored, running, left);
+      awaitAnswer(seen, running, left);
     } else if (seen.state() == State.STATE_PROCESSING
         && stored.standing() instanceof ClaimResult.Recorded recorded) {
       awaitWork(seen, recorded, left);
@@ -61,41 +60,36 @@ final class OperationWait {
     }
   }
 
-  private void awaitAnswer(StoredOperation stored, ClaimResult.InFlight running, Duration left) {
-    Procedure procedure = service.operations().procedure(stored);
+  private void awaitAnswer(SeenOperation seen, ClaimResult.InFlight running, Duration left) {
+    StoredOperation stored = seen.stored();
     InFlightWaiter.Waiter waiter =
-        service
-            .engine()
+        engine
             .waiter()
             .await(
                 stored.key(),
                 running,
                 left,
-                () -> service.engine().find(stored.key(), procedure),
+                () -> engine.find(stored.key(), seen.procedure()),
                 result -> readAgain(stored));
     onCancel(waiter::cancel);
   }
 
-  private void awaitWork(
-      OperationsService.Seen seen, ClaimResult.Recorded recorded, Duration left) {
+  private void awaitWork(SeenOperation seen, ClaimResult.Recorded recorded, Duration left) {
     StoredOperation stored = seen.stored();
     Optional<OwnedResource> resource =
         recorded
             .outcome()
             .resourceId()
             .map(id -> new OwnedResource(stored.key().caller().userId(), id));
-    Procedure procedure = service.operations().procedure(stored);
-    boolean looksAgain = procedure.deletes() && left.compareTo(BETWEEN_LOOKS) > 0;
+    boolean looksAgain = seen.procedure().deletes() && left.compareTo(BETWEEN_LOOKS) > 0;
     Operation message = seen.message();
     onCancel(
-        service
-            .operations()
-            .await(
-                procedure,
-                resource,
-                looksAgain ? BETWEEN_LOOKS : left,
-                () -> readAgain(stored),
-                looksAgain ? () -> readAgain(stored) : () -> answer(message)));
+        operations.await(
+            seen.procedure(),
+            resource,
+            looksAgain ? BETWEEN_LOOKS : left,
+            () -> readAgain(stored),
+            looksAgain ? () -> readAgain(stored) : () -> answer(message)));
   }
 
   private Duration left() {
@@ -111,14 +105,13 @@ final class OperationWait {
   }
 
   private void readAgain(StoredOperation stored) {
-    service
-        .operations()
-        .read(stored.key().caller(), stored.id(), context::wrap, this::considerAgain, this::fail);
+    operations.read(
+        stored.key().caller(), stored.id(), context::wrap, this::considerAgain, this::fail);
   }
 
-  private void considerAgain(Optional<OperationsService.Seen> found) {
+  private void considerAgain(Optional<SeenOperation> found) {
     found.ifPresentOrElse(
-        this::consider, () -> fail(OperationsService.refused(Refusal.operationUnknown())));
+        this::begin, () -> fail(ServiceError.refused(Refusal.operationUnknown())));
   }
 
   private void answer(Operation message) {
@@ -127,6 +120,6 @@ final class OperationWait {
   }
 
   private void fail(RuntimeException failure) {
-    observer.onError(OperationsService.errorOf(failure));
+    observer.onError(ServiceError.of(failure));
   }
 }

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.service;
 
 import com.google.longrunning.CancelOperationRequest;
 import com.google.longrunning.DeleteOperationRequest;
@@ -16,11 +16,9 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.Procedures;
-import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoredOperation;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
@@ -28,25 +26,27 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A caller's operations, by the ids in the trailer {@code idempotency-operation}. A caller to whom
  * a replay is denied gets no answer here either. Operations of other callers are not found.
  */
-final class OperationsService extends OperationsGrpc.OperationsImplBase implements AutoCloseable {
-  private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
+public final class OperationsService extends OperationsGrpc.OperationsImplBase
+    implements AutoCloseable {
   private static final Set<String> COLLECTIONS = Set.of("", "operations");
 
   private final CallerResolver callers;
   private final Engine engine;
-  private final Operations<Seen> operations;
+  private final Operations<SeenOperation> operations;
 
-  /** An operation as its caller may see it now. */
-  record Seen(StoredOperation stored, State state, Operation message) {}
-
-  OperationsService(Procedures procedures, CallerResolver callers, Engine engine) {
+  /**
+   * Makes the service.
+   *
+   * @throws io.github.grpcidempotency.procedure.SetupException if the store does not find
+   *     operations by id
+   * @throws StoreException if the store cannot be reached
+   */
+  public OperationsService(Procedures procedures, CallerResolver callers, Engine engine) {
     this.callers = callers;
     this.engine = engine;
     this.operations =
@@ -69,8 +69,13 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase implemen
   public void waitOperation(WaitOperationRequest request, StreamObserver<Operation> observer) {
     Duration limit = request.hasTimeout() ? WaitLimit.of(request.getTimeout()) : WaitLimit.most();
     OperationWait wait =
-        new OperationWait(this, (ServerCallStreamObserver<Operation>) observer, limit);
-    wait.begin(request.getName());
+        new OperationWait(
+            engine, operations, (ServerCallStreamObserver<Operation>) observer, limit);
+    try {
+      wait.begin(find(caller(), request.getName()));
+    } catch (RuntimeException failure) {
+      observer.onError(ServiceError.of(failure));
+    }
   }
 
   @Override
@@ -80,7 +85,7 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase implemen
         observer,
         () -> {
           if (!COLLECTIONS.contains(request.getName())) {
-            throw invalid("name is empty, or operations");
+            throw ServiceError.invalid("name is empty, or operations");
           }
           Caller caller = caller();
           return new OperationPage(operations, request).of(caller);
@@ -94,11 +99,12 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase implemen
         () -> {
           Caller caller = caller();
           StoredOperation stored = stored(caller, request.getName());
-          if (!OperationState.isDone(stateOf(stored))) {
-            throw refused(Refusal.operationUnfinished());
+          if (!OperationState.isDone(
+              OperationState.of(stored.standing(), operations.procedure(stored)))) {
+            throw ServiceError.refused(Refusal.operationUnfinished());
           }
           if (!operations.catalog().forget(caller, stored.id())) {
-            throw refused(Refusal.operationUnknown());
+            throw ServiceError.refused(Refusal.operationUnknown());
           }
           return Empty.getDefaultInstance();
         });
@@ -114,16 +120,8 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase implemen
             .asRuntimeException());
   }
 
-  Engine engine() {
-    return engine;
-  }
-
-  Operations<Seen> operations() {
-    return operations;
-  }
-
-  Caller caller() {
-    return callers.resolve().orElseThrow(() -> refused(Refusal.callerRequired()));
+  private Caller caller() {
+    return callers.resolve().orElseThrow(() -> ServiceError.refused(Refusal.callerRequired()));
   }
 
   /** Returns the id in a name. Other names are answered like those of unknown operations. */
@@ -131,35 +129,21 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase implemen
     return KeyFormat.uuid()
         .canonicalize(name)
         .map(UUID::fromString)
-        .orElseThrow(() -> refused(Refusal.operationUnknown()));
+        .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
   }
 
-  Seen find(Caller caller, String name) {
+  private SeenOperation find(Caller caller, String name) {
     return see(stored(caller, name));
   }
 
   private StoredOperation stored(Caller caller, String name) {
     return operations.catalog().find(caller, List.of(idOf(name))).stream()
         .findFirst()
-        .orElseThrow(() -> refused(Refusal.operationUnknown()));
+        .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
   }
 
-  private Seen see(StoredOperation stored) {
-    State state = stateOf(stored);
-    return new Seen(
-        stored, state, OperationMessage.of(stored, state, operations.procedure(stored)));
-  }
-
-  private State stateOf(StoredOperation stored) {
-    return OperationState.of(stored.standing(), operations.procedure(stored));
-  }
-
-  static StatusRuntimeException refused(Refusal refusal) {
-    return RefusalError.of(refusal, "name");
-  }
-
-  static StatusRuntimeException invalid(String why) {
-    return Status.INVALID_ARGUMENT.withDescription(why).asRuntimeException();
+  private SeenOperation see(StoredOperation stored) {
+    return SeenOperation.of(stored, operations.procedure(stored));
   }
 
   private static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
@@ -167,22 +151,10 @@ final class OperationsService extends OperationsGrpc.OperationsImplBase implemen
     try {
       response = work.get();
     } catch (RuntimeException failure) {
-      observer.onError(errorOf(failure));
+      observer.onError(ServiceError.of(failure));
       return;
     }
     observer.onNext(response);
     observer.onCompleted();
-  }
-
-  /** Returns the error that the client gets for a failure. */
-  static StatusRuntimeException errorOf(RuntimeException failure) {
-    if (failure instanceof StatusRuntimeException said) {
-      return said;
-    }
-    if (failure instanceof StoreException outage) {
-      return refused(Refusal.storeUnavailable(outage.failureCause()));
-    }
-    logger.error("an operation cannot be read", failure);
-    return refused(Refusal.recordUnreadable());
   }
 }

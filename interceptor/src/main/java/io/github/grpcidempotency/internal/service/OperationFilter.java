@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.service;
 
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.grpc.StatusRuntimeException;
@@ -74,7 +74,7 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
   }
 
   private static StatusRuntimeException wrong(String why) {
-    return OperationsService.invalid(
+    return ServiceError.invalid(
         "a filter looks like: procedure = \"shop.Orders/Create\" AND state = PROCESSING AND done = false; "
             + why);
   }

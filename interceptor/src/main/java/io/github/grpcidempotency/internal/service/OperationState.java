@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.grpc;
+package io.github.grpcidempotency.internal.service;
 
 import io.github.grpcidempotency.internal.runtime.ReplayStatus;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;

@@ -1,0 +1,8 @@
+/**
+ * The gRPC services with which clients find what they have called before: by key, in {@code
+ * idempotency.v1.Recovery}, or by operation, in {@code google.longrunning.Operations}.
+ */
+@NullMarked
+package io.github.grpcidempotency.internal.service;
+
+import org.jspecify.annotations.NullMarked;
