@@ -68,6 +68,9 @@ public final class WireNames {
   /** Reason of an error: no operation of this name is known. */
   public static final String OPERATION_UNKNOWN = "IDEMPOTENCY_OPERATION_UNKNOWN";
 
+  /** Reason of an error: the operation is not done, and cannot be deleted. */
+  public static final String OPERATION_UNFINISHED = "IDEMPOTENCY_OPERATION_UNFINISHED";
+
   /** Reason of an error: the first call with this key is still running. */
   public static final String IN_PROGRESS = "IDEMPOTENCY_IN_PROGRESS";
 

@@ -153,7 +153,9 @@ class ClaimDeciderTest {
                 procedure,
                 ClaimDeciderTest::compare,
                 Optional.of(Duration.ofSeconds(timeLeft))))
-        .isEqualTo(new Decision.Refuse(Refusal.outcomeUnknown(Optional.of(LEASE_LEFT))));
+        .isEqualTo(
+            new Decision.Refuse(
+                Refusal.outcomeUnknown(Optional.of(LEASE_LEFT)).naming(Optional.of(OPERATION))));
   }
 
   private static Claim claim() {
