@@ -29,6 +29,9 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
   private static final Metadata.Key<String> PUSHBACK =
       Metadata.Key.of(WireNames.PUSHBACK, Metadata.ASCII_STRING_MARSHALLER);
 
+  /** What a server says may be of any size; longer than this, it is as good as never. */
+  private static final Duration LONGEST_WAIT = Duration.ofDays(365);
+
   /** Refusals that are decided before anything is run, whatever stands in the server's store. */
   private static final Set<String> AHEAD_OF_HANDLER =
       Set.of(KEY_INVALID, KEY_REQUIRED, KEY_PROHIBITED, CALLER_REQUIRED);
@@ -53,6 +56,10 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
    */
   private static final Set<Status.Code> OF_ITS_AUTHENTICATION =
       Set.of(Status.Code.PERMISSION_DENIED, Status.Code.UNAUTHENTICATED);
+
+  /** What a connection that is cut may end with, but a fault of the service as well. */
+  private static final Set<Status.Code> AMBIGUOUS =
+      Set.of(Status.Code.CANCELLED, Status.Code.UNKNOWN, Status.Code.INTERNAL);
 
   /** What is worth another attempt although the server names no time for it. */
   private static final Set<Status.Code> RETRYABLE =
@@ -114,12 +121,18 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
 
   private Optional<Duration> retryAfter(Backoff backoff, int failures, boolean worthIt) {
     String pushback = trailers.get(PUSHBACK);
-    if (pushback != null) {
-      return millis(pushback).map(Duration::ofMillis);
-    }
-    return ErrorDetails.of(trailers)
-        .retryDelay()
-        .or(() -> Optional.of(backoff.delay(failures)).filter(delay -> worthIt));
+    Optional<Duration> wait =
+        pushback != null
+            ? millis(pushback).map(Duration::ofMillis)
+            : ErrorDetails.of(trailers)
+                .retryDelay()
+                .or(() -> Optional.of(backoff.delay(failures)).filter(delay -> worthIt));
+    return wait.map(delay -> delay.compareTo(LONGEST_WAIT) < 0 ? delay : LONGEST_WAIT);
+  }
+
+  /** Returns whether it may be the connection's fault, and may be the service's. */
+  boolean mayBeCut() {
+    return AMBIGUOUS.contains(status.getCode());
   }
 
   /** Returns why the library has refused it, if it has. */

@@ -24,31 +24,31 @@ public final class AwaitFailedException extends StatusRuntimeException {
   private final MethodDescriptor<?, ?> method;
   private final Reply<?> reply;
 
-  <T> AwaitFailedException(
-      Status status,
-      Metadata trailers,
-      Intent intent,
-      MethodDescriptor<?, T> method,
-      Reply<T> reply) {
-    this(status, trailers, method, reply, intent);
-  }
-
   private AwaitFailedException(
       Status status,
       Metadata trailers,
+      Intent intent,
       MethodDescriptor<?, ?> method,
-      Reply<?> reply,
-      Intent intent) {
+      Reply<?> reply) {
     super(status, trailers);
     this.intent = intent;
     this.method = method;
     this.reply = reply;
   }
 
+  static <T> AwaitFailedException of(
+      Status status,
+      Metadata trailers,
+      Intent intent,
+      MethodDescriptor<?, T> method,
+      Reply<T> reply) {
+    return new AwaitFailedException(status, trailers, intent, method, reply);
+  }
+
   /** Returns the same, with this thread's stack, and the other's as its cause. */
   AwaitFailedException here() {
     Metadata trailers = getTrailers() == null ? new Metadata() : getTrailers();
-    return new AwaitFailedException(getStatus().withCause(this), trailers, method, reply, intent);
+    return new AwaitFailedException(getStatus().withCause(this), trailers, intent, method, reply);
   }
 
   /** Returns the call's intent, for another wait later. */

@@ -12,7 +12,6 @@ import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -36,10 +35,6 @@ final class AwaitLoop<RequestT, T> {
 
   /** How far this machine's clock may lag behind that of the server's database. */
   static final Duration CLOCK_LAG = Duration.ofMinutes(1);
-
-  /** What a connection that is cut may end with, but a fault of the service as well. */
-  private static final Set<Status.Code> AMBIGUOUS =
-      Set.of(Status.Code.CANCELLED, Status.Code.UNKNOWN, Status.Code.INTERNAL);
 
   private final KeyedCall<RequestT, T> call;
   private final Backoff backoff;
@@ -93,7 +88,7 @@ final class AwaitLoop<RequestT, T> {
 
   private Optional<StatusRuntimeException> failure(Status status, Metadata trailers) {
     return known.map(
-        reply -> new AwaitFailedException(status, trailers, call.intent(), call.method(), reply));
+        reply -> AwaitFailedException.of(status, trailers, call.intent(), call.method(), reply));
   }
 
   private void goOn(Reply<T> answer) {
@@ -146,7 +141,7 @@ final class AwaitLoop<RequestT, T> {
     Optional<Duration> wait = result.retryAfter(backoff, ++failures);
     if (wait.isEmpty()) {
       failures = 0;
-      serverWaits = AMBIGUOUS.contains(result.status().getCode());
+      serverWaits = result.mayBeCut();
       pollAfter(POLLS.delay(++polls));
     } else if (call.endsWithin(wait.get())) {
       end(result.status(), result.trailers());

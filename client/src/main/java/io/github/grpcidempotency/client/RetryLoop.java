@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.client;
 
 import com.google.longrunning.Operation;
+import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.time.Duration;
@@ -10,6 +11,9 @@ import java.util.concurrent.CompletableFuture;
 
 /** The attempts of one call, one after the other. */
 final class RetryLoop<RequestT, T> {
+  /** How often a server is asked at most that answers a question to wait at once. */
+  private static final Duration POLL = Duration.ofSeconds(1);
+
   private final KeyedCall<RequestT, T> call;
   private final int maxAttempts;
   private final Backoff backoff;
@@ -71,46 +75,78 @@ final class RetryLoop<RequestT, T> {
       reply().complete(Reply.of(result.response().get(), result.trailers()));
       return;
     }
-    Optional<Duration> wait = next(result);
-    if (wait.isEmpty()) {
-      reply().completeExceptionally(lastFailure(result));
-      return;
-    }
     Optional<UUID> inProgress = result.operationInProgress().filter(id -> waitsForOperations);
-    if (inProgress.isPresent()) {
-      waitFor(inProgress.get(), wait.get());
+    Optional<Duration> wait = next(result, inProgress.isPresent());
+    if (wait.isEmpty()) {
+      fail(result);
+    } else if (inProgress.isPresent()) {
+      waitFor(inProgress.get(), result, System.nanoTime() + wait.get().toNanos());
     } else {
       chain.after(wait.get(), this::attempt);
     }
   }
 
-  /** Returns when the next attempt is to be made; empty if there is none. */
-  private synchronized Optional<Duration> next(AttemptResult<T> result) {
+  /**
+   * Returns when the next attempt is to be made; empty if there is none.
+   *
+   * @param perhapsEarlier whether it may be made before that, and so before the deadline
+   */
+  private synchronized Optional<Duration> next(AttemptResult<T> result, boolean perhapsEarlier) {
     running = false;
     Optional<Duration> wait =
         result
             .retryAfter(backoff, made)
             .filter(delay -> made < maxAttempts)
-            .filter(delay -> !call.endsWithin(delay));
+            .filter(delay -> perhapsEarlier || !call.endsWithin(delay));
     if (wait.isPresent()) {
       sentBefore |= result.sent();
     }
     return wait;
   }
 
-  /** Waits on the server; for as long as it said, if it cannot. */
-  private void waitFor(UUID operationId, Duration wait) {
+  /**
+   * Lets the server wait until the operation is done, or gone: then the call is sent again at once.
+   * It is sent again when the server said in any case, because whoever runs it may be dead; and
+   * after what may be a cut connection, which tells whether the server can be asked at all.
+   */
+  private void waitFor(UUID operationId, AttemptResult<T> refusal, long askAgain) {
     long begin = System.nanoTime();
     chain.run(
         () -> call.waitFor(operationId),
         result -> {
-          waitsForOperations = result.response().isPresent();
-          boolean done = result.response().filter(Operation::getDone).isPresent();
-          Duration waited = Duration.ofNanos(System.nanoTime() - begin);
-          chain.after(
-              done || waited.compareTo(wait) > 0 ? Duration.ZERO : wait.minus(waited),
-              this::attempt);
+          Optional<Duration> delay =
+              result.response().map(done -> Duration.ZERO).or(() -> result.retryAfter(backoff, 1));
+          waitsForOperations = delay.isPresent() || result.mayBeCut();
+          long now = System.nanoTime();
+          Duration rest = Duration.ofNanos(Math.max(0, askAgain - now));
+          Duration pause = delay.orElse(rest).plusNanos(Math.max(0, begin + POLL.toNanos() - now));
+          if (hasEnded(result)) {
+            repeatAfter(Duration.ZERO, refusal);
+          } else if (result.mayBeCut()) {
+            repeatAfter(backoff.delay(made), refusal);
+          } else if (pause.compareTo(rest) < 0 && !call.endsWithin(pause)) {
+            chain.after(pause, () -> waitFor(operationId, refusal, askAgain));
+          } else {
+            repeatAfter(rest, refusal);
+          }
         });
+  }
+
+  private static boolean hasEnded(AttemptResult<Operation> result) {
+    return result.response().filter(Operation::getDone).isPresent()
+        || result.reason().equals(Optional.of(WireNames.OPERATION_UNKNOWN));
+  }
+
+  private void repeatAfter(Duration wait, AttemptResult<T> refusal) {
+    if (call.endsWithin(wait)) {
+      fail(refusal);
+    } else {
+      chain.after(wait, this::attempt);
+    }
+  }
+
+  private void fail(AttemptResult<T> last) {
+    reply().completeExceptionally(lastFailure(last));
   }
 
   private synchronized CallFailedException lastFailure(AttemptResult<T> result) {

@@ -95,7 +95,7 @@ public final class RetryingCaller {
    * Calls, and waits for the answer and until the asynchronous work behind it has ended. See {@link
    * #awaitAsync} for how it waits, and for what the reply says. The one deadline is over all of it.
    * If the call still runs for an earlier attempt, and the refusal names its operation, the server
-   * waits for that, too.
+   * waits for that, too, and the call is sent again as soon as the operation is done or gone.
    *
    * @param stub of any kind: its channel and call options are used
    * @throws CallFailedException if there is no answer

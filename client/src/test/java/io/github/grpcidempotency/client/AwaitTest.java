@@ -77,6 +77,22 @@ class AwaitTest {
     assertThat(reply.get().response().getName()).isEqualTo("tea");
   }
 
+  @ParameterizedTest
+  @EnumSource(
+      value = Reply.Status.class,
+      names = {"COMPLETED", "FAILED"})
+  void anOperationWithoutOurMetadataHasFailedIfItHasAnError(Reply.Status status) {
+    server.withPlainOperations();
+    CompletableFuture<Reply<Order>> reply = start(caller);
+    await().until(() -> server.waiting() == 1);
+
+    server.end(status);
+
+    assertThat(reply)
+        .succeedsWithin(Duration.ofSeconds(10))
+        .satisfies(done -> assertThat(done.status()).contains(status));
+  }
+
   @Test
   void aThreadMayWaitToo() {
     CompletableFuture<Void> unused =
@@ -231,9 +247,7 @@ class AwaitTest {
 
   @Test
   void aServerThatIsFullIsAskedAgainWhenItSays() {
-    Metadata pushback = new Metadata();
-    pushback.put(ascii("grpc-retry-pushback-ms"), "300");
-    server.failingWaits(Status.RESOURCE_EXHAUSTED.asRuntimeException(pushback));
+    server.failingWaits(Status.RESOURCE_EXHAUSTED.asRuntimeException(pushback(300)));
     long begin = System.nanoTime();
 
     CompletableFuture<Reply<Order>> reply = start(caller);
@@ -243,6 +257,17 @@ class AwaitTest {
     server.end(Reply.Status.COMPLETED);
     assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
     assertThat(server.calls()).isEqualTo(1);
+  }
+
+  @Test
+  void aServerThatIsFullForLongerThanTheDeadlineIsTheEnd() {
+    server.failingWaits(Status.RESOURCE_EXHAUSTED.asRuntimeException(pushback(60_000)));
+    long begin = System.nanoTime();
+
+    AwaitFailedException failure = failure(start(quick().within(Duration.ofSeconds(9)).build()));
+
+    assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+    assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(8));
   }
 
   @ParameterizedTest
@@ -324,6 +349,16 @@ class AwaitTest {
   }
 
   @Test
+  void aReplayToBeRepeatedAfterTheDeadlineIsTheEnd() {
+    server.withoutOperations();
+    CompletableFuture<Reply<Order>> reply = start(quick().within(Duration.ofSeconds(9)).build());
+    await().until(() -> server.calls() == 1);
+    server.failingCall(Status.UNAVAILABLE.asRuntimeException(pushback(60_000)));
+
+    assertThat(failure(reply).getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+  }
+
+  @Test
   void aReplayThatIsRefusedIsTheEnd() {
     server.withoutOperations();
     CompletableFuture<Reply<Order>> reply = start(caller);
@@ -383,6 +418,155 @@ class AwaitTest {
     server.end(Reply.Status.COMPLETED);
 
     assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
+  }
+
+  @Test
+  void aServerThatMayNotBeAskedToWaitIsNotAskedTwice() {
+    Intent intent = Intent.create();
+    server.refusingFor(Duration.ofMillis(100)).runElsewhere(intent);
+    server.failingWaits(Status.PERMISSION_DENIED.asRuntimeException());
+    CompletableFuture<Reply<Order>> reply =
+        caller.callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
+
+    await().until(() -> server.calls() == 4);
+
+    assertThat(server.waits()).hasSize(1);
+    assertThat(reply.cancel(true)).isTrue();
+  }
+
+  @Test
+  void aCallThatRunsElsewhereIsWaitedForThoughTheServerSaysToComeBackTooLate() {
+    Intent intent = Intent.create();
+    server.refusingFor(Duration.ofMinutes(5)).runElsewhere(intent);
+    CompletableFuture<Reply<Order>> reply =
+        quick()
+            .attemptTimeout(Duration.ofSeconds(1))
+            .within(Duration.ofSeconds(20))
+            .build()
+            .callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
+    await().until(() -> server.waits().size() == 3);
+
+    server.answer();
+    server.end(Reply.Status.COMPLETED);
+
+    assertThat(reply)
+        .succeedsWithin(Duration.ofSeconds(10))
+        .satisfies(done -> assertThat(done.status()).contains(Reply.Status.COMPLETED));
+    assertThat(server.calls()).isEqualTo(2);
+    assertThat(server.runs()).isZero();
+  }
+
+  @Test
+  void whatStillRunsElsewhereAtTheDeadlineIsUnknown() {
+    Intent intent = Intent.create();
+    server.runElsewhere(intent);
+    long begin = System.nanoTime();
+
+    CallFailedException failure =
+        catchThrowableOfType(
+            CallFailedException.class,
+            () ->
+                quick()
+                    .within(Duration.ofSeconds(2))
+                    .build()
+                    .callAndAwait(intent.on(stub), CREATE, REQUEST));
+
+    assertThat(Duration.ofNanos(System.nanoTime() - begin))
+        .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(5));
+    assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.ABORTED);
+    assertThat(failure.outcome()).isEqualTo(CallFailedException.Outcome.UNKNOWN);
+    assertThat(failure.operationId()).isPresent();
+    assertThat(failure.attempts()).isEqualTo(1);
+  }
+
+  @Test
+  void whateverBecomesOfItsOperationACallIsSentAgainWhenTheServerSays() {
+    Intent intent = Intent.create();
+    server.refusingFor(Duration.ofSeconds(1)).runElsewhere(intent);
+    CompletableFuture<Reply<Order>> reply =
+        quick()
+            .attemptTimeout(Duration.ofSeconds(1))
+            .build()
+            .callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
+    await().until(() -> server.waits().size() == 1);
+
+    server.answer();
+
+    await().atMost(Duration.ofSeconds(4)).until(() -> server.calls() == 2);
+    server.end(Reply.Status.COMPLETED);
+    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
+  }
+
+  @Test
+  void aCallThatHasFailedElsewhereIsSentAgainAtOnce() {
+    Intent intent = Intent.create();
+    server.refusingFor(Duration.ofMinutes(5)).runElsewhere(intent);
+    CompletableFuture<Reply<Order>> reply =
+        quick()
+            .attemptTimeout(Duration.ofSeconds(1))
+            .within(Duration.ofSeconds(20))
+            .build()
+            .callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
+    await().until(() -> server.waits().size() == 1);
+
+    server.forget();
+
+    await().atMost(Duration.ofSeconds(5)).until(() -> server.runs() == 1);
+    server.end(Reply.Status.COMPLETED);
+    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
+  }
+
+  @Test
+  void aWaitForACallOutlivesARestartOfItsServer() {
+    Intent intent = Intent.create();
+    server.refusingFor(Duration.ofMinutes(5)).runElsewhere(intent);
+    CompletableFuture<Reply<Order>> reply =
+        quick()
+            .within(Duration.ofSeconds(30))
+            .build()
+            .callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
+    await().until(() -> server.waiting() == 1);
+
+    server.restart();
+
+    await().until(() -> server.waiting() == 1 && server.waits().size() > 1);
+    server.answer();
+    server.end(Reply.Status.COMPLETED);
+    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
+  }
+
+  @Test
+  void aServerThatDoesNotWaitForACallIsNotPestered() {
+    Intent intent = Intent.create();
+    server.withoutPatience().runElsewhere(intent);
+    CompletableFuture<Reply<Order>> reply =
+        caller.callAndAwaitAsync(intent.on(stub), CREATE, REQUEST);
+
+    await().during(Duration.ofMillis(1_500)).until(() -> !reply.isDone());
+
+    assertThat(server.waits()).hasSizeBetween(1, 2);
+    assertThat(reply.cancel(true)).isTrue();
+  }
+
+  @Test
+  void whoIsInterruptedWhileACallRunsElsewhereKnowsNothingOfIt() throws Exception {
+    Intent intent = Intent.create();
+    server.runElsewhere(intent);
+    CompletableFuture<CallFailedException> thrown = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () ->
+                thrown.complete(
+                    catchThrowableOfType(
+                        CallFailedException.class,
+                        () -> caller.callAndAwait(intent.on(stub), CREATE, REQUEST))));
+    thread.start();
+    await().until(() -> server.waiting() == 1);
+
+    thread.interrupt();
+
+    assertThat(thrown.get(10, TimeUnit.SECONDS).outcome())
+        .isEqualTo(CallFailedException.Outcome.UNKNOWN);
   }
 
   @Test
@@ -615,6 +799,12 @@ class AwaitTest {
   private static Duration timeout(Wait wait) {
     com.google.protobuf.Duration timeout = wait.request().getTimeout();
     return Duration.ofSeconds(timeout.getSeconds(), timeout.getNanos());
+  }
+
+  private static Metadata pushback(long millis) {
+    Metadata trailers = new Metadata();
+    trailers.put(ascii("grpc-retry-pushback-ms"), Long.toString(millis));
+    return trailers;
   }
 
   private static Metadata.Key<String> ascii(String name) {

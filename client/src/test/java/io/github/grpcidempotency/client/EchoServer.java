@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -110,6 +111,15 @@ final class EchoServer implements AutoCloseable {
         settings.apply(NettyChannelBuilder.forAddress("localhost", port()).usePlaintext()).build();
     channels.add(channel);
     return channel;
+  }
+
+  /** Opens a channel to where nobody listens. */
+  static ManagedChannel toNowhere() throws IOException {
+    try (ServerSocket free = new ServerSocket(0)) {
+      return NettyChannelBuilder.forAddress("localhost", free.getLocalPort())
+          .usePlaintext()
+          .build();
+    }
   }
 
   @Override

@@ -23,10 +23,8 @@ import io.grpc.Context;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.StatusProto;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
@@ -189,6 +187,23 @@ class RetryingCallerTest {
   }
 
   @Test
+  void aWaitOfAnyLengthIsUnderstood() {
+    server.answering(
+        Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "" + Long.MAX_VALUE));
+    assertThat(fail(quick).getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+
+    Metadata trailers =
+        details(
+            Code.UNAVAILABLE,
+            RetryInfo.newBuilder()
+                .setRetryDelay(
+                    com.google.protobuf.Duration.newBuilder().setSeconds(Long.MAX_VALUE).build())
+                .build());
+    server.answering(new Answer(Optional.of(Status.UNAVAILABLE), trailers));
+    assertThat(fail(quick).getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+  }
+
+  @Test
   void attemptsAreLimitedIfSo() {
     server.answering(
         Answer.of(Status.UNAVAILABLE), Answer.of(Status.UNAVAILABLE), Answer.of(Status.ABORTED));
@@ -202,7 +217,7 @@ class RetryingCallerTest {
 
   @Test
   void whatCouldNotBeSentWasNeverExecuted() throws IOException {
-    ManagedChannel nowhere = toNowhere();
+    ManagedChannel nowhere = EchoServer.toNowhere();
     try {
       CallFailedException failure =
           catchThrowableOfType(
@@ -477,13 +492,5 @@ class RetryingCallerTest {
                     .build())
             .getTrailers();
     return trailers == null ? new Metadata() : trailers;
-  }
-
-  private static ManagedChannel toNowhere() throws IOException {
-    try (ServerSocket free = new ServerSocket(0)) {
-      return NettyChannelBuilder.forAddress("localhost", free.getLocalPort())
-          .usePlaintext()
-          .build();
-    }
   }
 }

@@ -6,6 +6,7 @@ import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
 import com.google.protobuf.Any;
 import com.google.protobuf.Timestamp;
+import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
@@ -80,7 +81,8 @@ final class WorkServer implements AutoCloseable {
   private final List<Wait> waits = new CopyOnWriteArrayList<>();
   private final LinkedBlockingDeque<StatusRuntimeException> waitErrors =
       new LinkedBlockingDeque<>();
-  private final LinkedBlockingDeque<Status> callErrors = new LinkedBlockingDeque<>();
+  private final LinkedBlockingDeque<StatusRuntimeException> callErrors =
+      new LinkedBlockingDeque<>();
   private final AtomicInteger waiting = new AtomicInteger();
   private final AtomicInteger runs = new AtomicInteger();
   private final AtomicInteger calls = new AtomicInteger();
@@ -88,6 +90,7 @@ final class WorkServer implements AutoCloseable {
   private volatile Duration retention = Duration.ofHours(24);
   private volatile Duration pushback = Duration.ofSeconds(30);
   private volatile boolean patient = true;
+  private volatile boolean plainOperations;
   private volatile boolean silentOfExpiry;
   private volatile boolean silentOfOperations;
   private boolean operations = true;
@@ -107,6 +110,12 @@ final class WorkServer implements AutoCloseable {
   /** Answers waits at once, from now on. */
   WorkServer withoutPatience() {
     patient = false;
+    return this;
+  }
+
+  /** Tells of operations without the library's metadata, as any server may. */
+  WorkServer withPlainOperations() {
+    plainOperations = true;
     return this;
   }
 
@@ -142,7 +151,13 @@ final class WorkServer implements AutoCloseable {
 
   /** Answers the next calls so, whatever is on record. */
   WorkServer failingCalls(Status... errors) {
-    callErrors.addAll(List.of(errors));
+    List.of(errors).forEach(error -> callErrors.add(error.asRuntimeException()));
+    return this;
+  }
+
+  /** Answers the next call so, whatever is on record. */
+  WorkServer failingCall(StatusRuntimeException error) {
+    callErrors.add(error);
     return this;
   }
 
@@ -267,9 +282,9 @@ final class WorkServer implements AutoCloseable {
     @Override
     public void createOrder(OrderRequest request, StreamObserver<Order> observer) {
       calls.incrementAndGet();
-      Status error = callErrors.poll();
+      StatusRuntimeException error = callErrors.poll();
       if (error != null) {
-        observer.onError(error.asRuntimeException());
+        observer.onError(error);
         return;
       }
       String key = Optional.ofNullable(Exchange.HEADERS.get().get(KEY)).orElseThrow();
@@ -359,18 +374,20 @@ final class WorkServer implements AutoCloseable {
         return;
       }
       Work work = found.get();
-      Operation.Builder operation =
-          Operation.newBuilder()
-              .setName(name)
-              .setMetadata(
-                  Any.pack(
-                      OperationMetadata.newBuilder()
-                          .setState(state(work))
-                          .setExpireTime(
-                              Timestamp.newBuilder().setSeconds(work.expires.getEpochSecond()))
-                          .build()));
+      Operation.Builder operation = Operation.newBuilder().setName(name);
+      if (!plainOperations) {
+        operation.setMetadata(
+            Any.pack(
+                OperationMetadata.newBuilder()
+                    .setState(state(work))
+                    .setExpireTime(Timestamp.newBuilder().setSeconds(work.expires.getEpochSecond()))
+                    .build()));
+      }
       if (work.answered && work.status() != Reply.Status.PROCESSING) {
         operation.setDone(true).setResponse(Any.pack(work.order));
+        if (plainOperations && work.status() == Reply.Status.FAILED) {
+          operation.setError(com.google.rpc.Status.newBuilder().setCode(Code.INTERNAL_VALUE));
+        }
       }
       observer.onNext(operation.build());
       observer.onCompleted();
