@@ -52,7 +52,7 @@ public final class FileIntentStore extends IntentStore implements Closeable {
    * @throws IOException if the file cannot be opened, another process has it open, or it is damaged
    */
   public static FileIntentStore open(Path file) throws IOException {
-    IntentJournal journal = IntentJournal.open(file);
+    IntentJournal journal = IntentJournal.open(file, new LocalDisk());
     try {
       return new FileIntentStore(journal);
     } catch (IOException | RuntimeException failure) {

@@ -7,18 +7,13 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.FileAttribute;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
@@ -35,22 +30,26 @@ import org.jspecify.annotations.Nullable;
  *       the first replacement.
  * </ul>
  *
- * <p>Not thread-safe.
+ * <p>Not thread-safe. After an error, it may be written to all the same.
  */
 final class IntentJournal implements Closeable {
   private final Path file;
+  private final Disk disk;
   private final FileChannel lockFile;
   private final FileLock lock;
-  private FileChannel channel;
+  private Disk.Output output;
   private long size;
+  private boolean nameIsDurable;
 
-  private IntentJournal(Path file, FileChannel lockFile, FileLock lock, FileChannel channel)
+  private IntentJournal(
+      Path file, Disk disk, FileChannel lockFile, FileLock lock, Disk.Output output)
       throws IOException {
     this.file = file;
+    this.disk = disk;
     this.lockFile = lockFile;
     this.lock = lock;
-    this.channel = channel;
-    this.size = channel.size();
+    this.output = output;
+    this.size = output.size();
   }
 
   /**
@@ -58,15 +57,16 @@ final class IntentJournal implements Closeable {
    *
    * @throws IOException if the file cannot be opened, or another process has it open
    */
-  static IntentJournal open(Path file) throws IOException {
-    Path lockPath = beside(file, ".lock");
-    FileChannel lockFile = channel(lockPath, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+  static IntentJournal open(Path file, Disk disk) throws IOException {
+    FileChannel lockFile =
+        LocalDisk.channel(
+            beside(file, ".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     try {
       FileLock lock = tryLock(lockFile);
       if (lock == null) {
         throw new IOException(file + " is in use by another process");
       }
-      return new IntentJournal(file, lockFile, lock, appending(file));
+      return new IntentJournal(file, disk, lockFile, lock, disk.append(file));
     } catch (IOException | RuntimeException failure) {
       lockFile.close();
       throw failure;
@@ -100,54 +100,50 @@ final class IntentJournal implements Closeable {
     ByteBuffer bytes = bytes(lines);
     int length = bytes.remaining();
     try {
-      while (bytes.hasRemaining()) {
-        channel.write(bytes);
-      }
-      channel.force(false);
+      output.write(bytes);
+      output.force();
+      forceName();
       size += length;
     } catch (IOException failure) {
-      channel.truncate(size); // or a later line would follow half a line
+      output.truncate(size); // or a later line would follow half a line
       throw failure;
     }
   }
 
   /** Replaces all lines at once: a crash leaves the old ones or the new ones. */
   void replace(List<List<String>> lines) throws IOException {
-    Path successor = beside(file, ".new");
-    try (FileChannel written =
-        channel(
-            successor,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.TRUNCATE_EXISTING,
-            StandardOpenOption.WRITE)) {
-      ByteBuffer bytes = bytes(lines);
-      while (bytes.hasRemaining()) {
-        written.write(bytes);
-      }
-      written.force(true);
+    Path path = beside(file, ".new");
+    ByteBuffer bytes = bytes(lines);
+    int length = bytes.remaining();
+    Disk.Output successor = disk.create(path);
+    try {
+      successor.write(bytes);
+      successor.force();
+      disk.rename(path, file);
+    } catch (IOException failure) {
+      successor.close();
+      throw failure;
     }
-    Files.move(
-        successor, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    forceDirectory();
-    channel.close();
-    channel = appending(file);
-    size = channel.size();
+    // From here on, the old file has no name: nothing may be written to it, whatever fails.
+    Disk.Output old = output;
+    output = successor;
+    size = length;
+    nameIsDurable = false;
+    old.close();
+    forceName();
   }
 
   @Override
   public void close() throws IOException {
-    channel.close();
+    output.close();
     lock.release();
     lockFile.close();
   }
 
-  /** Makes a new name durable; where a directory cannot be opened (Windows), there is no need. */
-  private void forceDirectory() throws IOException {
-    if (isPosix()) {
-      Path directory = Optional.ofNullable(file.toAbsolutePath().getParent()).orElseThrow();
-      try (FileChannel opened = FileChannel.open(directory, StandardOpenOption.READ)) {
-        opened.force(true);
-      }
+  private void forceName() throws IOException {
+    if (!nameIsDurable) {
+      disk.forceName(file);
+      nameIsDurable = true;
     }
   }
 
@@ -157,25 +153,6 @@ final class IntentJournal implements Closeable {
     } catch (OverlappingFileLockException heldInThisProcess) {
       return null;
     }
-  }
-
-  private static FileChannel appending(Path file) throws IOException {
-    return channel(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-  }
-
-  /** Opens a file that, if new, nobody else may read: requests may be secret. */
-  private static FileChannel channel(Path path, StandardOpenOption... options) throws IOException {
-    FileAttribute<?>[] attributes =
-        isPosix()
-            ? new FileAttribute<?>[] {
-              PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
-            }
-            : new FileAttribute<?>[0];
-    return FileChannel.open(path, Set.of(options), attributes);
-  }
-
-  private static boolean isPosix() {
-    return FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
   }
 
   private static Path beside(Path file, String suffix) {

@@ -171,7 +171,7 @@ class FileIntentStoreTest {
 
   @Test
   void aLineOfAnotherVersionIsAnError() throws IOException {
-    try (IntentJournal journal = IntentJournal.open(file())) {
+    try (IntentJournal journal = IntentJournal.open(file(), new LocalDisk())) {
       journal.append(List.of(List.of("novelty", "key")));
     }
 
