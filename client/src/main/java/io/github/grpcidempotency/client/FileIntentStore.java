@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -28,7 +29,8 @@ import java.util.Set;
  * <p>A written intent is on disk when the method returns, and a crash in the middle leaves the file
  * readable. Only one process at a time can have it open, by a lock on a file beside it. Only the
  * owner may read new files, if the file system knows owners. Requests and answers are in the file
- * in the clear. Times are this machine's.
+ * in the clear. An intent's age is told by this machine's clock: if that is set back by hours,
+ * {@link IntentWorker.Builder#giveUpAfter} comes as much later.
  *
  * <p>Thread-safe.
  */
@@ -37,11 +39,13 @@ public final class FileIntentStore extends IntentStore implements Closeable {
   private static final int MANY_LINES = 1_000;
 
   private final IntentJournal journal;
+  private final InstantSource clock;
   private final Map<String, OpenIntent> open;
   private int lines;
 
-  private FileIntentStore(IntentJournal journal) throws IOException {
+  private FileIntentStore(IntentJournal journal, InstantSource clock) throws IOException {
     this.journal = journal;
+    this.clock = clock;
     this.open = OpenIntent.replay(journal.read());
     compact();
   }
@@ -52,9 +56,13 @@ public final class FileIntentStore extends IntentStore implements Closeable {
    * @throws IOException if the file cannot be opened, another process has it open, or it is damaged
    */
   public static FileIntentStore open(Path file) throws IOException {
-    IntentJournal journal = IntentJournal.open(file, new LocalDisk());
+    return open(file, new LocalDisk(), InstantSource.system());
+  }
+
+  static FileIntentStore open(Path file, Disk disk, InstantSource clock) throws IOException {
+    IntentJournal journal = IntentJournal.open(file, disk);
     try {
-      return new FileIntentStore(journal);
+      return new FileIntentStore(journal, clock);
     } catch (IOException | RuntimeException failure) {
       journal.close();
       throw failure;
@@ -77,7 +85,9 @@ public final class FileIntentStore extends IntentStore implements Closeable {
   }
 
   /**
-   * Writes an intent that was made before. If the intent was already written, it stays as it is.
+   * Writes an intent that was made before. If the intent was already written, it stays as it is,
+   * until it is done and deleted. The outcome that the callback hears covers the worker's attempts
+   * only.
    *
    * @throws IOException if it cannot be written: it will not be carried out
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
@@ -85,7 +95,8 @@ public final class FileIntentStore extends IntentStore implements Closeable {
   public synchronized <RequestT> void write(
       Intent intent, String target, MethodDescriptor<RequestT, ?> method, RequestT request)
       throws IOException {
-    OpenIntent written = new OpenIntent(intent, route(target, method), bytes(method, request));
+    OpenIntent written =
+        new OpenIntent(intent, route(target, method), bytes(method, request), clock.instant());
     if (!open.containsKey(intent.key())) {
       append(List.of(written.line()));
       open.put(intent.key(), written);
@@ -100,7 +111,7 @@ public final class FileIntentStore extends IntentStore implements Closeable {
 
   @Override
   synchronized List<StoredIntent> take(Set<Route> routes, int most, Duration lease) {
-    Instant now = Instant.now();
+    Instant now = clock.instant();
     List<OpenIntent> due =
         open.values().stream()
             .filter(intent -> routes.contains(intent.route()) && intent.isDue(now))
@@ -115,7 +126,7 @@ public final class FileIntentStore extends IntentStore implements Closeable {
   @Override
   synchronized void renew(Collection<StoredIntent> taken, Duration lease) {
     taken.forEach(
-        held -> owned(held).ifPresent(intent -> intent.leaseUntil(Instant.now().plus(lease))));
+        held -> owned(held).ifPresent(intent -> intent.leaseUntil(clock.instant().plus(lease))));
   }
 
   @Override
@@ -123,7 +134,7 @@ public final class FileIntentStore extends IntentStore implements Closeable {
     owned(taken)
         .ifPresent(
             intent -> {
-              intent.postpone(Instant.now().plus(delay), neverSent);
+              intent.postpone(clock.instant().plus(delay), neverSent);
               persist(List.of(intent.laterLine()));
             });
   }
@@ -135,7 +146,7 @@ public final class FileIntentStore extends IntentStore implements Closeable {
         intent -> {
           persist(List.of(intent.answerLine(answer)));
           intent.answer(answer);
-          intent.leaseUntil(Instant.now().plus(lease));
+          intent.leaseUntil(clock.instant().plus(lease));
         });
     return owned.isPresent();
   }

@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Carries out the intents of one method at one server, one step at a time. */
 record IntentRoute<RequestT, T>(
@@ -25,8 +26,16 @@ record IntentRoute<RequestT, T>(
   private static final Logger logger = LoggerFactory.getLogger(IntentWorker.class);
   private static final Backoff BACKOFF = new Backoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
 
+  /** Of so many attempts without an answer, the last is a warning. */
+  private static final int MANY_ATTEMPTS = 10;
+
   /** The limits that all intents of a worker share. */
-  record Limits(Duration lease, Duration attemptTimeout, Duration giveUpAfter) {}
+  record Limits(Duration lease, Duration attemptTimeout, Duration giveUpAfter) {
+    /** Returns for how long an intent may still be sent: not at all, if this is not positive. */
+    Duration left(StoredIntent intent) {
+      return giveUpAfter.minus(intent.age());
+    }
+  }
 
   /**
    * Carries out an intent:
@@ -54,9 +63,9 @@ record IntentRoute<RequestT, T>(
   private Optional<StoredAnswer> send(StoredIntent taken, IntentStore store, Limits limits)
       throws InterruptedException {
     Optional<StoredAnswer> answer =
-        taken.sentBefore() && taken.sinceSent().compareTo(limits.giveUpAfter()) > 0
-            ? Optional.of(givenUp())
-            : attempt(taken, store, limits);
+        limits.left(taken).toMillis() > 0
+            ? attempt(taken, store, limits)
+            : Optional.of(givenUp(taken));
     return answer.filter(kept -> store.answered(taken, kept.toBytes(), limits.lease()));
   }
 
@@ -71,9 +80,19 @@ record IntentRoute<RequestT, T>(
               Optional.of(bytes(result.response().get())),
               result.trailers()));
     }
-    Optional<Duration> wait = result.retryUntilKnown(BACKOFF, taken.attempts(), taken.sentBefore());
+    Optional<Duration> wait =
+        result
+            .retryUntilKnown(BACKOFF, taken.attempts(), taken.sentBefore())
+            .map(delay -> shorter(delay, limits.left(taken)));
     if (wait.isPresent()) {
-      logger.debug("{} is tried again in {}", method.getFullMethodName(), wait.get());
+      logger
+          .atLevel(taken.attempts() % MANY_ATTEMPTS == 0 ? Level.WARN : Level.DEBUG)
+          .log(
+              "{}: attempt {} has ended with {}; again in {}",
+              method.getFullMethodName(),
+              taken.attempts(),
+              result.status().getCode(),
+              wait.get());
       store.postpone(taken, wait.get(), !taken.sentBefore() && !result.sent());
       return Optional.empty();
     }
@@ -87,13 +106,14 @@ record IntentRoute<RequestT, T>(
 
   private AttemptResult<T> await(StoredIntent taken, IntentStore store, Limits limits)
       throws InterruptedException {
+    Duration timeout = shorter(limits.attemptTimeout(), limits.left(taken));
     Attempt<RequestT, T> attempt =
         Attempt.start(
             channel,
             method,
             options
                 .withOption(Intent.OPTION, taken.intent())
-                .withDeadlineAfter(limits.attemptTimeout().toNanos(), TimeUnit.NANOSECONDS),
+                .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS),
             request(taken));
     try {
       return attempt.result().get();
@@ -137,13 +157,19 @@ record IntentRoute<RequestT, T>(
         answer.status(), answer.metadata(), taken.intent(), answer.outcome(), taken.attempts());
   }
 
-  private static StoredAnswer givenUp() {
+  private static StoredAnswer givenUp(StoredIntent taken) {
     return StoredAnswer.of(
         Status.DEADLINE_EXCEEDED.withDescription(
-            "no answer for so long that the server may have forgotten the key"),
-        Outcome.UNKNOWN,
+            taken.sentBefore()
+                ? "no answer for so long that the server may have forgotten the key"
+                : "the server was out of reach for so long that the intent is given up"),
+        taken.sentBefore() ? Outcome.UNKNOWN : Outcome.NEVER_EXECUTED,
         Optional.empty(),
         new Metadata());
+  }
+
+  private static Duration shorter(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? one : other;
   }
 
   private RequestT request(StoredIntent taken) {

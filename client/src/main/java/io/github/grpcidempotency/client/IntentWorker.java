@@ -40,7 +40,9 @@ import org.slf4j.LoggerFactory;
  * lease keeps two workers from working on one intent at once, and is renewed while one works on it.
  * Each attempt sends the same key. If the server says when to try again, the worker does so;
  * otherwise the waits double, from a second to five minutes. The attempts end when the service has
- * answered, when the server says that no attempt will help, or after {@link Builder#giveUpAfter}.
+ * answered, when the server says that no attempt will help, or when the intent is as old as {@link
+ * Builder#giveUpAfter}, even if the server was never reached. Every tenth attempt of an intent is a
+ * warning in the log.
  *
  * <p>Intents of methods that are not named here are left to other workers. Thread-safe.
  */
@@ -281,9 +283,15 @@ public final class IntentWorker implements AutoCloseable {
     }
 
     /**
-     * Sets how long the worker makes further attempts, counted from the first one that may have
-     * been sent. After that the server may have forgotten the key, and would run the call as a new
-     * one: choose less than the server's retention. 20 hours by default, for a retention of 24.
+     * Sets how long the worker makes attempts, counted from when the intent was written. After that
+     * the server may have forgotten the key, and would run the call as a new one: choose less than
+     * the server's retention. 20 hours by default, for a retention of 24. Nothing is sent later,
+     * whatever crashed or was out of reach meanwhile, unless the machine is put to sleep at the very
+     * moment of sending.
+     *
+     * <p>Then {@link IntentCallback#failed} hears {@code NEVER_EXECUTED} if no attempt has left its
+     * process, and {@code UNKNOWN} otherwise. After {@code NEVER_EXECUTED} it may write a new
+     * intent for the same thing, to go on for as long again.
      */
     public Builder giveUpAfter(Duration horizon) {
       this.giveUpAfter = RetryingCaller.Builder.positive(horizon);

@@ -26,6 +26,7 @@ final class OpenIntent {
   private final Intent intent;
   private final Route route;
   private final ByteString request;
+  private final Instant written;
   private int attempts;
   private long fence;
   private Instant due = Instant.EPOCH;
@@ -33,10 +34,11 @@ final class OpenIntent {
   private Optional<Instant> firstSent = Optional.empty();
   private Optional<ByteString> answer = Optional.empty();
 
-  OpenIntent(Intent intent, Route route, ByteString request) {
+  OpenIntent(Intent intent, Route route, ByteString request, Instant written) {
     this.intent = intent;
     this.route = route;
     this.request = request;
+    this.written = written;
   }
 
   /** Returns the intents that a file's lines leave open. */
@@ -59,7 +61,8 @@ final class OpenIntent {
               new OpenIntent(
                   Intent.parse(key),
                   new Route(decode(line.get(2)).toStringUtf8(), line.get(3)),
-                  decode(line.get(4))));
+                  decode(line.get(4)),
+                  Instant.parse(line.get(5))));
       case SENT -> find(open, key).sent(Integer.parseInt(line.get(2)), instant(line.get(3)));
       case LATER -> find(open, key).later(instant(line.get(2)).orElseThrow(), instant(line.get(3)));
       case ANSWER -> find(open, key).answer(decode(line.get(2)));
@@ -81,18 +84,18 @@ final class OpenIntent {
   }
 
   StoredIntent take(Instant now, Duration lease) {
-    Optional<Instant> before = firstSent;
+    boolean sentBefore = firstSent.isPresent();
     attempts++;
     fence++;
-    firstSent = Optional.of(before.orElse(now));
+    firstSent = Optional.of(firstSent.orElse(now));
     leaseEnd = now.plus(lease);
     return new StoredIntent(
         intent,
         route,
         request,
         attempts,
-        before.isPresent(),
-        before.map(since -> Duration.between(since, now)).orElse(Duration.ZERO),
+        sentBefore,
+        Duration.between(written, now),
         answer,
         fence);
   }
@@ -130,7 +133,8 @@ final class OpenIntent {
         intent.key(),
         encode(ByteString.copyFrom(route.target(), StandardCharsets.UTF_8)),
         route.method(),
-        encode(request));
+        encode(request),
+        written.toString());
   }
 
   List<String> sentLine() {

@@ -68,7 +68,7 @@ public final class PostgresIntentStore extends IntentStore {
                 request,
                 attempts,
                 taken.first_sent IS NOT NULL AS sent_before,
-                extract(epoch FROM now() - coalesce(taken.first_sent, now())) AS seconds_since_sent,
+                (extract(epoch FROM now() - created) * 1000)::bigint AS age_ms,
                 answer,
                 fence
       """;
@@ -142,8 +142,9 @@ public final class PostgresIntentStore extends IntentStore {
   }
 
   /**
-   * Writes an intent that was made before. If the intent was already written, it stays as it is, so
-   * repeating a decision adds nothing.
+   * Writes an intent that was made before. If it stands there already it stays as it is, so a
+   * decision that is repeated adds nothing; one that is done stands there no more. What the worker
+   * says of its outcome is of the worker's own attempts.
    *
    * @throws SQLException if it cannot be written: the transaction should be rolled back
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
@@ -252,7 +253,7 @@ public final class PostgresIntentStore extends IntentStore {
         ByteString.copyFrom(row.getBytes("request")),
         row.getInt("attempts"),
         row.getBoolean("sent_before"),
-        Duration.ofSeconds(row.getLong("seconds_since_sent")),
+        Duration.ofMillis(row.getLong("age_ms")),
         Optional.ofNullable(row.getBytes("answer")).map(ByteString::copyFrom),
         row.getLong("fence"));
   }

@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param request the request as the method's marshaller writes it
  * @param attempts how often it was taken, this time included
  * @param sentBefore whether it may have been sent when it was taken earlier
- * @param sinceSent how long ago it may first have been sent; zero if it was not
+ * @param age how long ago it was written
  * @param answer the answer, if it is known: then only the callback is left to do
  * @param fence counts how often the intent was taken; only the latest taker may change it
  */
@@ -20,6 +20,6 @@ record StoredIntent(
     ByteString request,
     int attempts,
     boolean sentBefore,
-    Duration sinceSent,
+    Duration age,
     Optional<ByteString> answer,
     long fence) {}

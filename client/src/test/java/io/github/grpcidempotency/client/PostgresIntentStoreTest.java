@@ -12,9 +12,6 @@ import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import java.io.IOException;
-import java.net.ServerSocket;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -269,25 +266,9 @@ class PostgresIntentStoreTest {
   }
 
   @Test
-  void afterSoLongThatTheServerMayHaveForgottenItAnIntentIsNotSentAgain() throws Exception {
+  void whatCouldNotBeSentDoesNotCountAsSent() throws Exception {
     write("tea");
-    buyer.execute("UPDATE idempotency_client.intents SET first_sent = now() - interval '21 hours'");
-
-    try (IntentWorker worker = worker(stub).build()) {
-      assertThat(worker.drain(PATIENCE)).isTrue();
-    }
-
-    assertThat(server.keys()).isEmpty();
-    assertThat(collected.failures()).hasSize(1);
-    assertThat(collected.failures().get(0).outcome()).isEqualTo(Outcome.UNKNOWN);
-    assertThat(collected.failures().get(0).getStatus().getCode())
-        .isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-  }
-
-  @Test
-  void theTimeToGiveUpDoesNotBeginBeforeTheServerCouldKnowTheKey() throws Exception {
-    write("tea");
-    ManagedChannel nowhere = toNowhere();
+    ManagedChannel nowhere = EchoServer.toNowhere();
     try (IntentWorker worker = worker(OrderServiceGrpc.newBlockingStub(nowhere)).build()) {
       assertThat(worker.drain(Duration.ofMillis(300))).isFalse();
       await()
@@ -383,13 +364,5 @@ class PostgresIntentStoreTest {
 
   private static OrderRequest order(String name) {
     return OrderRequest.newBuilder().setName(name).build();
-  }
-
-  private static ManagedChannel toNowhere() throws IOException {
-    try (ServerSocket free = new ServerSocket(0)) {
-      return NettyChannelBuilder.forAddress("localhost", free.getLocalPort())
-          .usePlaintext()
-          .build();
-    }
   }
 }

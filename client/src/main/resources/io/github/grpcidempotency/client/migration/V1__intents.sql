@@ -10,11 +10,11 @@ CREATE TABLE idempotency_client.intents (
   target     text        NOT NULL,         -- the server, as the service calls it
   method     text        NOT NULL,         -- package.Service/Method
   request    bytea       NOT NULL,
-  created    timestamptz NOT NULL DEFAULT now(),
+  created    timestamptz NOT NULL DEFAULT now(), -- it is not sent for longer than giveUpAfter from here
   due        timestamptz NOT NULL DEFAULT now(), -- when a worker may take it; while one works on it, the end of its lease
   attempts   int         NOT NULL DEFAULT 0,     -- how often it was taken
   fence      bigint      NOT NULL DEFAULT 0,     -- changes whenever it is taken: who has an older one has lost it
-  first_sent timestamptz,                        -- since when the server may know the key
+  first_sent timestamptz,                        -- since when the server may know the key; null if no attempt has left the process
   answer     bytea                               -- what was answered, until it is handed on
 );
 

@@ -1,0 +1,266 @@
+package io.github.grpcidempotency.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.client.CallFailedException.Outcome;
+import io.github.grpcidempotency.client.EchoServer.Answer;
+import io.github.grpcidempotency.client.testing.v1.OrderRequest;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Intents that have no answer for so long that their server may have forgotten them. */
+class IntentAgeTest {
+  /** Where intents are kept. */
+  enum Place {
+    DATABASE,
+    FILE
+  }
+
+  private static final OrderRequest REQUEST = OrderRequest.newBuilder().setName("tea").build();
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration MOMENT = Duration.ofMillis(700);
+  private static final Duration LONG = Duration.ofHours(21);
+
+  private static final Databases.Database shop = Databases.shop();
+  private static final Databases.Database buyer = Databases.buyer();
+
+  private final HikariDataSource pool = buyer.pool();
+  private final ShopServer server = new ShopServer(shop);
+  private final ManagedChannel channel = server.channel(builder -> builder);
+  private final Collected collected = new Collected();
+  private final Path home;
+  private Duration ahead = Duration.ZERO;
+
+  IntentAgeTest(@TempDir Path home) {
+    this.home = home;
+  }
+
+  @BeforeEach
+  void begin() {
+    buyer.execute("TRUNCATE idempotency_client.intents");
+  }
+
+  @AfterEach
+  void close() {
+    server.close();
+    pool.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatTheServerHasForgottenIsNotSentAgainAfterARestart(Place place) throws Exception {
+    write(place, Intent.create());
+    server.losingAnswers(1_000);
+    assertThat(drain(place, channel, MOMENT)).isFalse();
+    assertThat(server.runs()).isEqualTo(1);
+    server.losingAnswers(0);
+    int calls = server.keys().size();
+
+    pass(LONG);
+    forgetAtTheServer();
+
+    assertThat(drain(place, channel, PATIENCE)).isTrue();
+    assertThat(server.runs()).isEqualTo(1);
+    assertThat(server.keys()).hasSize(calls);
+    assertGivenUp(Outcome.UNKNOWN);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatWasSentByOtherMeansBeforeIsNotSentAgainEither(Place place) throws Exception {
+    Intent intent = Intent.create();
+    assertThat(intent.on(OrderServiceGrpc.newBlockingStub(channel)).createOrder(REQUEST).getName())
+        .isEqualTo("tea");
+    write(place, intent);
+    drainToNowhere(place);
+
+    pass(LONG);
+    forgetAtTheServer();
+
+    assertThat(drain(place, channel, PATIENCE)).isTrue();
+    assertThat(server.runs()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatCouldNeverBeSentIsGivenUpAsNeverExecuted(Place place) throws Exception {
+    write(place, Intent.create());
+    drainToNowhere(place);
+
+    pass(LONG);
+
+    assertThat(drain(place, channel, PATIENCE)).isTrue();
+    assertThat(server.keys()).isEmpty();
+    assertGivenUp(Outcome.NEVER_EXECUTED);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void untilThenItIsSentHoweverLongTheServerWasOutOfReach(Place place) throws Exception {
+    write(place, Intent.create());
+    drainToNowhere(place);
+
+    pass(Duration.ofHours(19));
+
+    assertThat(drain(place, channel, PATIENCE)).isTrue();
+    assertThat(collected.answers()).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anAnswerThatIsThereIsHandedOnHoweverOldItIs(Place place) throws Exception {
+    collected.failing(1);
+    write(place, Intent.create());
+    assertThat(drain(place, channel, Duration.ofMillis(300))).isFalse();
+    await().until(() -> collected.answers().size() == 1);
+
+    pass(LONG);
+
+    assertThat(drain(place, channel, PATIENCE)).isTrue();
+    assertThat(collected.answers()).hasSize(2);
+    assertThat(collected.failures()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aServerThatSaysToWaitForDaysDoesNotDelayTheEnd(Place place) throws Exception {
+    try (EchoServer busy = new EchoServer()) {
+      busy.answering(Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "864000000"));
+      write(place, Intent.create());
+      assertThat(drain(place, busy.channel(builder -> builder), MOMENT)).isFalse();
+
+      pass(LONG);
+
+      assertThat(drain(place, busy.channel(builder -> builder), PATIENCE)).isTrue();
+      assertThat(busy.seen()).hasSize(1);
+      assertGivenUp(Outcome.UNKNOWN);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theLastAttemptEndsWhenTheIntentIsGivenUp(Place place) throws Exception {
+    try (EchoServer silent = new EchoServer().answering(Answer.none())) {
+      write(place, Intent.create());
+
+      assertThat(
+              drain(
+                  place,
+                  silent.channel(builder -> builder),
+                  PATIENCE,
+                  worker -> worker.giveUpAfter(Duration.ofSeconds(3))))
+          .isTrue();
+
+      assertThat(silent.seen()).hasSize(1);
+      assertGivenUp(Outcome.UNKNOWN);
+    }
+  }
+
+  private void assertGivenUp(Outcome outcome) {
+    assertThat(collected.answers()).isEmpty();
+    assertThat(collected.failures())
+        .singleElement()
+        .satisfies(
+            failure -> {
+              assertThat(failure.outcome()).isEqualTo(outcome);
+              assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+            });
+  }
+
+  private void write(Place place, Intent intent) throws Exception {
+    switch (place) {
+      case DATABASE -> {
+        try (Connection connection = pool.getConnection()) {
+          PostgresIntentStore.on(pool)
+              .write(connection, intent, "shop", OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
+        }
+      }
+      case FILE -> {
+        try (FileIntentStore intents = open()) {
+          intents.write(intent, "shop", OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
+        }
+      }
+    }
+  }
+
+  private void drainToNowhere(Place place) throws Exception {
+    ManagedChannel nowhere = EchoServer.toNowhere();
+    try {
+      assertThat(drain(place, nowhere, MOMENT)).isFalse();
+    } finally {
+      nowhere.shutdownNow();
+    }
+  }
+
+  /** Drives the intents in what is a process of its own to them. */
+  private boolean drain(Place place, ManagedChannel to, Duration time) throws Exception {
+    return drain(place, to, time, worker -> worker);
+  }
+
+  private boolean drain(
+      Place place, ManagedChannel to, Duration time, UnaryOperator<IntentWorker.Builder> settings)
+      throws Exception {
+    return switch (place) {
+      case DATABASE -> drain(PostgresIntentStore.on(pool), to, time, settings);
+      case FILE -> {
+        try (FileIntentStore intents = open()) {
+          yield drain(intents, to, time, settings);
+        }
+      }
+    };
+  }
+
+  private boolean drain(
+      IntentStore intents,
+      ManagedChannel to,
+      Duration time,
+      UnaryOperator<IntentWorker.Builder> settings)
+      throws InterruptedException {
+    IntentWorker.Builder builder =
+        IntentWorker.builder(intents)
+            .method(
+                "shop",
+                OrderServiceGrpc.newStub(to),
+                OrderServiceGrpc.getCreateOrderMethod(),
+                collected);
+    try (IntentWorker worker = settings.apply(builder).build()) {
+      return worker.drain(time);
+    }
+  }
+
+  private FileIntentStore open() throws IOException {
+    return FileIntentStore.open(
+        home.resolve("intents"), new LocalDisk(), () -> Instant.now().plus(ahead));
+  }
+
+  /** Lets time pass for both stores. */
+  private void pass(Duration time) {
+    ahead = ahead.plus(time);
+    buyer.execute(
+        """
+        UPDATE idempotency_client.intents
+           SET created = created - interval '%1$d seconds',
+               due = due - interval '%1$d seconds',
+               first_sent = first_sent - interval '%1$d seconds'
+        """
+            .formatted(time.toSeconds()));
+  }
+
+  private static void forgetAtTheServer() {
+    shop.execute("UPDATE idempotency.idempotency_keys SET expires = now() - interval '1 second'");
+  }
+}
