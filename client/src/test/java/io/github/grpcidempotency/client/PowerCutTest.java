@@ -123,6 +123,7 @@ class PowerCutTest {
       journal.append(List.of(List.of("more")));
 
       assertThat(linesLeft(kept)).containsExactly(List.of("new"), List.of("more"));
+      assertThat(journal.read()).containsExactly(List.of("new"), List.of("more"));
     }
   }
 
