@@ -20,7 +20,8 @@ public interface IntentCallback<T> {
 
   /**
    * There is no answer, and there will be no further attempt: the service has refused the call, or
-   * the intent is as old as {@link IntentWorker.Builder#giveUpAfter}. The failure's outcome says what is known.
+   * the intent is as old as {@link IntentWorker.Builder#giveUpAfter}. The failure's outcome says
+   * what is known.
    *
    * @throws Exception if the callback should be called again later, with the same failure
    */

@@ -286,8 +286,8 @@ public final class IntentWorker implements AutoCloseable {
      * Sets how long the worker makes attempts, counted from when the intent was written. After that
      * the server may have forgotten the key, and would run the call as a new one: choose less than
      * the server's retention. 20 hours by default, for a retention of 24. Nothing is sent later,
-     * whatever crashed or was out of reach meanwhile, unless the machine is put to sleep at the very
-     * moment of sending.
+     * whatever crashed or was out of reach meanwhile, unless the machine is put to sleep at the
+     * very moment of sending.
      *
      * <p>Then {@link IntentCallback#failed} hears {@code NEVER_EXECUTED} if no attempt has left its
      * process, and {@code UNKNOWN} otherwise. After {@code NEVER_EXECUTED} it may write a new

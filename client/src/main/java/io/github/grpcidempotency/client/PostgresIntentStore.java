@@ -142,9 +142,9 @@ public final class PostgresIntentStore extends IntentStore {
   }
 
   /**
-   * Writes an intent that was made before. If it stands there already it stays as it is, so a
-   * decision that is repeated adds nothing; one that is done stands there no more. What the worker
-   * says of its outcome is of the worker's own attempts.
+   * Writes an intent that was made before. If the intent was already written, it stays as it is
+   * until it is done and deleted, so a repeated decision adds nothing. The outcome that the
+   * callback hears covers the worker's attempts only.
    *
    * @throws SQLException if it cannot be written: the transaction should be rolled back
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys
