@@ -112,7 +112,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
   private Metadata explain(Status failure, Metadata trailers) {
     Context before = handlerContext.attach();
     try {
-      return ResourceGone.told(failure, trailers, operation.request(), engine.log());
+      return ResourceGone.explain(failure, trailers, operation.request(), engine.log());
     } finally {
       handlerContext.detach(before);
     }

@@ -24,7 +24,8 @@ final class ResourceGone {
    * Returns the trailers of a handler's error, with the reason added if the resource that the
    * request deletes has existed, and unchanged otherwise. Never throws.
    */
-  static Metadata told(Status status, Metadata trailers, KeyedRequest request, RateLimitedLog log) {
+  static Metadata explain(
+      Status status, Metadata trailers, KeyedRequest request, RateLimitedLog log) {
     Procedure procedure = request.procedure();
     Optional<PastResources> past = procedure.pastResources();
     if (past.isEmpty() || status.getCode() != Status.Code.NOT_FOUND) {
@@ -50,7 +51,7 @@ final class ResourceGone {
   private static Metadata withReason(Status status, Metadata trailers) {
     Metadata own = new Metadata();
     own.merge(trailers);
-    com.google.rpc.Status told =
+    com.google.rpc.Status explained =
         StatusProto.fromStatusAndTrailers(status, trailers).toBuilder()
             .addDetails(
                 Any.pack(
@@ -59,7 +60,7 @@ final class ResourceGone {
                         .setDomain(WireNames.ERROR_DOMAIN)
                         .build()))
             .build();
-    Metadata all = StatusProto.toStatusRuntimeException(told, own).getTrailers();
+    Metadata all = StatusProto.toStatusRuntimeException(explained, own).getTrailers();
     return all == null ? trailers : all;
   }
 }

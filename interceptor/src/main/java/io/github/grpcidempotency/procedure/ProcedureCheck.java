@@ -141,7 +141,7 @@ final class ProcedureCheck {
     try {
       Retention.problem(procedure.retention()).ifPresent(problems::add);
     } catch (RuntimeException failed) {
-      problems.add("its retention cannot be told: " + failed);
+      problems.add("its retention cannot be determined: " + failed);
     }
   }
 

@@ -298,7 +298,7 @@ class ProceduresTest {
     assertThat(Procedures.of(broken).problems())
         .singleElement()
         .asString()
-        .contains("its retention cannot be told: ")
+        .contains("its retention cannot be determined: ")
         .contains("the settings are gone");
   }
 

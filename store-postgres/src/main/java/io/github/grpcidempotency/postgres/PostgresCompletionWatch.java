@@ -189,7 +189,7 @@ final class PostgresCompletionWatch implements CompletionWatch {
         Stream.of(connection.getNotifications((int) patience.toMillis()))
             .map(PGNotification::getParameter)
             .toList();
-    received.stream().map(Longs::tryParse).filter(Objects::nonNull).forEach(this::tell);
+    received.stream().map(Longs::tryParse).filter(Objects::nonNull).forEach(this::notifyEnded);
     return received;
   }
 
@@ -209,10 +209,10 @@ final class PostgresCompletionWatch implements CompletionWatch {
             .bindArray("locks", Long.class, locks)
             .mapTo(Long.class)
             .set();
-    locks.stream().filter(lock -> !running.contains(lock)).forEach(this::tell);
+    locks.stream().filter(lock -> !running.contains(lock)).forEach(this::notifyEnded);
   }
 
-  private void tell(long lock) {
+  private void notifyEnded(long lock) {
     IdempotencyKey key = watched.get(lock);
     if (key != null) {
       unannounced.add(lock);

@@ -102,7 +102,7 @@ final class OperationReader<V> implements AutoCloseable {
               executor.execute(
                   all.get(0).context().apply(() -> show(Optional.ofNullable(found.get(id)), all))));
     } catch (RuntimeException failure) {
-      asked.values().forEach(all -> tell(all, asker -> asker.failed().accept(failure)));
+      asked.values().forEach(all -> notifyEach(all, asker -> asker.failed().accept(failure)));
     }
   }
 
@@ -111,10 +111,10 @@ final class OperationReader<V> implements AutoCloseable {
     try {
       seen = found.map(view);
     } catch (RuntimeException failure) {
-      tell(all, asker -> asker.failed().accept(failure));
+      notifyEach(all, asker -> asker.failed().accept(failure));
       return;
     }
-    tell(all, asker -> asker.found().accept(seen));
+    notifyEach(all, asker -> asker.found().accept(seen));
   }
 
   private synchronized Map<UUID, List<Asker<V>>> takeSomeOf(Caller caller) {
@@ -133,12 +133,12 @@ final class OperationReader<V> implements AutoCloseable {
   }
 
   /** An exception of one asker does not affect the others. */
-  private void tell(List<Asker<V>> all, Consumer<Asker<V>> news) {
+  private void notifyEach(List<Asker<V>> all, Consumer<Asker<V>> news) {
     for (Asker<V> asker : all) {
       try {
         news.accept(asker);
       } catch (RuntimeException thrown) {
-        log.error("tell", thrown, "a call that had waited for an operation could not go on");
+        log.error("notify", thrown, "a call that had waited for an operation could not go on");
       }
     }
   }

@@ -23,7 +23,7 @@ final class WaitQueues<K, W> {
   private static final class Queue<W> {
     final Set<W> waiters = new LinkedHashSet<>();
     boolean woken;
-    boolean probeing;
+    boolean probing;
   }
 
   /**
@@ -109,8 +109,8 @@ final class WaitQueues<K, W> {
       return false;
     }
     queue.woken = true;
-    boolean begin = !queue.probeing;
-    queue.probeing = true;
+    boolean begin = !queue.probing;
+    queue.probing = true;
     return begin;
   }
 
@@ -120,9 +120,9 @@ final class WaitQueues<K, W> {
     if (queue == null) {
       return Optional.empty();
     }
-    queue.probeing = queue.woken;
+    queue.probing = queue.woken;
     queue.woken = false;
-    return queue.probeing ? queue.waiters.stream().findFirst() : Optional.empty();
+    return queue.probing ? queue.waiters.stream().findFirst() : Optional.empty();
   }
 
   /**
@@ -132,7 +132,7 @@ final class WaitQueues<K, W> {
   synchronized void giveUp(K key) {
     Queue<W> queue = queues.get(key);
     if (queue != null) {
-      queue.probeing = false;
+      queue.probing = false;
     }
   }
 

@@ -142,7 +142,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     private void answer(Optional<ClaimResult> found) {
       try {
         RecoverResponse response =
-            found.orElseThrow(() -> refused(Refusal.keyUnknown())).accept(new Teller());
+            found.orElseThrow(() -> refused(Refusal.keyUnknown())).accept(new Responder());
         observer.onNext(response);
         observer.onCompleted();
       } catch (StatusRuntimeException refused) {
@@ -157,7 +157,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       return recordedProcedure.map(procedure.name()::equals).orElse(true);
     }
 
-    private final class Teller implements ClaimResult.Visitor<RecoverResponse> {
+    private final class Responder implements ClaimResult.Visitor<RecoverResponse> {
       @Override
       public RecoverResponse won(ClaimResult.Won won) {
         throw new AssertionError("a search claims nothing");
