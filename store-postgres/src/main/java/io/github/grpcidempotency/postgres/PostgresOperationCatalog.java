@@ -161,18 +161,15 @@ final class PostgresOperationCatalog implements OperationCatalog {
   /** Asks the outbox of one procedure once for all rows. */
   private Map<UUID, IdempotencyStatus> statusesOf(
       RecordedProcedure procedure, Caller caller, List<OperationRow> rows) {
-    Map<UUID, OwnedResource> resources = new HashMap<>();
-    for (OperationRow row : rows) {
-      row.resource(caller).ifPresent(resource -> resources.put(row.content().id(), resource));
-    }
-    Map<OwnedResource, IdempotencyStatus> found = outbox.of(procedure, resources.values());
+    Map<OwnedResource, IdempotencyStatus> found =
+        outbox.of(procedure, rows.stream().flatMap(row -> row.resource(caller).stream()).toList());
     Map<UUID, IdempotencyStatus> statuses = new HashMap<>();
     for (OperationRow row : rows) {
       row.content()
           .status(
               procedure,
               asked ->
-                  Optional.ofNullable(resources.get(row.content().id()))
+                  row.resource(caller)
                       .map(resource -> found.getOrDefault(resource, IdempotencyStatus.PROCESSING))
                       .orElseGet(() -> asked.statusOf(List.of())))
           .ifPresent(status -> statuses.put(row.content().id(), status));

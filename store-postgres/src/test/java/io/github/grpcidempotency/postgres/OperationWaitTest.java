@@ -1,8 +1,10 @@
 package io.github.grpcidempotency.postgres;
 
+import static io.github.grpcidempotency.postgres.OperationsClient.nameOf;
 import static io.github.grpcidempotency.postgres.OperationsClient.reason;
 import static io.github.grpcidempotency.postgres.OperationsClient.refused;
 import static io.github.grpcidempotency.postgres.OperationsClient.state;
+import static io.github.grpcidempotency.postgres.OperationsClient.work;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -85,7 +87,7 @@ class OperationWaitTest {
       assertThat(here).isNotDone();
       assertThat(there).isNotDone();
 
-      work(reply, "done");
+      work(database, reply, "done");
 
       assertThat(here.join().getResponse().unpack(Thing.class)).isEqualTo(reply.thing());
       assertThat(there.join().getResponse().unpack(Thing.class)).isEqualTo(reply.thing());
@@ -228,7 +230,7 @@ class OperationWaitTest {
     }
 
     for (int user = 0; user < 70; user += 2) {
-      work(replies.get(user), "done");
+      work(database, replies.get(user), "done");
     }
 
     for (int user = 0; user < 70; user += 2) {
@@ -249,7 +251,7 @@ class OperationWaitTest {
     for (int each = 0; each < operations; each++) {
       replies.add(client.withNewKey().createThing(REQUEST));
     }
-    List<String> names = replies.stream().map(OperationWaitTest::nameOf).toList();
+    List<String> names = replies.stream().map(OperationsClient::nameOf).toList();
     List<Waiting> waiting = new ArrayList<>();
     for (int each = 0; each < waiters; each++) {
       waiting.addAll(waitAll(client, names));
@@ -317,20 +319,5 @@ class OperationWaitTest {
   private static String lastRoundTrip(FaultProxy proxy) {
     List<String> all = proxy.roundTrips();
     return all.isEmpty() ? "" : all.get(all.size() - 1);
-  }
-
-  private static String nameOf(Reply reply) {
-    return reply.operation().orElseThrow();
-  }
-
-  private static void work(Reply reply, String status) {
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    "INSERT INTO app.outbox (thing_id, status) VALUES (?, ?)",
-                    reply.thingId(),
-                    status));
   }
 }

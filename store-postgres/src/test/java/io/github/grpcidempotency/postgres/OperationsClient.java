@@ -15,6 +15,7 @@ import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.proto.v1.OperationMetadata;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.grpc.Channel;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
@@ -96,5 +97,22 @@ record OperationsClient(Channel channel) {
     } catch (InvalidProtocolBufferException wrong) {
       throw new IllegalStateException(wrong);
     }
+  }
+
+  /** Returns the name of the operation that an answer belongs to. */
+  static String nameOf(Reply reply) {
+    return reply.operation().orElseThrow();
+  }
+
+  /** Writes how far the work behind a thing has come. */
+  static void work(TestDatabase database, Reply reply, String status) {
+    database
+        .superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    "INSERT INTO app.outbox (thing_id, status) VALUES (?, ?)",
+                    reply.thingId(),
+                    status));
   }
 }

@@ -1,9 +1,11 @@
 package io.github.grpcidempotency.postgres;
 
 import static io.github.grpcidempotency.postgres.OperationsClient.metadata;
+import static io.github.grpcidempotency.postgres.OperationsClient.nameOf;
 import static io.github.grpcidempotency.postgres.OperationsClient.reason;
 import static io.github.grpcidempotency.postgres.OperationsClient.refused;
 import static io.github.grpcidempotency.postgres.OperationsClient.state;
+import static io.github.grpcidempotency.postgres.OperationsClient.work;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -93,7 +95,7 @@ class OperationsTest {
         .isGreaterThanOrEqualTo(metadata(begun).getCreateTime().getSeconds());
     assertThat(metadata(begun).getExpireTime().getSeconds())
         .isEqualTo(Instant.parse(reply.expires().orElseThrow()).getEpochSecond());
-    work(reply, "done");
+    work(database, reply, "done");
 
     Operation ended = operations.get(nameOf(reply));
     assertThat(ended.getDone()).isTrue();
@@ -104,7 +106,7 @@ class OperationsTest {
   @Test
   void workThatHasFailedEndsAnOperationWithTheResponseThatWasGiven() throws Exception {
     Reply reply = client.createThing(REQUEST);
-    work(reply, "failed");
+    work(database, reply, "failed");
 
     Operation ended = operations.get(nameOf(reply));
 
@@ -250,7 +252,7 @@ class OperationsTest {
                 .createThing(thing -> thing.guard((caller, resource) -> false)));
     OperationsClient its = OperationsClient.of(denied);
     Reply reply = denied.createThing(REQUEST);
-    work(reply, "done");
+    work(database, reply, "done");
 
     StatusRuntimeException refused = refused(() -> its.get(nameOf(reply)));
 
@@ -292,8 +294,8 @@ class OperationsTest {
     Reply completed = client.withNewKey().createThing(REQUEST);
     Reply failed = client.withNewKey().createThing(REQUEST);
     Reply other = client.withNewKey().createOther(REQUEST);
-    work(completed, "done");
-    work(failed, "failed");
+    work(database, completed, "done");
+    work(database, failed, "failed");
 
     assertThat(names("state = PROCESSING")).containsExactly(nameOf(processing));
     assertThat(names("state = \"STATE_FAILED\"")).containsExactly(nameOf(failed));
@@ -391,7 +393,7 @@ class OperationsTest {
     assertThat(reason(refused(() -> operations.delete(nameOf(first)))))
         .isEqualTo("IDEMPOTENCY_OPERATION_UNFINISHED");
     assertThat(client.createThing(REQUEST).isReplay()).isTrue();
-    work(first, "done");
+    work(database, first, "done");
 
     operations.delete(nameOf(first));
 
@@ -457,20 +459,5 @@ class OperationsTest {
 
   private List<String> names(String filter) {
     return operations.list(filter).stream().map(Operation::getName).toList();
-  }
-
-  private static String nameOf(Reply reply) {
-    return reply.operation().orElseThrow();
-  }
-
-  private static void work(Reply reply, String status) {
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    "INSERT INTO app.outbox (thing_id, status) VALUES (?, ?)",
-                    reply.thingId(),
-                    status));
   }
 }

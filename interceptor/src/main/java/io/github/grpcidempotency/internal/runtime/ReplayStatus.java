@@ -4,8 +4,6 @@ import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.RecordedOutcome;
-import java.util.Optional;
 import java.util.UUID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,18 +32,15 @@ public final class ReplayStatus {
     if (procedure.deletes() && recorded.outcome().resourceId().isEmpty()) {
       return IdempotencyStatus.COMPLETED;
     }
-    return recorded.status().orElseGet(() -> resolve(procedure, recorded.outcome()));
-  }
-
-  private static IdempotencyStatus resolve(Procedure procedure, RecordedOutcome outcome) {
-    Optional<UUID> resourceId = outcome.resourceId();
-    Optional<StatusResolver> resolver = procedure.statusResolver();
-    if (resolver.isEmpty()) {
-      return IdempotencyStatus.COMPLETED;
-    }
-    return resourceId
-        .map(resource -> resolve(procedure, resolver.get(), resource))
-        .orElse(IdempotencyStatus.PROCESSING);
+    return recorded
+        .status()
+        .orElseGet(
+            () ->
+                recorded
+                    .outcome()
+                    .resourceId()
+                    .map(resource -> ofResource(procedure, resource))
+                    .orElseGet(() -> first(procedure)));
   }
 
   /** Returns the status of a resource from the procedure's resolver. Never throws. */

@@ -92,6 +92,11 @@ final class WaitQueues<K, W> {
     }
   }
 
+  /** Returns whether nobody waits. */
+  synchronized boolean isEmpty() {
+    return queues.isEmpty();
+  }
+
   /** Returns every key that somebody waits for. */
   synchronized Set<K> keys() {
     return Set.copyOf(queues.keySet());

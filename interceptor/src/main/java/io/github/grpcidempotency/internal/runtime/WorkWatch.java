@@ -106,12 +106,12 @@ final class WorkWatch implements AutoCloseable {
         looks.schedule(
             () -> {
               RepeatedTask.of("look for asynchronous work that has ended", log, this::look).run();
-              if (!queues.keys().isEmpty()) {
+              if (!queues.isEmpty()) {
                 lookLater();
                 return;
               }
               looking.set(false);
-              if (!queues.keys().isEmpty()) {
+              if (!queues.isEmpty()) {
                 keepLooking();
               }
             },
