@@ -1,0 +1,28 @@
+package io.github.grpcidempotency.admin;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * The table in numbers, read cheaply and without contents.
+ *
+ * @param rows how many records there are, as the planner estimates it
+ * @param bytes how large the table is with its indexes
+ * @param inFlight how many reservations are not completed
+ * @param stuck how many of them have let their lease end
+ * @param unknown how many have an unknown outcome
+ * @param oldestInFlight for how long the oldest reservation has stood
+ * @param expired how many records have expired and are not yet swept, counted up to a limit
+ * @param expiredIsMore whether there are more than were counted
+ * @param sweepLag for how long the oldest expired record has been expired
+ */
+public record Statistics(
+    long rows,
+    long bytes,
+    long inFlight,
+    long stuck,
+    long unknown,
+    Optional<Duration> oldestInFlight,
+    long expired,
+    boolean expiredIsMore,
+    Optional<Duration> sweepLag) {}

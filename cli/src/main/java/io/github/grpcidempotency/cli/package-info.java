@@ -1,0 +1,5 @@
+/** The command {@code idempotency}. */
+@NullMarked
+package io.github.grpcidempotency.cli;
+
+import org.jspecify.annotations.NullMarked;

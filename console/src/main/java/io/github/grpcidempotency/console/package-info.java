@@ -1,0 +1,5 @@
+/** A page for operators. */
+@NullMarked
+package io.github.grpcidempotency.console;
+
+import org.jspecify.annotations.NullMarked;

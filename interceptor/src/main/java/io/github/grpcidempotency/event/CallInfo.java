@@ -1,0 +1,13 @@
+package io.github.grpcidempotency.event;
+
+import java.util.Optional;
+
+/**
+ * Which call, or piece of work, an event is about.
+ *
+ * @param procedure the procedure; the same object for all its calls
+ * @param tenant the caller's tenant, if there are tenants and the caller is known
+ * @param project the caller's project, likewise
+ */
+public record CallInfo(
+    ProcedureInfo procedure, Optional<String> tenant, Optional<String> project) {}

@@ -1,0 +1,16 @@
+package io.github.grpcidempotency.event;
+
+/** What one process is busy with, at the moment of asking. Thread-safe; never blocks. */
+public interface LiveCounts {
+  /** Returns how many leases this process holds. */
+  int leasesHeld();
+
+  /** Returns how many duplicates wait for the end of a running call. */
+  int callsWaiting();
+
+  /** Returns how many answers wait to be recorded in the background. */
+  int lateAnswers();
+
+  /** Returns how many calls wait for the end of the work behind an operation. */
+  int operationsWaiting();
+}
