@@ -368,7 +368,7 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     /**
-     * Lets the lines of the log {@value DecisionLog#LOGGER} name tokens, as an interceptor's name
+     * Lets the lines of the log {@code io.github.grpcidempotency.decision} name tokens, as an interceptor's name
      * keys.
      *
      * @param secret at least 16 bytes

@@ -241,9 +241,13 @@ public final class CallEvents {
     hear(new IdempotencyEvent.RecordingAbandoned(call, operationId, cause), cause);
   }
 
-  /** The state of the work behind an operation could not be read. */
-  public void statusUnknown(UUID operationId, @Nullable Throwable why) {
-    hear(new IdempotencyEvent.StatusUnknown(call, operationId), why);
+  /**
+   * The state of the work behind an operation could not be read. A resolver that only its store can
+   * ask throws {@link UnsupportedOperationException}: the store has logged why it could not.
+   */
+  public void statusUnknown(UUID operationId, RuntimeException why) {
+    boolean logged = why instanceof UnsupportedOperationException;
+    hear(new IdempotencyEvent.StatusUnknown(call, operationId), logged ? null : why);
   }
 
   /** The retention of a record could not be extended. */

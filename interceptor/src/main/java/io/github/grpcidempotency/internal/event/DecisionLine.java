@@ -259,7 +259,7 @@ record DecisionLine(
     public void statusUnknown(IdempotencyEvent.StatusUnknown event) {
       write(
           of(
-              Level.WARN,
+              failed ? Level.WARN : Level.DEBUG,
               "status_unknown",
               Optional.of(event.operationId()),
               "the status could not be resolved; it is reported as processing"));
