@@ -368,8 +368,8 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     /**
-     * Lets the lines of the log {@code io.github.grpcidempotency.decision} name tokens, as an interceptor's name
-     * keys.
+     * Lets the lines of the log {@code io.github.grpcidempotency.decision} name tokens, as an
+     * interceptor's name keys.
      *
      * @param secret at least 16 bytes
      * @throws IllegalArgumentException if it is shorter

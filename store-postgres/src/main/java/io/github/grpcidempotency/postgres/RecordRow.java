@@ -105,8 +105,7 @@ record RecordRow(
   Optional<IdempotencyStatus> statusRead(RecordedProcedure asked, boolean outboxAsked) {
     return status(
         asked,
-        outbox ->
-            outboxAsked ? Optional.of(outbox.statusOf(outboxStatus)) : Optional.empty());
+        outbox -> outboxAsked ? Optional.of(outbox.statusOf(outboxStatus)) : Optional.empty());
   }
 
   /**

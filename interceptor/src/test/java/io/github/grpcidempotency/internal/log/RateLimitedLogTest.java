@@ -55,11 +55,7 @@ class RateLimitedLogTest {
     AtomicLong made = new AtomicLong();
     for (int time = 0; time < 3; time++) {
       log.write(
-          Level.WARN,
-          "refuse",
-          null,
-          "refused",
-          () -> Map.of("number", made.incrementAndGet()));
+          Level.WARN, "refuse", null, "refused", () -> Map.of("number", made.incrementAndGet()));
     }
     log.write(
         Level.DEBUG, "claim", null, "claimed", () -> Map.of("number", made.incrementAndGet()));
