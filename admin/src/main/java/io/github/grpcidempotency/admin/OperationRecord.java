@@ -13,8 +13,12 @@ import java.util.UUID;
  * @param userId the user on whose behalf it runs
  * @param procedure the procedure
  * @param state its state at {@code read}
+ * @param outcomeUnknown whether its last handler ended without saying whether its effect happened;
+ *     possible without a recorded outcome only, whether its lease has ended or not
  * @param attempt how often its handler was started, from 1
  * @param server the server that holds it, or held it; empty if it was recorded by a transaction
+ * @param trace the trace of the run that made the answer, or is about to: a W3C {@code
+ *     traceparent}, if that is what was recorded, otherwise the recorded bytes in hexadecimal
  * @param created when it was first claimed
  * @param leaseExpires until when its owner keeps it unless the lease is renewed; empty if it was
  *     recorded by a transaction
@@ -31,8 +35,10 @@ public record OperationRecord(
     UUID userId,
     String procedure,
     OperationState state,
+    boolean outcomeUnknown,
     int attempt,
     Optional<String> server,
+    Optional<String> trace,
     Instant created,
     Optional<Instant> leaseExpires,
     Optional<Instant> completed,
