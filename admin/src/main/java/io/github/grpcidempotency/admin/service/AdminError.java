@@ -1,22 +1,20 @@
 package io.github.grpcidempotency.admin.service;
 
-import com.google.common.base.Throwables;
 import com.google.protobuf.Any;
 import com.google.rpc.BadRequest;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.Status;
+import io.github.grpcidempotency.admin.AdministrationException;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
-import java.sql.SQLException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The errors of the admin service: code, {@code ErrorInfo}, and what is wrong with a request. */
 final class AdminError {
   private static final Logger logger = LoggerFactory.getLogger(AdminService.class);
-  private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
   private AdminError() {}
 
@@ -42,19 +40,18 @@ final class AdminError {
       return said;
     }
     logger.error("an operator's call has failed", failure);
-    return Throwables.getCausalChain(failure).stream()
-        .filter(SQLException.class::isInstance)
-        .map(SQLException.class::cast)
-        .findFirst()
-        .map(AdminError::ofDatabase)
-        .orElseGet(() -> io.grpc.Status.INTERNAL.asRuntimeException());
+    return failure instanceof AdministrationException known
+        ? of(known.problem())
+        : io.grpc.Status.INTERNAL.asRuntimeException();
   }
 
-  private static StatusRuntimeException ofDatabase(SQLException failure) {
-    return of(
-        INSUFFICIENT_PRIVILEGE.equals(failure.getSQLState())
-            ? AdminErrorReason.IDEMPOTENCY_RIGHT_MISSING
-            : AdminErrorReason.IDEMPOTENCY_STORE_UNAVAILABLE);
+  private static StatusRuntimeException of(AdministrationException.Problem problem) {
+    return switch (problem) {
+      case UNREACHABLE, READ_ONLY -> of(AdminErrorReason.IDEMPOTENCY_STORE_UNAVAILABLE);
+      case RIGHT_MISSING, SCHEMA_MISSING, SCHEMA_TOO_OLD ->
+          of(AdminErrorReason.IDEMPOTENCY_ADMIN_NOT_SET_UP);
+      case OTHER -> io.grpc.Status.INTERNAL.asRuntimeException();
+    };
   }
 
   private static Status.Builder status(AdminErrorReason reason, String message) {
@@ -77,8 +74,9 @@ final class AdminError {
       case IDEMPOTENCY_OWNER_LIVES,
           IDEMPOTENCY_OPERATION_RECORDED,
           IDEMPOTENCY_OPERATION_UNFINISHED,
-          IDEMPOTENCY_RIGHT_MISSING ->
+          IDEMPOTENCY_ADMIN_NOT_SET_UP ->
           Code.FAILED_PRECONDITION;
+      case IDEMPOTENCY_OPERATION_LOCKED -> Code.ABORTED;
       case IDEMPOTENCY_STORE_UNAVAILABLE -> Code.UNAVAILABLE;
     };
   }
@@ -91,7 +89,8 @@ final class AdminError {
       case IDEMPOTENCY_OWNER_LIVES -> "the operation's owner lives: its lease has not ended";
       case IDEMPOTENCY_OPERATION_RECORDED -> "the operation's outcome is recorded: forget it";
       case IDEMPOTENCY_OPERATION_UNFINISHED -> "the operation has no outcome yet: free it";
-      case IDEMPOTENCY_RIGHT_MISSING -> "the server's database role lacks a right for this";
+      case IDEMPOTENCY_OPERATION_LOCKED -> "a transaction has the operation locked: look again";
+      case IDEMPOTENCY_ADMIN_NOT_SET_UP -> "the server is not set up for this: its log says why";
       case IDEMPOTENCY_STORE_UNAVAILABLE -> "the database is unavailable at the moment";
     };
   }

@@ -17,8 +17,13 @@ public enum AdminErrorReason {
   IDEMPOTENCY_OPERATION_RECORDED,
   /** There is no outcome yet, so there is nothing to forget: {@code FAILED_PRECONDITION}. */
   IDEMPOTENCY_OPERATION_UNFINISHED,
-  /** The server's database role lacks a right: {@code FAILED_PRECONDITION}. */
-  IDEMPOTENCY_RIGHT_MISSING,
-  /** The database cannot be asked: {@code UNAVAILABLE}. */
+  /** A transaction has had it locked for two seconds; look at it again: {@code ABORTED}. */
+  IDEMPOTENCY_OPERATION_LOCKED,
+  /**
+   * The server's database role lacks a right, or its schema is missing or too old: {@code
+   * FAILED_PRECONDITION}. The server's log says what to do.
+   */
+  IDEMPOTENCY_ADMIN_NOT_SET_UP,
+  /** The database cannot be reached, or takes no writes: {@code UNAVAILABLE}. */
   IDEMPOTENCY_STORE_UNAVAILABLE
 }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.admin.service;
 
 import com.google.protobuf.Duration;
 import com.google.protobuf.Timestamp;
+import io.github.grpcidempotency.admin.ActResult;
 import io.github.grpcidempotency.admin.OperationRecord;
 import io.github.grpcidempotency.admin.OperationState;
 import io.github.grpcidempotency.admin.Statistics;
@@ -23,6 +24,7 @@ final class AdminMessages {
             .setUserId(operation.userId().toString())
             .setProcedure(operation.procedure())
             .setState(state(operation.state()))
+            .setOutcomeUnknown(operation.outcomeUnknown())
             .setAttempt(operation.attempt())
             .setCreateTime(timestamp(operation.created()))
             .setExpireTime(timestamp(operation.expires()))
@@ -61,7 +63,26 @@ final class AdminMessages {
         .setAct(entry.act())
         .setOperation(entry.operationId().map(Object::toString).orElse(""))
         .setReason(entry.reason())
+        .setResult(result(entry.result()))
+        .setForced(entry.forced())
+        .setDeleted(entry.deleted())
+        .setProcedure(entry.procedure().orElse(""))
+        .setUserId(entry.userId().map(Object::toString).orElse(""))
+        .setAttempt(entry.attempt().orElse(0))
         .build();
+  }
+
+  private static AuditEntry.Result result(ActResult result) {
+    return switch (result) {
+      case DONE -> AuditEntry.Result.RESULT_DONE;
+      case NOT_FOUND -> AuditEntry.Result.RESULT_NOT_FOUND;
+      case OWNER_LIVES -> AuditEntry.Result.RESULT_OWNER_LIVES;
+      case ALREADY_RECORDED -> AuditEntry.Result.RESULT_ALREADY_RECORDED;
+      case NOT_RECORDED -> AuditEntry.Result.RESULT_NOT_RECORDED;
+      case LOCKED -> AuditEntry.Result.RESULT_LOCKED;
+      // A dry run leaves no entry.
+      case WOULD_BE_DONE -> AuditEntry.Result.RESULT_UNSPECIFIED;
+    };
   }
 
   private static RecordedOperation.State state(OperationState state) {

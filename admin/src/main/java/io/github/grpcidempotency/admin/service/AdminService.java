@@ -5,7 +5,10 @@ import io.github.grpcidempotency.admin.Act;
 import io.github.grpcidempotency.admin.ActResult;
 import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.AuditEntry;
+import io.github.grpcidempotency.admin.OperationPage;
 import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.proto.v1.AdminGrpc;
 import io.github.grpcidempotency.proto.v1.FindOperationsRequest;
 import io.github.grpcidempotency.proto.v1.FindOperationsResponse;
@@ -29,9 +32,11 @@ import io.github.grpcidempotency.proto.v1.SweepOperationsResponse;
 import io.grpc.BindableService;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -97,10 +102,13 @@ public final class AdminService {
             if (request.getKey().isEmpty()) {
               throw AdminError.invalid("key", "is empty");
             }
+            Optional<UUID> user = given("user_id", request.getUserId());
             FindOperationsResponse.Builder found = FindOperationsResponse.newBuilder();
-            administration
-                .findKey(request.getKey(), request.getNamespace())
+            spellings(request.getKey())
+                .flatMap(key -> administration.findKey(key, request.getNamespace()).stream())
+                .filter(operation -> user.isEmpty() || operation.userId().equals(user.get()))
                 .forEach(operation -> found.addOperations(AdminMessages.withoutKey(operation)));
+            user.ifPresent(id -> found.setRunning(isRunning(request, id)));
             return found.build();
           });
     }
@@ -112,13 +120,12 @@ public final class AdminService {
           observer,
           () -> {
             permit(AdminAction.VIEW, tenant(request.getNamespace()));
-            int size = OperationPage.size(request.getPageSize());
-            List<OperationRecord> found = administration.list(OperationPage.query(request));
+            OperationPage found = administration.list(Paging.query(request));
             ListOperationsResponse.Builder page = ListOperationsResponse.newBuilder();
-            found.stream().limit(size).map(AdminMessages::withoutKey).forEach(page::addOperations);
-            if (found.size() > size) {
-              page.setNextPageToken(OperationPage.token(request, found.get(size - 1).id()));
-            }
+            found.operations().stream()
+                .map(AdminMessages::withoutKey)
+                .forEach(page::addOperations);
+            found.next().map(end -> Paging.token(request, end)).ifPresent(page::setNextPageToken);
             return page.build();
           });
     }
@@ -204,19 +211,36 @@ public final class AdminService {
       answer(
           observer,
           () -> {
-            Optional<UUID> operation =
-                Optional.of(request.getOperation())
-                    .filter(id -> !id.isEmpty())
-                    .map(id -> OperationPage.uuid("operation", id));
+            Optional<UUID> operation = given("operation", request.getOperation());
             permit(
                 AdminAction.AUDIT,
                 operation.flatMap(administration::find).flatMap(found -> tenant(found.namespace())));
             ListAuditEntriesResponse.Builder page = ListAuditEntriesResponse.newBuilder();
-            administration
-                .audit(operation, OperationPage.size(request.getPageSize()))
-                .forEach(entry -> page.addAuditEntries(AdminMessages.auditEntry(entry)));
+            int size = Paging.size(request.getPageSize());
+            List<AuditEntry> found =
+                administration.audit(operation, Paging.before(request), size);
+            found.forEach(entry -> page.addAuditEntries(AdminMessages.auditEntry(entry)));
+            if (found.size() == size) {
+              page.setNextPageToken(Paging.token(request, found.get(size - 1).id()));
+            }
             return page.build();
           });
+    }
+
+    private boolean isRunning(FindOperationsRequest request, UUID user) {
+      return spellings(request.getKey())
+          .anyMatch(key -> administration.isRunning(key, request.getNamespace(), user));
+    }
+
+    /** A UUID is stored in lower case, however the client has written it. */
+    private static Stream<String> spellings(String key) {
+      return Stream.of(key, key.toLowerCase(Locale.ROOT))
+          .filter(spelling -> spelling.equals(key) || KeyFormat.uuid().canonicalize(key).isPresent())
+          .distinct();
+    }
+
+    private static Optional<UUID> given(String field, String id) {
+      return id.isEmpty() ? Optional.empty() : Optional.of(Paging.uuid(field, id));
     }
 
     /** An operation, and who may act upon it. */
@@ -228,7 +252,7 @@ public final class AdminService {
      */
     private Permitted permitted(AdminAction action, String operation) {
       Optional<OperationRecord> found =
-          administration.find(OperationPage.uuid("operation", operation));
+          administration.find(Paging.uuid("operation", operation));
       String actor = permit(action, found.flatMap(record -> tenant(record.namespace())));
       return found
           .map(record -> new Permitted(record, actor))
@@ -274,6 +298,7 @@ public final class AdminService {
             throw AdminError.of(AdminErrorReason.IDEMPOTENCY_OPERATION_RECORDED);
         case NOT_RECORDED ->
             throw AdminError.of(AdminErrorReason.IDEMPOTENCY_OPERATION_UNFINISHED);
+        case LOCKED -> throw AdminError.of(AdminErrorReason.IDEMPOTENCY_OPERATION_LOCKED);
       }
     }
 

@@ -3,9 +3,11 @@ package io.github.grpcidempotency.admin.service;
 import com.google.protobuf.util.Durations;
 import io.github.grpcidempotency.admin.OperationQuery;
 import io.github.grpcidempotency.admin.OperationState;
+import io.github.grpcidempotency.proto.v1.ListAuditEntriesRequest;
 import io.github.grpcidempotency.proto.v1.ListOperationsRequest;
 import io.github.grpcidempotency.proto.v1.RecordedOperation;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.EnumSet;
@@ -13,13 +15,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
-/** A request for a page of operations, as a query. */
-final class OperationPage {
+/**
+ * Requests for pages. A token names the end of a page and is good for the same restrictions only.
+ */
+final class Paging {
   private static final int DEFAULT_SIZE = 50;
   private static final int MAX_SIZE = 500;
-  private static final int TOKEN_BYTES = 2 * Long.BYTES + Integer.BYTES;
 
-  private OperationPage() {}
+  private Paging() {}
 
   /** Returns how many are asked for. */
   static int size(int pageSize) {
@@ -29,30 +32,51 @@ final class OperationPage {
     return pageSize == 0 ? DEFAULT_SIZE : Math.min(pageSize, MAX_SIZE);
   }
 
-  /** Asks for one more than the page has room for: if there is one, there is a next page. */
   static OperationQuery query(ListOperationsRequest request) {
-    return new OperationQuery(
-        states(request),
-        text(request.getProcedure()),
-        text(request.getNamespace()),
-        text(request.getUserId()).map(id -> uuid("user_id", id)),
+    Set<OperationState> states = states(request);
+    Optional<UUID> userId = text(request.getUserId()).map(id -> uuid("user_id", id));
+    Optional<Duration> olderThan =
         request.hasOlderThan()
             ? Optional.of(duration("older_than", request.getOlderThan()))
-            : Optional.empty(),
+            : Optional.empty();
+    Optional<Duration> expiringWithin =
         request.hasExpiringWithin()
             ? Optional.of(duration("expiring_within", request.getExpiringWithin()))
-            : Optional.empty(),
-        after(request),
-        size(request.getPageSize()) + 1);
+            : Optional.empty();
+    Optional<String> after = end(request.getPageToken(), restrictions(request));
+    int limit = size(request.getPageSize());
+    try {
+      return new OperationQuery(
+          states,
+          text(request.getProcedure()),
+          text(request.getNamespace()),
+          userId,
+          olderThan,
+          expiringWithin,
+          after,
+          limit);
+    } catch (IllegalArgumentException malformed) {
+      // All else was checked above.
+      throw AdminError.invalid("page_token", "is not valid");
+    }
   }
 
-  /** Returns the token of the page after the one that ends with an operation. */
-  static String token(ListOperationsRequest request, UUID last) {
+  static String token(ListOperationsRequest request, String end) {
+    return token(end, restrictions(request));
+  }
+
+  static String token(ListAuditEntriesRequest request, long end) {
+    return token(String.valueOf(end), restrictions(request));
+  }
+
+  static Optional<Long> before(ListAuditEntriesRequest request) {
+    return end(request.getPageToken(), restrictions(request)).map(Paging::number);
+  }
+
+  private static String token(String end, int restrictions) {
+    byte[] place = end.getBytes(StandardCharsets.US_ASCII);
     ByteBuffer token =
-        ByteBuffer.allocate(TOKEN_BYTES)
-            .putLong(last.getMostSignificantBits())
-            .putLong(last.getLeastSignificantBits())
-            .putInt(restrictions(request));
+        ByteBuffer.allocate(Integer.BYTES + place.length).putInt(restrictions).put(place);
     return Base64.getUrlEncoder().withoutPadding().encodeToString(token.array());
   }
 
@@ -68,19 +92,27 @@ final class OperationPage {
     throw AdminError.invalid(field, "is not a UUID");
   }
 
-  private static Optional<UUID> after(ListOperationsRequest request) {
-    if (request.getPageToken().isEmpty()) {
+  /** Returns the end of the page before. */
+  private static Optional<String> end(String pageToken, int restrictions) {
+    if (pageToken.isEmpty()) {
       return Optional.empty();
     }
-    ByteBuffer token = ByteBuffer.wrap(decoded(request.getPageToken()));
-    if (token.remaining() != TOKEN_BYTES) {
+    ByteBuffer token = ByteBuffer.wrap(decoded(pageToken));
+    if (token.remaining() <= Integer.BYTES) {
       throw AdminError.invalid("page_token", "is not valid");
     }
-    UUID last = new UUID(token.getLong(), token.getLong());
-    if (token.getInt() != restrictions(request)) {
+    if (token.getInt() != restrictions) {
       throw AdminError.invalid("page_token", "was given for another list");
     }
-    return Optional.of(last);
+    return Optional.of(StandardCharsets.US_ASCII.decode(token).toString());
+  }
+
+  private static long number(String end) {
+    try {
+      return Long.parseLong(end);
+    } catch (NumberFormatException malformed) {
+      throw AdminError.invalid("page_token", "is not valid");
+    }
   }
 
   private static byte[] decoded(String token) {
@@ -94,6 +126,10 @@ final class OperationPage {
   /** A hash of all that restricts the list: the same in every process. */
   private static int restrictions(ListOperationsRequest request) {
     return request.toBuilder().clearPageSize().clearPageToken().build().toByteString().hashCode();
+  }
+
+  private static int restrictions(ListAuditEntriesRequest request) {
+    return request.getOperation().hashCode();
   }
 
   private static Set<OperationState> states(ListOperationsRequest request) {
