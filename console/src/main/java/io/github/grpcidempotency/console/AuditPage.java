@@ -6,6 +6,7 @@ import static io.github.grpcidempotency.console.Html.foreign;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.AuditEntry;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -55,12 +56,19 @@ final class AuditPage {
         .with(
             element("td").with(Words.stamp(entry.at())),
             element("td").with(foreign(entry.actor())),
-            element("td").with(entry.act().replace('_', ' ')),
+            element("td").with(act(entry)),
             element("td").as("reason").with(foreign(entry.reason())),
             visit
                 .<Html>map(all -> element("td").with(operation(all, entry)))
                 .orElse(Html.NOTHING),
             element("td").with(foreign(entry.role())));
+  }
+
+  private static String act(AuditEntry entry) {
+    String act = entry.act().replace('_', ' ') + (entry.forced() ? ", though its owner lived" : "");
+    return entry.result().isSuccess()
+        ? act
+        : act + ": refused, " + entry.result().name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }
 
   private static Html operation(Visit visit, AuditEntry entry) {
@@ -69,7 +77,7 @@ final class AuditPage {
         .<Html>map(
             id ->
                 element("a")
-                    .attribute("href", visit.base() + OperationPage.PATH + "?id=" + id)
+                    .attribute("href", visit.base() + DetailPage.PATH + "?id=" + id)
                     .with(element("code").with(id.toString())))
         .orElse(Html.NOTHING);
   }

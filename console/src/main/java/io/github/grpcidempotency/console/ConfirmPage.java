@@ -69,11 +69,16 @@ final class ConfirmPage {
           refused(409, "Its outcome has been recorded meanwhile, so there is nothing to free.");
       case NOT_RECORDED ->
           refused(409, "It has no recorded outcome, so there is nothing to forget.");
+      case LOCKED ->
+          refused(
+              409,
+              "A transaction has it locked: it is about to be recorded, taken over or deleted. Nothing"
+                  + " was changed. Look at it again.");
     };
   }
 
   private Answer refused(int status, String problem) {
-    return new OperationPage(visit, administration).refused(status, operation, reason, text(problem));
+    return new DetailPage(visit, administration).refused(status, operation, reason, text(problem));
   }
 
   private Html confirmation() {

@@ -118,8 +118,8 @@ final class ConsoleHandler implements HttpHandler {
     return switch ((form ? "POST " : "") + path.substring(base.length())) {
       case "" -> Answer.page(200, new OverviewPage(visit, administration).html());
       case Layout.STYLE -> Answer.style(style);
-      case OperationPage.PATH ->
-          new OperationPage(visit, administration)
+      case DetailPage.PATH ->
+          new DetailPage(visit, administration)
               .answer(
                   visit
                       .fields()
@@ -130,7 +130,7 @@ final class ConsoleHandler implements HttpHandler {
         yield Answer.page(200, AuditPage.of(visit, administration));
       }
       case "POST " + OverviewPage.FIND -> find(visit);
-      case "POST " + OperationPage.CHECK -> new ConfirmPage(visit, administration).check();
+      case "POST " + DetailPage.CHECK -> new ConfirmPage(visit, administration).check();
       case "POST " + ConfirmPage.PERFORM -> new ConfirmPage(visit, administration).perform();
       default -> throw new HttpError(404, "There is no such page.");
     };
@@ -154,7 +154,7 @@ final class ConsoleHandler implements HttpHandler {
         .forEach(operation -> found.put(operation.id(), operation));
     if (found.size() == 1) {
       return Answer.seeOther(
-          base + OperationPage.PATH + "?id=" + found.keySet().iterator().next());
+          base + DetailPage.PATH + "?id=" + found.keySet().iterator().next());
     }
     return Answer.page(
         found.isEmpty() ? 404 : 200,
@@ -185,7 +185,7 @@ final class ConsoleHandler implements HttpHandler {
   /** Returns the browser's name for this console; makes one if it has none. */
   private String session(HttpExchange exchange) {
     return exchange.getRequestHeaders().getOrDefault("Cookie", List.of()).stream()
-        .flatMap(header -> Stream.of(header.split(";")))
+        .flatMap(header -> Stream.of(header.split(";", -1)))
         .map(String::strip)
         .filter(cookie -> cookie.startsWith(COOKIE + "="))
         .map(cookie -> cookie.substring(COOKIE.length() + 1))

@@ -33,7 +33,7 @@ record Fields(Map<String, String> values) {
 
   private static Fields parse(String encoded) {
     Map<String, String> values = new HashMap<>();
-    for (String field : encoded.split("&")) {
+    for (String field : encoded.split("&", -1)) {
       int equals = field.indexOf('=');
       if (equals > 0
           && values.put(decoded(field.substring(0, equals)), decoded(field.substring(equals + 1)))

@@ -8,35 +8,20 @@ import java.util.Set;
 
 /** A list that the console offers. */
 enum OperationView {
-  IN_FLIGHT(
-      "In flight",
-      "Nothing is in flight.",
-      Set.of(OperationState.RUNNING, OperationState.STUCK, OperationState.UNKNOWN),
-      Optional.empty()),
-  STUCK("Stuck", "Nothing is stuck.", Set.of(OperationState.STUCK), Optional.empty()),
-  UNKNOWN(
-      "Unknown outcome",
-      "No outcome is unknown.",
-      Set.of(OperationState.UNKNOWN),
-      Optional.empty()),
-  EXPIRING(
-      "Expiring within an hour",
-      "Nothing expires within an hour.",
-      Set.of(OperationState.COMPLETED, OperationState.FAILED),
-      Optional.of(Duration.ofHours(1))),
-  ALL("All, newest first", "There are no records.", Set.of(), Optional.empty());
+  IN_FLIGHT("In flight", "Nothing is in flight."),
+  STUCK("Stuck", "Nothing is stuck."),
+  UNKNOWN("Unknown outcome", "No outcome is unknown."),
+  EXPIRING("Expiring within an hour", "Nothing expires within an hour."),
+  ALL("All, newest first", "There are no records.");
+
+  private static final Duration SOON = Duration.ofHours(1);
 
   private final String title;
   private final String none;
-  private final Set<OperationState> states;
-  private final Optional<Duration> expiringWithin;
 
-  OperationView(
-      String title, String none, Set<OperationState> states, Optional<Duration> expiringWithin) {
+  OperationView(String title, String none) {
     this.title = title;
     this.none = none;
-    this.states = states;
-    this.expiringWithin = expiringWithin;
   }
 
   /** Returns the view of this name in an address; the first one for any other. */
@@ -57,15 +42,24 @@ enum OperationView {
     return title;
   }
 
+  /** What is said if there are none. */
   String none() {
     return none;
   }
 
+  /** In which states; empty for all. */
   Set<OperationState> states() {
-    return states;
+    return switch (this) {
+      case IN_FLIGHT ->
+          Set.of(OperationState.RUNNING, OperationState.STUCK, OperationState.UNKNOWN);
+      case STUCK -> Set.of(OperationState.STUCK);
+      case UNKNOWN -> Set.of(OperationState.UNKNOWN);
+      case EXPIRING -> Set.of(OperationState.COMPLETED, OperationState.FAILED);
+      case ALL -> Set.of();
+    };
   }
 
   Optional<Duration> expiringWithin() {
-    return expiringWithin;
+    return this == EXPIRING ? Optional.of(SOON) : Optional.empty();
   }
 }

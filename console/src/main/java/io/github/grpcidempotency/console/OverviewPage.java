@@ -5,6 +5,7 @@ import static io.github.grpcidempotency.console.Html.foreign;
 import static io.github.grpcidempotency.console.Html.text;
 
 import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.OperationPage;
 import io.github.grpcidempotency.admin.OperationQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
 import io.github.grpcidempotency.admin.Statistics;
@@ -53,8 +54,9 @@ final class OverviewPage {
                 "problem",
                 text(
                     "Nothing is recorded under this id or key: it never came, its call has failed"
-                        + " and released it, or it has expired and was swept. A key of a tenant is"
-                        + " found only with its tenant and project."))
+                        + " and released it, it runs in a transaction that has not committed, or it has"
+                        + " expired and was swept. A key of a tenant is found only with its tenant"
+                        + " and project."))
             : table("Found", operations),
         search());
   }
@@ -102,8 +104,8 @@ final class OverviewPage {
   }
 
   private Html list(OperationView view) {
-    List<OperationRecord> found = administration.list(query(view));
-    List<OperationRecord> shown = found.stream().limit(PAGE_SIZE).toList();
+    OperationPage page = administration.list(query(view));
+    List<OperationRecord> shown = page.operations();
     return element("section")
         .attribute("aria-labelledby", "list")
         .with(
@@ -116,27 +118,32 @@ final class OverviewPage {
             shown.isEmpty()
                 ? element("p").as("none").with(view.none())
                 : table(view.title(), shown),
-            found.size() > PAGE_SIZE
-                ? element("p")
-                    .with(
-                        element("a")
-                            .attribute("href", address(view, Optional.of(shown.get(PAGE_SIZE - 1))))
-                            .attribute("rel", "next")
-                            .with("Older ones"))
-                : Html.NOTHING);
+            page.next().map(end -> next(view, end)).orElse(Html.NOTHING));
   }
 
-  /** Asks for one more than the page shows: if there is one, there is a next page. */
+  private Html next(OperationView view, String end) {
+    return element("p")
+        .with(
+            element("a")
+                .attribute("href", address(view, Optional.of(end)))
+                .attribute("rel", "next")
+                .with("More"));
+  }
+
   private OperationQuery query(OperationView view) {
-    return new OperationQuery(
+    try {
+      return new OperationQuery(
         view.states(),
         visit.fields().given("procedure"),
         visit.fields().given("namespace"),
         Optional.empty(),
         Optional.empty(),
         view.expiringWithin(),
-        visit.fields().id("after"),
-        PAGE_SIZE + 1);
+        visit.fields().given("after"),
+        PAGE_SIZE);
+    } catch (IllegalArgumentException malformed) {
+      throw new HttpError(400, "This is not a page of this list.");
+    }
   }
 
   private Html tab(OperationView each, OperationView current) {
@@ -145,7 +152,7 @@ final class OverviewPage {
     return each == current ? link.attribute("aria-current", "true") : link;
   }
 
-  private String address(OperationView view, Optional<OperationRecord> after) {
+  private String address(OperationView view, Optional<String> after) {
     StringBuilder address = new StringBuilder(visit.base()).append("?view=").append(view.id());
     Stream.of("procedure", "namespace")
         .forEach(
@@ -160,7 +167,8 @@ final class OverviewPage {
                                 .append(name)
                                 .append('=')
                                 .append(URLEncoder.encode(value, StandardCharsets.UTF_8))));
-    after.ifPresent(operation -> address.append("&after=").append(operation.id()));
+    after.ifPresent(
+        end -> address.append("&after=").append(URLEncoder.encode(end, StandardCharsets.UTF_8)));
     return address.toString();
   }
 

@@ -14,6 +14,12 @@ final class Words {
           .withZone(ZoneOffset.UTC);
   private static final String[] SIZES = {"bytes", "KiB", "MiB", "GiB", "TiB"};
 
+  /** What it means that a lease has ended after a handler that nobody knows the outcome of. */
+  static final String STUCK_AND_UNKNOWN =
+      "The handler ended, nobody knows whether its effect happened, and the lease has ended since. The"
+          + " next retry of the same request runs the handler again. Look in your own data for the"
+          + " effect: if it is there, that retry makes a second one.";
+
   private Words() {}
 
   static String count(long number) {

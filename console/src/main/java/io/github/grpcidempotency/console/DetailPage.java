@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.UUID;
 
 /** One operation: what is known of it, what that means, what can be done, and what was done. */
-final class OperationPage {
+final class DetailPage {
   static final String PATH = "operation";
   static final String CHECK = "check";
   static final String DONE = "done";
@@ -23,7 +23,7 @@ final class OperationPage {
   private final Visit visit;
   private final Administration administration;
 
-  OperationPage(Visit visit, Administration administration) {
+  DetailPage(Visit visit, Administration administration) {
     this.visit = visit;
     this.administration = administration;
   }
@@ -118,8 +118,14 @@ final class OperationPage {
                 facts.add(
                     fact("Resource", element("code").with(foreign(made.type() + "/" + made.id())))));
     return Html.all(
-        element("p").as("meaning").with(Words.meaning(operation.state())),
+        element("p").as("meaning").with(meaning(operation)),
         element("dl").as("facts").with(facts.stream()));
+  }
+
+  private static String meaning(OperationRecord operation) {
+    return operation.state() == OperationState.STUCK && operation.outcomeUnknown()
+        ? Words.STUCK_AND_UNKNOWN
+        : Words.meaning(operation.state());
   }
 
   private Html key(OperationRecord operation) {
