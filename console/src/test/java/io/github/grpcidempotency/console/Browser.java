@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.console;
 
+import static org.awaitility.Awaitility.await;
+
+import com.google.gson.Gson;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
@@ -19,12 +22,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import com.google.gson.Gson;
 
-/**
- * A headless Chromium, driven over the W3C WebDriver protocol. A click returns once the page that it
- * leads to is loaded. Elements are named by XPath.
- */
+/** A headless Chromium, driven over the W3C WebDriver protocol. Elements are named by XPath. */
 final class Browser implements AutoCloseable {
   private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
   private static final Pattern PORT = Pattern.compile("started successfully on port (\\d+)");
@@ -117,11 +116,23 @@ final class Browser implements AutoCloseable {
   }
 
   void clickLink(String text) {
-    click("//a[normalize-space(.) = '%s']".formatted(text));
+    load(() -> click("//a[normalize-space(.) = '%s']".formatted(text)));
   }
 
   void clickButton(String text) {
-    click("//button[normalize-space(.) = '%s']".formatted(text));
+    load(() -> click("//button[normalize-space(.) = '%s']".formatted(text)));
+  }
+
+  /** Does something that leads to another page, and waits for that page. */
+  void load(Runnable action) {
+    script("window.left = true;");
+    action.run();
+    await()
+        .ignoreExceptions()
+        .until(
+            () ->
+                script("return !window.left && document.readyState === 'complete';")
+                    .getAsBoolean());
   }
 
   void type(String xpath, String text) {
@@ -155,12 +166,12 @@ final class Browser implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
+  public void close() {
     try {
       call("DELETE", session, Map.of());
     } finally {
       driver.destroy();
-      driver.waitFor(10, TimeUnit.SECONDS);
+      driver.onExit().orTimeout(10, TimeUnit.SECONDS).join();
     }
   }
 

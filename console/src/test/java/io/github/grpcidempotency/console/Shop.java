@@ -55,22 +55,25 @@ final class Shop {
   }
 
   boolean exists(UUID id) {
-    return count("SELECT count(*) FROM idempotency.idempotency_keys WHERE id = '%s'", id) == 1;
+    return count("SELECT count(*) FROM idempotency.idempotency_keys WHERE id = ?", id) == 1;
   }
 
-  int audited(UUID id, String result) {
+  /** Counts the acts upon an operation that were done. */
+  int done(UUID id) {
     return count(
         "SELECT count(*) FROM idempotency.idempotency_audit"
-            + " WHERE operation_id = '%s' AND result = '%s'",
-        id, result);
+            + " WHERE result = 'done' AND operation_id = ?",
+        id);
   }
 
-  private int count(String sql, Object... values) {
+  private int count(String sql, UUID id) {
     try (Connection connection = database.superuser().getConnection();
-        Statement statement = connection.createStatement();
-        ResultSet rows = statement.executeQuery(sql.formatted(values))) {
-      rows.next();
-      return rows.getInt(1);
+        PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setObject(1, id);
+      try (ResultSet rows = statement.executeQuery()) {
+        rows.next();
+        return rows.getInt(1);
+      }
     } catch (SQLException failure) {
       throw new IllegalStateException(failure);
     }
