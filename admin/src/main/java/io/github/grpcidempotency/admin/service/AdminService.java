@@ -269,8 +269,8 @@ public final class AdminService {
         return authorizer
             .authorize(action, tenant)
             .filter(actor -> !actor.isBlank() && actor.length() <= MAX_TEXT);
-      } catch (RuntimeException refused) {
-        logger.warn("the authorizer has failed, and so refused {}", action, refused);
+      } catch (RuntimeException failure) {
+        logger.warn("the authorizer has failed, and so refused {}", action, failure);
         return Optional.empty();
       }
     }
