@@ -64,8 +64,7 @@ class AdminServicePageTest {
   void thePageNamesEveryActionAndEveryReason() throws IOException {
     assertThat(Files.readString(PAGE))
         .contains(Arrays.stream(AdminAction.values()).map(each -> "`" + each + "`").toList())
-        .contains(
-            Arrays.stream(AdminErrorReason.values()).map(each -> "`" + each + "`").toList());
+        .contains(Arrays.stream(AdminErrorReason.values()).map(each -> "`" + each + "`").toList());
   }
 
   @Test
@@ -79,8 +78,7 @@ class AdminServicePageTest {
   private int list(Person caller) throws IOException {
     ServerInterceptor authentication = new Authentication(caller);
     DataSource operatorPool = shop.as(Shop.OPERATOR);
-    ServerBuilder<?> server =
-        Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create());
+    ServerBuilder<?> server = Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create());
 
     Authorizer authorizer =
         (action, tenant) ->

@@ -150,8 +150,7 @@ class AdminServiceTest {
     ListOperationsResponse page = stub.listOperations(request);
     page.getOperationsList().forEach(operation -> listed.add(operation.getId()));
     while (!page.getNextPageToken().isEmpty()) {
-      page =
-          stub.listOperations(request.toBuilder().setPageToken(page.getNextPageToken()).build());
+      page = stub.listOperations(request.toBuilder().setPageToken(page.getNextPageToken()).build());
       assertThat(page.getOperationsCount()).isLessThanOrEqualTo(2);
       page.getOperationsList().forEach(operation -> listed.add(operation.getId()));
     }
@@ -177,7 +176,8 @@ class AdminServiceTest {
         () ->
             stub.listOperations(
                 two.toBuilder().setPageToken(token).setProcedure("another").build()));
-    assertInvalid("user_id", () -> stub.listOperations(two.toBuilder().setUserId("1-1-1-1-1").build()));
+    assertInvalid(
+        "user_id", () -> stub.listOperations(two.toBuilder().setUserId("1-1-1-1-1").build()));
     assertInvalid("states", () -> stub.listOperations(two.toBuilder().addStatesValue(99).build()));
     assertInvalid(
         "older_than",
@@ -273,8 +273,7 @@ class AdminServiceTest {
       assertInvalid("reason", () -> stub.freeOperation(free(id).setReason(reason).build()));
       assertInvalid("reason", () -> stub.forgetOperation(forget(id).setReason(reason).build()));
       assertInvalid(
-          "reason",
-          () -> stub.getContents(contents(id).toBuilder().setReason(reason).build()));
+          "reason", () -> stub.getContents(contents(id).toBuilder().setReason(reason).build()));
       assertInvalid(
           "reason",
           () ->
@@ -330,8 +329,7 @@ class AdminServiceTest {
     for (int i = 0; i < 3; i++) {
       stub.forgetOperation(forget(shop.record().operationId()).setReason("reason " + i).build());
     }
-    ListAuditEntriesRequest request =
-        ListAuditEntriesRequest.newBuilder().setPageSize(2).build();
+    ListAuditEntriesRequest request = ListAuditEntriesRequest.newBuilder().setPageSize(2).build();
 
     ListAuditEntriesResponse first = stub.listAuditEntries(request);
     assertThat(first.getAuditEntriesList())
@@ -394,8 +392,7 @@ class AdminServiceTest {
       case SWEEP ->
           List.of(
               () ->
-                  stub.sweepOperations(
-                      SweepOperationsRequest.newBuilder().setReason("x").build()));
+                  stub.sweepOperations(SweepOperationsRequest.newBuilder().setReason("x").build()));
       case AUDIT -> List.of(() -> audit(stub, id));
     };
   }
@@ -444,9 +441,7 @@ class AdminServiceTest {
           () -> stub.freeOperation(free(hidden).setEvenIfLive(true).build()));
     }
     assertRefused(
-        Status.Code.PERMISSION_DENIED,
-        AdminErrorReason.IDEMPOTENCY_ADMIN_DENIED,
-        () -> list(stub));
+        Status.Code.PERMISSION_DENIED, AdminErrorReason.IDEMPOTENCY_ADMIN_DENIED, () -> list(stub));
     ListOperationsRequest ofTenant =
         ListOperationsRequest.newBuilder().setNamespace("acme").build();
     assertThat(stub.listOperations(ofTenant).getOperationsList())
@@ -509,8 +504,7 @@ class AdminServiceTest {
   }
 
   private static RecordedOperation get(AdminBlockingStub stub, Object id) {
-    return stub.getOperation(
-            GetOperationRequest.newBuilder().setOperation(id.toString()).build())
+    return stub.getOperation(GetOperationRequest.newBuilder().setOperation(id.toString()).build())
         .getOperation();
   }
 
@@ -556,9 +550,7 @@ class AdminServiceTest {
   private static void assertInvalid(String field, ThrowingCallable call) {
     StatusRuntimeException error =
         assertRefused(
-            Status.Code.INVALID_ARGUMENT,
-            AdminErrorReason.IDEMPOTENCY_ADMIN_REQUEST_INVALID,
-            call);
+            Status.Code.INVALID_ARGUMENT, AdminErrorReason.IDEMPOTENCY_ADMIN_REQUEST_INVALID, call);
     assertThat(detail(error, BadRequest.class).orElseThrow().getFieldViolations(0).getField())
         .isEqualTo(field);
   }
@@ -601,8 +593,7 @@ class AdminServiceTest {
         ServerCall<RequestT, ResponseT> call,
         Metadata headers,
         ServerCallHandler<RequestT, ResponseT> next) {
-      Context context =
-          Context.current().withValue(CALLER, String.valueOf(headers.get(USER)));
+      Context context = Context.current().withValue(CALLER, String.valueOf(headers.get(USER)));
       return Contexts.interceptCall(context, call, headers, next);
     }
   }

@@ -98,8 +98,14 @@ final class OverviewPage {
                 .form(FIND, FIND)
                 .as("row")
                 .with(
-                    Layout.field("key", "Key or operation id", "what the client or a log names", "", true),
-                    Layout.field("namespace", "Tenant and project", "acme/apollo or acme/-, if any", "", false),
+                    Layout.field(
+                        "key", "Key or operation id", "what the client or a log names", "", true),
+                    Layout.field(
+                        "namespace",
+                        "Tenant and project",
+                        "acme/apollo or acme/-, if any",
+                        "",
+                        false),
                     element("button").with("Find")));
   }
 
@@ -133,14 +139,14 @@ final class OverviewPage {
   private OperationQuery query(OperationView view) {
     try {
       return new OperationQuery(
-        view.states(),
-        visit.fields().given("procedure"),
-        visit.fields().given("namespace"),
-        Optional.empty(),
-        Optional.empty(),
-        view.expiringWithin(),
-        visit.fields().given("after"),
-        PAGE_SIZE);
+          view.states(),
+          visit.fields().given("procedure"),
+          visit.fields().given("namespace"),
+          Optional.empty(),
+          Optional.empty(),
+          view.expiringWithin(),
+          visit.fields().given("after"),
+          PAGE_SIZE);
     } catch (IllegalArgumentException malformed) {
       throw new HttpError(400, "This is not a page of this list.");
     }

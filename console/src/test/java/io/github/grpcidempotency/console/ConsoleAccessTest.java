@@ -73,7 +73,12 @@ class ConsoleAccessTest {
     assertThat(stranger.status()).isEqualTo(401);
     assertThat(stranger.header("WWW-Authenticate")).startsWith("Basic ");
     for (String credentials :
-        List.of("ann:wrong", "ann:", "bob:" + Shop.PASSWORD, Shop.PASSWORD, "ann:" + Shop.PASSWORD + "x")) {
+        List.of(
+            "ann:wrong",
+            "ann:",
+            "bob:" + Shop.PASSWORD,
+            Shop.PASSWORD,
+            "ann:" + Shop.PASSWORD + "x")) {
       assertThat(new Request("").credentials(credentials).send().status()).isEqualTo(401);
     }
     assertThat(new Request("").header("Authorization", "Basic ???").send().status()).isEqualTo(401);
@@ -101,7 +106,8 @@ class ConsoleAccessTest {
     assertThat(raw("GET / HTTP/1.1\r\nHost: evil.example\r\n")).startsWith("HTTP/1.1 421");
     assertThat(raw("GET / HTTP/1.1\r\nHost: evil.example:" + console.uri().getPort() + "\r\n"))
         .startsWith("HTTP/1.1 421");
-    assertThat(raw("GET / HTTP/1.1\r\nHost: localhost.evil.example\r\n")).startsWith("HTTP/1.1 421");
+    assertThat(raw("GET / HTTP/1.1\r\nHost: localhost.evil.example\r\n"))
+        .startsWith("HTTP/1.1 421");
     assertThat(raw("GET / HTTP/1.0\r\n")).contains(" 421 ");
     assertThat(raw("GET / HTTP/1.1\r\nHost: LOCALHOST:99\r\n")).startsWith("HTTP/1.1 200");
     assertThat(raw("GET / HTTP/1.1\r\nHost: [::1]\r\n")).startsWith("HTTP/1.1 200");
@@ -128,9 +134,23 @@ class ConsoleAccessTest {
     assertThat(post("perform", forged, cookie).status()).isEqualTo(403);
     assertThat(post("perform", form, get("").cookie()).status()).isEqualTo(403);
     assertThat(post("perform", form, "").status()).isEqualTo(403);
-    assertThat(new Request("perform").ann().cookie(cookie).form(form).header("Sec-Fetch-Site", "cross-site").send().status())
+    assertThat(
+            new Request("perform")
+                .ann()
+                .cookie(cookie)
+                .form(form)
+                .header("Sec-Fetch-Site", "cross-site")
+                .send()
+                .status())
         .isEqualTo(403);
-    assertThat(new Request("perform").ann().cookie(cookie).form(form).header("Content-Type", "text/plain").send().status())
+    assertThat(
+            new Request("perform")
+                .ann()
+                .cookie(cookie)
+                .form(form)
+                .header("Content-Type", "text/plain")
+                .send()
+                .status())
         .isEqualTo(415);
     assertThat(shop.exists(id)).isTrue();
     assertThat(shop.done(id)).isZero();
@@ -198,7 +218,9 @@ class ConsoleAccessTest {
           .isEqualTo(403);
     }
     assertThat(get("audit").status()).isEqualTo(403);
-    assertThat(get("operation?id=" + stuck).body()).contains("Free the reservation").doesNotContain("Audit");
+    assertThat(get("operation?id=" + stuck).body())
+        .contains("Free the reservation")
+        .doesNotContain("Audit");
     console =
         start(
             builder(
@@ -225,8 +247,7 @@ class ConsoleAccessTest {
 
   @Test
   void everyAnswerHasTheHeadersThatProtectIt() throws IOException {
-    for (Reply reply :
-        List.of(get(""), get("none"), get("console.css"), new Request("").send())) {
+    for (Reply reply : List.of(get(""), get("none"), get("console.css"), new Request("").send())) {
       assertThat(reply.header("Content-Security-Policy"))
           .contains("default-src 'none'", "frame-ancestors 'none'", "form-action 'self'")
           .doesNotContain("unsafe", "script-src");
@@ -235,7 +256,8 @@ class ConsoleAccessTest {
       assertThat(reply.header("Cache-Control")).isEqualTo("no-store");
       assertThat(reply.header("Referrer-Policy")).isEqualTo("same-origin");
     }
-    assertThat(get("").header("Set-Cookie")).contains("; HttpOnly", "; SameSite=Strict", "; Path=/;");
+    assertThat(get("").header("Set-Cookie"))
+        .contains("; HttpOnly", "; SameSite=Strict", "; Path=/;");
   }
 
   @Test
@@ -282,14 +304,12 @@ class ConsoleAccessTest {
     host.createContext(
         "/ops/idempotency/",
         Console.builder(
-                administration,
-                exchange -> Optional.of(new ConsoleUser("a host's user", Shop.ALL)))
+                administration, exchange -> Optional.of(new ConsoleUser("a host's user", Shop.ALL)))
             .path("/ops/idempotency")
             .handler());
     host.start();
     opened.add(() -> host.stop(0));
-    URI root =
-        URI.create("http://localhost:" + host.getAddress().getPort() + "/ops/idempotency/");
+    URI root = URI.create("http://localhost:" + host.getAddress().getPort() + "/ops/idempotency/");
 
     Reply overview = new Request(root, "").send();
     assertThat(overview.body()).contains("href=\"/ops/idempotency/operation?id=" + id);
@@ -349,8 +369,7 @@ class ConsoleAccessTest {
 
   /** Sends what no client of Java would. */
   private String raw(String head) throws IOException {
-    String login =
-        Base64.getEncoder().encodeToString(("ann:" + Shop.PASSWORD).getBytes(UTF_8));
+    String login = Base64.getEncoder().encodeToString(("ann:" + Shop.PASSWORD).getBytes(UTF_8));
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), console.uri().getPort())) {
       socket
           .getOutputStream()

@@ -47,12 +47,14 @@ class PictureTest {
     Shop shop = new Shop(database);
     shop.execute("SELECT idempotency.grant_to('shop_app')");
     PostgresIdempotencyStore alive = store("api-6f4d-x2x9k:1", Duration.ofSeconds(30));
-    PostgresIdempotencyStore dying = store("api-6f4d-m8w2p:1", Duration.ofMillis(1));
+    PostgresIdempotencyStore dying = store("api-6f4d-m8w2p:1", Duration.ofMillis(100));
     claim(dying, CREATE_CLUSTER, GLOBEX);
     for (int i = 0; i < 400; i++) {
       claim(alive, i % 3 == 0 ? INVITE : CREATE_PROJECT, i % 5 == 0 ? GLOBEX : APOLLO)
-          .complete(new RecordedOutcome.Response(ByteString.copyFrom(new byte[200]), Optional.empty()));
+          .complete(
+              new RecordedOutcome.Response(ByteString.copyFrom(new byte[200]), Optional.empty()));
     }
+    shop.execute("ANALYZE idempotency.idempotency_keys");
     claim(alive, INVITE, APOLLO).markUnknown();
     claim(alive, CREATE_PROJECT, APOLLO);
     claim(alive, CREATE_CLUSTER, APOLLO);
@@ -64,7 +66,7 @@ class PictureTest {
                     shop.administration(), ConsoleAccess.password("ann", Shop.PASSWORD, Shop.ALL))
                 .address(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
                 .start()) {
-      browser.resize(1280, 860);
+      browser.resize(1400, 960);
       browser.open(
           console
               .uri()
