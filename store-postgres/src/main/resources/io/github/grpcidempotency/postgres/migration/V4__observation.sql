@@ -1,0 +1,10 @@
+-- What operators ask of a record: who holds the reservation, and which run made the answer. Servers of the previous version,
+-- which know neither, work on. Both columns are nullable, so that nothing is rewritten, and nothing is checked here: the store
+-- bounds their lengths, and a constraint would cost every call a little.
+ALTER TABLE ${schema}.idempotency_keys
+  ADD COLUMN server text,  -- who holds or held the reservation; null for what a transaction recorded whole
+  ADD COLUMN trace  bytea; -- the trace of the run that made the answer, or is about to; opaque to the store
+
+-- What is in flight is found without reading what is not. The index is as small as the number of calls that run. Building it
+-- reads the table once, and writes wait meanwhile: of a large table, build it beforehand, CONCURRENTLY and by this name.
+CREATE INDEX IF NOT EXISTS idempotency_keys_in_flight ON ${schema}.idempotency_keys (id) WHERE completed IS NULL;
