@@ -88,6 +88,13 @@ public enum MetricName {
       "",
       Scope.PROCEDURE,
       "Replays that could not read the state of the work behind them"),
+  /** Replays that could not extend their record's retention. */
+  RETENTION_FAILURES(
+      "idempotency.retention.failures",
+      Kind.COUNTER,
+      "",
+      Scope.PROCEDURE,
+      "Replays whose record keeps the time at which it expires, although it should expire later"),
   /** Refused calls. */
   REFUSALS(
       "idempotency.refusals",
@@ -386,6 +393,11 @@ public enum MetricName {
   /** Returns the names of its tags, without those that must be asked for. */
   public List<String> tags() {
     return tags;
+  }
+
+  /** Returns the names of the tags that tell its meters of one scope apart. */
+  List<String> ownTags() {
+    return tags.subList(scope.tags.size(), tags.size());
   }
 
   /**
