@@ -1,8 +1,5 @@
 package io.github.grpcidempotency.event;
 
-import io.github.grpcidempotency.store.StoreException;
-import java.util.UUID;
-
 /**
  * Receives events, for metrics, logs and traces. No event carries a key, a request or a response.
  *
@@ -97,25 +94,4 @@ public interface IdempotencyListener {
 
   /** After a sweep has failed. */
   default void sweepFailed(IdempotencyEvent.SweepFailed event) {}
-
-  // To be replaced by the events above.
-  default void claimed(String procedure, UUID operationId) {}
-
-  default void replayed(String procedure, UUID operationId) {}
-
-  default void attached(String procedure) {}
-
-  default void refused(String procedure, RefusalReason reason) {}
-
-  default void settled(String procedure, UUID operationId, Settlement settlement) {}
-
-  default void unprotected(String procedure, UnprotectedCause cause) {}
-
-  default void leaseLost(UUID operationId) {}
-
-  default void recordingDeferred(UUID operationId, StoreException cause) {}
-
-  default void recordedLate(UUID operationId) {}
-
-  default void recordingAbandoned(UUID operationId, StoreException cause) {}
 }
