@@ -29,8 +29,7 @@ final class LiveGauges {
   static LiveGauges of(Meters meters) {
     synchronized (ALL) {
       return ALL.computeIfAbsent(meters.registry(), registry -> new HashMap<>())
-          .computeIfAbsent(meters.tags(), tags -> new LiveGauges())
-          .registered(meters);
+          .computeIfAbsent(meters.tags(), tags -> new LiveGauges().registered(meters));
     }
   }
 
