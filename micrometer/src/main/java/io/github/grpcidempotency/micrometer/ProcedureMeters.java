@@ -15,8 +15,6 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
-import java.util.EnumSet;
-import java.util.Set;
 
 /**
  * The meters of one procedure, and of one tenant and project if these are asked for. Whatever an
@@ -26,12 +24,6 @@ import java.util.Set;
 final class ProcedureMeters {
   private static final int MOST_SOURCES = 20;
   private static final int MOST_DETAILS = 10;
-  private static final Set<RefusalReason> ALERTING =
-      EnumSet.of(
-          RefusalReason.IDEMPOTENCY_KEY_REUSED,
-          RefusalReason.IDEMPOTENCY_IN_PROGRESS,
-          RefusalReason.IDEMPOTENCY_OUTCOME_UNKNOWN,
-          RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE);
 
   private final MetersByWord<Counter> keysFound;
   private final Counter keysMissing;
@@ -110,9 +102,12 @@ final class ProcedureMeters {
   }
 
   private void beginAtZero() {
-    for (RefusalReason reason : ALERTING) {
-      refusals.of(reason).of(MetricTags.NONE);
-    }
+    MetersByWord<Counter> reused = refusals.of(RefusalReason.IDEMPOTENCY_KEY_REUSED);
+    reused.of("request");
+    reused.of("procedure");
+    refusals.of(RefusalReason.IDEMPOTENCY_IN_PROGRESS).of(MetricTags.NONE);
+    refusals.of(RefusalReason.IDEMPOTENCY_OUTCOME_UNKNOWN).of(MetricTags.NONE);
+    refusals.of(RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE).of(MetricTags.NONE);
     for (UnprotectedCause cause : UnprotectedCause.values()) {
       unprotected.of(cause);
     }
