@@ -273,8 +273,7 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     private WorkRefusedException inProgress(Claim claim) {
-      return refused(
-          Refusal.inProgress(engine.lease()), Optional.of(claim.operationId()), null);
+      return refused(Refusal.inProgress(engine.lease()), Optional.of(claim.operationId()), null);
     }
 
     private WorkRefusedException refused(
