@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.example.service;
 
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.example.service.background.Parts;
 import io.github.grpcidempotency.example.service.caller.BearerStandIn;
 import io.github.grpcidempotency.example.service.caller.CurrentCaller;
@@ -37,12 +38,14 @@ import org.jdbi.v3.core.statement.StatementExceptions;
 public final class OrganizationApi implements AutoCloseable {
   private final DataSource pool;
   private final Settings settings;
+  private final IdempotencyListener listener;
   private final Tenant tenant;
   private final Parts parts = new Parts();
 
-  private OrganizationApi(DataSource pool, Settings settings) {
+  private OrganizationApi(DataSource pool, Settings settings, IdempotencyListener listener) {
     this.pool = pool;
     this.settings = settings;
+    this.listener = listener;
     this.tenant = new Tenant(jdbi(pool), new Outbox(settings.outboxDelay()));
   }
 
@@ -50,11 +53,13 @@ public final class OrganizationApi implements AutoCloseable {
    * Adds the service to a server, after the library has checked the database.
    *
    * @param pool of the application's role
+   * @param listener hears what the library does
    * @throws IllegalStateException if the library finds the database unfit; it lists every problem
    * @throws io.github.grpcidempotency.store.StoreException if the database cannot be reached
    */
-  public static OrganizationApi addTo(ServerBuilder<?> server, DataSource pool, Settings settings) {
-    OrganizationApi api = new OrganizationApi(pool, settings);
+  public static OrganizationApi addTo(
+      ServerBuilder<?> server, DataSource pool, Settings settings, IdempotencyListener listener) {
+    OrganizationApi api = new OrganizationApi(pool, settings, listener);
     try {
       api.addTo(server);
       return api;
@@ -81,8 +86,11 @@ public final class OrganizationApi implements AutoCloseable {
             () ->
                 IdempotencyInterceptor.builder(procedures, CurrentCaller::find)
                     .store(store)
+                    .listener(listener)
                     .build());
-    IdempotentWork lines = parts.start(() -> IdempotentWork.on(store, MemberImport.LINE));
+    IdempotentWork lines =
+        parts.start(
+            () -> IdempotentWork.builder(store, MemberImport.LINE).listener(listener).build());
     server
         .addServices(
             List.of(
@@ -108,8 +116,8 @@ public final class OrganizationApi implements AutoCloseable {
    */
   public void startBackgroundWork(DataSource worker, DataSource jobs) {
     parts.start(() -> OutboxWorker.start(jdbi(worker), RetryPolicy.threeAttempts()));
-    parts.start(() -> ExpirySweeper.builder(pool).build().start());
-    UsageJob usage = parts.start(() -> new UsageJob(jobs, settings.usagePeriod()));
+    parts.start(() -> ExpirySweeper.builder(pool).listener(listener).build().start());
+    UsageJob usage = parts.start(() -> new UsageJob(jobs, settings.usagePeriod(), listener));
     parts.start(() -> UsageScheduler.start(usage));
   }
 

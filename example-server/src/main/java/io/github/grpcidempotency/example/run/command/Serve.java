@@ -32,6 +32,14 @@ public final class Serve implements Callable<Integer> {
       description = "where to listen, 0 for any free port (default: ${DEFAULT-VALUE})")
   private int port;
 
+  @Option(
+      names = "--metrics-port",
+      paramLabel = "PORT",
+      defaultValue = "0",
+      description =
+          "where Prometheus finds metrics, on this machine only, 0 for any free port (default: ${DEFAULT-VALUE})")
+  private int metricsPort;
+
   @Spec private CommandSpec command = CommandSpec.create(); // which picocli replaces by its own
 
   @Mixin private DatabaseOptions database = new DatabaseOptions();
@@ -67,14 +75,18 @@ public final class Serve implements Callable<Integer> {
   public Integer call() throws InterruptedException {
     database.check(command);
     files.check(command, database.files());
-    requireFreePort();
+    requireFree(port, "--port");
+    requireFree(metricsPort, "--metrics-port");
     try (Parts parts = Parts.closedOnShutdown()) {
       HostDatabase opened = parts.start(database::open);
       database.migrate(opened);
       String target = provider.target(parts, database.files());
       CloudProvider cloud = parts.start(() -> CloudProvider.at(target));
-      RunningServer server = parts.start(() -> RunningServer.start(port, settings(cloud), opened));
+      RunningServer server =
+          parts.start(() -> RunningServer.start(port, metricsPort, settings(cloud), opened));
       System.out.println("listening on port " + server.port());
+      System.out.println(
+          "metrics are at http://localhost:%d/metrics".formatted(server.metricsPort()));
       System.out.println("machines are bought at " + target);
       server.awaitTermination();
       return 0;
@@ -82,13 +94,13 @@ public final class Serve implements Callable<Integer> {
   }
 
   /** Checked first, because starting a database in vain takes seconds. */
-  private void requireFreePort() {
+  private static void requireFree(int port, String option) {
     try {
       new ServerSocket(port).close();
     } catch (IOException | IllegalArgumentException e) {
       throw new StartupFailure(
-          "Port %d cannot be listened on (%s); choose another with --port."
-              .formatted(port, e.getMessage()));
+          "Port %d cannot be listened on (%s); choose another with %s."
+              .formatted(port, e.getMessage(), option));
     }
   }
 

@@ -11,7 +11,11 @@ import javax.sql.DataSource;
  * for another.
  */
 record Pools(
-    HikariDataSource app, HikariDataSource worker, HikariDataSource jobs, HikariDataSource health)
+    HikariDataSource app,
+    HikariDataSource worker,
+    HikariDataSource jobs,
+    HikariDataSource health,
+    HikariDataSource metrics)
     implements AutoCloseable {
   private static final int CALLS_AT_ONCE = 10;
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(5);
@@ -22,7 +26,8 @@ record Pools(
         pool("app", database.app(), CALLS_AT_ONCE, GIVE_UP_AFTER),
         pool("worker", database.worker(), 1, GIVE_UP_AFTER),
         pool("jobs", database.worker(), 2, GIVE_UP_AFTER),
-        pool("health", database.app(), 1, GIVE_UP_LOOKING_AFTER));
+        pool("health", database.app(), 1, GIVE_UP_LOOKING_AFTER),
+        pool("metrics", database.app(), 1, GIVE_UP_LOOKING_AFTER));
   }
 
   private static HikariDataSource pool(
@@ -37,6 +42,7 @@ record Pools(
 
   @Override
   public void close() {
+    metrics.close();
     health.close();
     jobs.close();
     worker.close();

@@ -6,6 +6,8 @@ import io.github.grpcidempotency.example.run.database.StartupFailure;
 import io.github.grpcidempotency.example.service.OrganizationApi;
 import io.github.grpcidempotency.example.service.Settings;
 import io.github.grpcidempotency.example.service.background.Parts;
+import io.github.grpcidempotency.micrometer.DatabaseMetrics;
+import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
@@ -14,6 +16,7 @@ import io.grpc.ServerBuilder;
 import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.concurrent.TimeUnit;
 
 /** The service on a port, with one migrated database. */
@@ -22,38 +25,64 @@ public final class RunningServer implements AutoCloseable {
 
   private final Server server;
   private final HealthStatusManager health;
+  private final Metrics metrics;
   private final Parts parts;
 
-  private RunningServer(Server server, HealthStatusManager health, Parts parts) {
+  private RunningServer(Server server, HealthStatusManager health, Metrics metrics, Parts parts) {
     this.server = server;
     this.health = health;
+    this.metrics = metrics;
     this.parts = parts;
   }
 
   /**
-   * Starts the server.
+   * Starts the server, with metrics on any free port.
    *
    * @param port 0 for any free port
    * @param database is not closed with the server
    * @throws StartupFailure if the port is in use, or the library finds the database unfit
    */
   public static RunningServer start(int port, Settings settings, HostDatabase database) {
+    return start(port, 0, settings, database);
+  }
+
+  /**
+   * Starts the server.
+   *
+   * @param port 0 for any free port
+   * @param metricsPort where Prometheus finds its metrics, on this machine only; 0 for any free
+   *     port
+   * @param database is not closed with the server
+   * @throws StartupFailure if a port is in use, or the library finds the database unfit
+   */
+  public static RunningServer start(
+      int port, int metricsPort, Settings settings, HostDatabase database) {
     Parts parts = new Parts();
     try {
+      Metrics metrics = parts.start(() -> Metrics.serve(metricsPort));
       Pools pools = parts.start(() -> Pools.open(database));
       ServerBuilder<?> server =
           Grpc.newServerBuilderForPort(port, InsecureServerCredentials.create());
-      OrganizationApi api = parts.start(() -> OrganizationApi.addTo(server, pools.app(), settings));
+      OrganizationApi api =
+          parts.start(
+              () -> OrganizationApi.addTo(server, pools.app(), settings, metrics.listener()));
       RightsCheck.run(pools.app(), pools.worker());
       api.startBackgroundWork(pools.worker(), pools.jobs());
+      parts.start(
+          () ->
+              DatabaseMetrics.of(
+                  metrics.registry(), pools.metrics(), IdempotencySchema.DEFAULT_NAME));
       HealthStatusManager health = new HealthStatusManager();
       parts.start(() -> DatabaseHealth.start(pools.health(), health));
       server.addService(health.getHealthService());
       server.addService(ProtoReflectionServiceV1.newInstance());
-      return new RunningServer(server.build().start(), health, parts);
+      return new RunningServer(server.build().start(), health, metrics, parts);
     } catch (IOException e) {
       parts.close();
       throw StartupFailure.because("The server cannot listen on port " + port, e);
+    } catch (UncheckedIOException e) {
+      parts.close();
+      throw StartupFailure.because("The server cannot start", e);
     } catch (IllegalArgumentException | IllegalStateException | StoreException e) {
       parts.close(); // the library lists every problem
       throw StartupFailure.because("The server cannot start", e);
@@ -66,6 +95,11 @@ public final class RunningServer implements AutoCloseable {
   /** Returns the port that it listens on. */
   public int port() {
     return server.getPort();
+  }
+
+  /** Returns the port at which it serves its metrics. */
+  public int metricsPort() {
+    return metrics.port();
   }
 
   /** Blocks until the server has stopped. */

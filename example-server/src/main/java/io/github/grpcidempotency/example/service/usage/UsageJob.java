@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.example.service.usage;
 
 import com.google.protobuf.Timestamp;
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.example.organization.v1.UsagePeriod;
 import io.github.grpcidempotency.example.organization.v1.UsageStatement;
 import io.github.grpcidempotency.key.Caller;
@@ -57,20 +58,29 @@ public final class UsageJob implements AutoCloseable {
   private final IdempotentWork work;
   private final Duration every;
 
+  /** Makes the job, of which nobody hears; otherwise as with a listener. */
+  public UsageJob(DataSource pool, Duration every) {
+    this(pool, every, new IdempotencyListener() {});
+  }
+
   /**
    * Makes the job.
    *
    * @param pool of the worker's role, which sees every user's outbox
    * @param every how long a period is
+   * @param listener hears what the library does
    * @throws IllegalArgumentException if that is shorter than a tenth of a second
    * @throws IllegalStateException if the store finds the database unfit
    */
-  public UsageJob(DataSource pool, Duration every) {
+  public UsageJob(DataSource pool, Duration every, IdempotencyListener listener) {
     if (every.compareTo(SHORTEST_PERIOD) < 0) {
       throw new IllegalArgumentException("a period of usage lasts at least 100 ms, not " + every);
     }
     this.jdbi = Jdbi.create(pool);
-    this.work = IdempotentWork.on(PostgresIdempotencyStore.builder(pool).build(), KIND);
+    this.work =
+        IdempotentWork.builder(PostgresIdempotencyStore.builder(pool).build(), KIND)
+            .listener(listener)
+            .build();
     this.every = every;
   }
 

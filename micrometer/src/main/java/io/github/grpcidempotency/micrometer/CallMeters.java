@@ -1,0 +1,40 @@
+package io.github.grpcidempotency.micrometer;
+
+import io.github.grpcidempotency.event.CallInfo;
+import io.github.grpcidempotency.event.ProcedureInfo;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/**
+ * Finds the meters of a call. Those of its procedure are made once; finding them again allocates
+ * nothing.
+ */
+final class CallMeters {
+  private final Map<ProcedureInfo, Function<CallInfo, ProcedureMeters>> procedures =
+      new ConcurrentHashMap<>();
+  private final Function<ProcedureInfo, Function<CallInfo, ProcedureMeters>> prepare;
+
+  /**
+   * @param namespaces the tenants and projects to tell apart, if any
+   */
+  CallMeters(Meters meters, Optional<Namespaces> namespaces) {
+    this.prepare =
+        procedure ->
+            namespaces
+                .<Function<CallInfo, ProcedureMeters>>map(
+                    several -> new NamespaceMeters(meters, procedure, several)::of)
+                .orElseGet(
+                    () -> {
+                      ProcedureMeters only = new ProcedureMeters(meters, procedure);
+                      return call -> only;
+                    });
+  }
+
+  ProcedureMeters of(CallInfo call) {
+    Function<CallInfo, ProcedureMeters> known = procedures.get(call.procedure());
+    return (known != null ? known : procedures.computeIfAbsent(call.procedure(), prepare))
+        .apply(call);
+  }
+}

@@ -1,0 +1,204 @@
+package io.github.grpcidempotency.micrometer;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Exports what the database knows of the library's table: how many rows there are, what is in
+ * flight, stuck and not swept. It reads one row of figures, no contents, on a thread of its own and
+ * not when the metrics are scraped, so that a slow database slows no scraper.
+ *
+ * <p>If the database fails, the gauges are {@code NaN} until it answers again, and {@link
+ * MetricName#DATABASE_READ_FAILURES} grows. They are {@code NaN} as well while it does not answer
+ * at all. Every process that has this exports the same figures: take the greatest of them, not the
+ * sum.
+ *
+ * <p>Thread-safe.
+ */
+public final class DatabaseMetrics implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(DatabaseMetrics.class);
+
+  private final MeterRegistry registry;
+  private final DataSource pool;
+  private final String sql;
+  private final int timeoutSeconds;
+  private final long validNanos;
+  private final Timer reads;
+  private final Counter failures;
+  private final List<Meter> meters;
+  private final ScheduledExecutorService timer;
+
+  private volatile Optional<Reading> latest = Optional.empty();
+  private volatile boolean failing;
+
+  /**
+   * What was read last.
+   *
+   * @param nanos when, on the registry's clock
+   */
+  private record Reading(Statistics statistics, long nanos) {}
+
+  private DatabaseMetrics(Builder builder) {
+    this.registry = builder.registry;
+    this.pool = builder.pool;
+    this.sql = Statistics.sql(builder.schema);
+    this.timeoutSeconds = Math.toIntExact(Math.max(1, builder.timeout.toSeconds()));
+    this.validNanos = builder.every.multipliedBy(2).plus(builder.timeout.multipliedBy(2)).toNanos();
+    Meters named = new Meters(registry, builder.tags.and(MetricTags.SCHEMA, builder.schema), false);
+    this.reads = named.timer(MetricName.DATABASE_READS);
+    this.failures = named.counter(MetricName.DATABASE_READ_FAILURES);
+    this.meters = Stream.concat(Stream.of(reads, failures), gauges(named)).toList();
+    this.timer = newTimer();
+    ScheduledFuture<?> unused =
+        timer.scheduleWithFixedDelay(this::read, 0, builder.every.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  /**
+   * Starts to read, every 30 seconds.
+   *
+   * @param pool connects as a role that may call the schema's {@code statistics()}: the
+   *     application's or an operator's
+   * @param schema the schema of the library's table
+   * @throws IllegalArgumentException if the schema's name is not a plain lower case identifier
+   */
+  public static DatabaseMetrics of(MeterRegistry registry, DataSource pool, String schema) {
+    return builder(registry, pool, schema).start();
+  }
+
+  /** Starts the settings; see {@link #of}. */
+  public static Builder builder(MeterRegistry registry, DataSource pool, String schema) {
+    return new Builder(registry, pool, schema);
+  }
+
+  /** Stops reading, and removes the meters from the registry. Does not close the pool. */
+  @Override
+  public void close() {
+    timer.shutdownNow();
+    meters.forEach(registry::remove);
+  }
+
+  private Stream<Meter> gauges(Meters named) {
+    return Stream.of(
+        gauge(named, MetricName.DATABASE_ROWS, Statistics::rows),
+        gauge(named, MetricName.DATABASE_SIZE, Statistics::bytes),
+        gauge(named, MetricName.DATABASE_IN_FLIGHT, Statistics::inFlight),
+        gauge(named, MetricName.DATABASE_STUCK, Statistics::stuck),
+        gauge(named, MetricName.DATABASE_UNKNOWN, Statistics::unknown),
+        gauge(named, MetricName.DATABASE_OLDEST, Statistics::oldestInFlight),
+        gauge(named, MetricName.DATABASE_EXPIRED, Statistics::expired),
+        gauge(named, MetricName.DATABASE_SWEEP_LAG, Statistics::sweepLag));
+  }
+
+  private Meter gauge(Meters named, MetricName name, ToDoubleFunction<Statistics> figure) {
+    return named.gauge(name, () -> valid().map(figure::applyAsDouble).orElse(Double.NaN));
+  }
+
+  private Optional<Statistics> valid() {
+    return latest.filter(reading -> now() - reading.nanos() <= validNanos).map(Reading::statistics);
+  }
+
+  private long now() {
+    return registry.config().clock().monotonicTime();
+  }
+
+  private void read() {
+    long begun = now();
+    try {
+      latest = Optional.of(new Reading(Statistics.read(pool, sql, timeoutSeconds), now()));
+      reads.record(now() - begun, TimeUnit.NANOSECONDS);
+      failing = false;
+    } catch (SQLException | RuntimeException failure) {
+      latest = Optional.empty();
+      failures.increment();
+      if (!failing && !timer.isShutdown()) {
+        log.warn("the idempotency table's figures cannot be read", failure);
+      }
+      failing = true;
+    }
+  }
+
+  private static ScheduledExecutorService newTimer() {
+    return new ScheduledThreadPoolExecutor(
+        1,
+        task -> {
+          Thread thread = new Thread(task, "idempotency-database-metrics");
+          thread.setDaemon(true);
+          return thread;
+        });
+  }
+
+  /** Settings. Not thread-safe. */
+  public static final class Builder {
+    private final MeterRegistry registry;
+    private final DataSource pool;
+    private final String schema;
+    private Tags tags = Tags.empty();
+    private Duration every = Duration.ofSeconds(30);
+    private Duration timeout = Duration.ofSeconds(5);
+
+    private Builder(MeterRegistry registry, DataSource pool, String schema) {
+      this.registry = registry;
+      this.pool = pool;
+      this.schema = schema;
+    }
+
+    /** Adds a tag to all meters, such as the name of the service. */
+    public Builder tag(String name, String value) {
+      this.tags = tags.and(name, value);
+      return this;
+    }
+
+    /**
+     * Sets the pause between two reads; 30 seconds by default.
+     *
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder every(Duration pause) {
+      this.every = positive(pause);
+      return this;
+    }
+
+    /**
+     * Sets how long the database may take, in full seconds, at least one; 5 by default. How long a
+     * connection may be waited for is the pool's own setting.
+     *
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder timeout(Duration limit) {
+      this.timeout = positive(limit);
+      return this;
+    }
+
+    /**
+     * Registers the meters, and starts to read at once.
+     *
+     * @throws IllegalArgumentException if the schema's name is not a plain lower case identifier
+     */
+    public DatabaseMetrics start() {
+      return new DatabaseMetrics(this);
+    }
+
+    private static Duration positive(Duration duration) {
+      if (duration.isZero() || duration.isNegative()) {
+        throw new IllegalArgumentException("a positive duration, not " + duration);
+      }
+      return duration;
+    }
+  }
+}

@@ -1,0 +1,221 @@
+package io.github.grpcidempotency.micrometer;
+
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.LiveCounts;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import java.util.Optional;
+
+/**
+ * Counts and times what interceptors, runners of work and sweepers do. Give one to all of those of
+ * a service:
+ *
+ * <pre>{@code
+ * IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+ * IdempotencyInterceptor.builder(procedures, callers).store(store).listener(metrics)
+ * }</pre>
+ *
+ * <p>{@link MetricName} lists the meters. Each procedure has its own, which are registered with its
+ * first call and found by its identity from then on. Their number is limited: by the procedures,
+ * and by the limits of the builder if tenants or projects are told apart. Nothing that a client
+ * sends becomes a tag.
+ *
+ * <p>Thread-safe. It needs no closing: an interceptor that is closed is not referred to any more.
+ */
+public final class IdempotencyMetrics implements IdempotencyListener {
+  private final CallMeters calls;
+  private final ProcessMeters process;
+  private final LiveGauges gauges;
+
+  private IdempotencyMetrics(Builder builder) {
+    Meters meters = new Meters(builder.registry, builder.tags, builder.histograms);
+    this.calls = new CallMeters(meters, builder.namespaces);
+    this.process = new ProcessMeters(meters);
+    this.gauges = LiveGauges.of(meters);
+  }
+
+  /** Returns a listener with default settings. */
+  public static IdempotencyMetrics of(MeterRegistry registry) {
+    return builder(registry).build();
+  }
+
+  /** Starts the settings of a listener. */
+  public static Builder builder(MeterRegistry registry) {
+    return new Builder(registry);
+  }
+
+  @Override
+  public void started(LiveCounts counts) {
+    gauges.started(counts);
+  }
+
+  @Override
+  public void stopped(LiveCounts counts) {
+    gauges.stopped(counts);
+  }
+
+  @Override
+  public void keyFound(IdempotencyEvent.KeyFound event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void keyMissing(IdempotencyEvent.KeyMissing event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void keyInvalid(IdempotencyEvent.KeyInvalid event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void extractionFailed(IdempotencyEvent.ExtractionFailed event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void claimed(IdempotencyEvent.Claimed event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void replayed(IdempotencyEvent.Replayed event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void waitEnded(IdempotencyEvent.WaitEnded event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void refused(IdempotencyEvent.Refused event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void settled(IdempotencyEvent.Settled event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void settlementFailed(IdempotencyEvent.SettlementFailed event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void unprotected(IdempotencyEvent.Unprotected event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void leaseLost(IdempotencyEvent.LeaseLost event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void recordedLate(IdempotencyEvent.RecordedLate event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void recordingAbandoned(IdempotencyEvent.RecordingAbandoned event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void statusUnknown(IdempotencyEvent.StatusUnknown event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void retentionFailed(IdempotencyEvent.RetentionFailed event) {
+    calls.of(event.call()).count(event);
+  }
+
+  @Override
+  public void leasesRenewed(IdempotencyEvent.LeasesRenewed event) {
+    process.count(event);
+  }
+
+  @Override
+  public void renewalFailed(IdempotencyEvent.RenewalFailed event) {
+    process.count(event);
+  }
+
+  @Override
+  public void swept(IdempotencyEvent.Swept event) {
+    process.count(event);
+    event.lag().ifPresent(gauges::sweptWithLag);
+  }
+
+  @Override
+  public void sweepFailed(IdempotencyEvent.SweepFailed event) {
+    process.count(event);
+  }
+
+  /** Settings of a listener. Not thread-safe. */
+  public static final class Builder {
+    private final MeterRegistry registry;
+    private Tags tags = Tags.empty();
+    private boolean histograms;
+    private Optional<Namespaces> namespaces = Optional.empty();
+
+    private Builder(MeterRegistry registry) {
+      this.registry = registry;
+    }
+
+    /** Adds a tag to all meters, such as the name of the service. */
+    public Builder tag(String name, String value) {
+      this.tags = tags.and(name, value);
+      return this;
+    }
+
+    /**
+     * Times with histograms of fixed buckets, from 1 ms to 1 min, so that percentiles can be
+     * computed over several servers. Not by default: it makes 15 series more for each timer.
+     */
+    public Builder histograms() {
+      this.histograms = true;
+      return this;
+    }
+
+    /**
+     * Tells tenants apart, by the tag {@link MetricTags#TENANT}. Not by default: every tenant has
+     * about 40 meters for each procedure that it calls.
+     *
+     * @param most how many tenants have meters of their own; all others share the value {@link
+     *     MetricTags#OTHER}
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder tenants(int most) {
+      this.namespaces = Optional.of(new Namespaces(most, false));
+      return this;
+    }
+
+    /**
+     * Tells tenants and their projects apart, by the tags {@link MetricTags#TENANT} and {@link
+     * MetricTags#PROJECT}. Not by default: every project has about 40 meters for each procedure.
+     *
+     * @param most how many pairs of tenant and project have meters of their own; all others share
+     *     the value {@link MetricTags#OTHER}
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder tenantsAndProjects(int most) {
+      this.namespaces = Optional.of(new Namespaces(most, true));
+      return this;
+    }
+
+    /** Returns the listener. */
+    public IdempotencyMetrics build() {
+      return new IdempotencyMetrics(this);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package io.github.grpcidempotency.micrometer;
+
+import io.github.grpcidempotency.event.LiveCounts;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.function.ToIntFunction;
+
+/**
+ * What is read at the moment of asking: the sum over all interceptors that are running, and the lag
+ * of the last sweep. A registry ignores a gauge that it has already, so there is one object for a
+ * registry and its tags, however many listeners are made for it. Thread-safe.
+ */
+final class LiveGauges {
+  private static final Map<MeterRegistry, Map<Tags, LiveGauges>> ALL = new WeakHashMap<>();
+
+  private final Set<LiveCounts> running =
+      Collections.newSetFromMap(Collections.synchronizedMap(new IdentityHashMap<>()));
+  private volatile double sweepLag = Double.NaN;
+
+  private LiveGauges() {}
+
+  static LiveGauges of(Meters meters) {
+    synchronized (ALL) {
+      return ALL.computeIfAbsent(meters.registry(), registry -> new HashMap<>())
+          .computeIfAbsent(meters.tags(), tags -> new LiveGauges().registered(meters));
+    }
+  }
+
+  private LiveGauges registered(Meters meters) {
+    meters.gauge(MetricName.LEASES_HELD, () -> sum(LiveCounts::leasesHeld));
+    meters.gauge(MetricName.CALLS_WAITING, () -> sum(LiveCounts::callsWaiting));
+    meters.gauge(MetricName.RECORDINGS_WAITING, () -> sum(LiveCounts::lateAnswers));
+    meters.gauge(MetricName.OPERATIONS_WAITING, () -> sum(LiveCounts::operationsWaiting));
+    meters.gauge(MetricName.SWEEP_LAG, () -> sweepLag);
+    return this;
+  }
+
+  void started(LiveCounts counts) {
+    running.add(counts);
+  }
+
+  void stopped(LiveCounts counts) {
+    running.remove(counts);
+  }
+
+  void sweptWithLag(Duration lag) {
+    sweepLag = lag.toNanos() / 1e9;
+  }
+
+  private int sum(ToIntFunction<LiveCounts> count) {
+    synchronized (running) {
+      return running.stream().mapToInt(count).sum();
+    }
+  }
+}

@@ -1,0 +1,68 @@
+package io.github.grpcidempotency.micrometer;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Registers meters as {@link MetricName} describes them.
+ *
+ * @param tags what all of them carry, besides what tells them apart
+ */
+record Meters(MeterRegistry registry, Tags tags, boolean histograms) {
+  private static final Duration[] BUCKETS =
+      Stream.of(1, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000)
+          .map(Duration::ofMillis)
+          .toArray(Duration[]::new);
+
+  /** Returns the same with more tags. */
+  Meters with(Tags more) {
+    return new Meters(registry, tags.and(more), histograms);
+  }
+
+  Counter counter(MetricName name, String... values) {
+    return Counter.builder(name.meter())
+        .description(name.description())
+        .baseUnit(unit(name))
+        .tags(tagged(name, values))
+        .register(registry);
+  }
+
+  Timer timer(MetricName name, String... values) {
+    Timer.Builder timer =
+        Timer.builder(name.meter()).description(name.description()).tags(tagged(name, values));
+    return (histograms ? timer.serviceLevelObjectives(BUCKETS) : timer).register(registry);
+  }
+
+  /** Registers a gauge that keeps what it reads alive. */
+  Gauge gauge(MetricName name, Supplier<Number> value) {
+    return Gauge.builder(name.meter(), value)
+        .description(name.description())
+        .baseUnit(unit(name))
+        .tags(tagged(name))
+        .register(registry);
+  }
+
+  private Tags tagged(MetricName name, String... values) {
+    List<String> names = name.ownTags();
+    if (names.size() != values.length) {
+      throw new IllegalArgumentException(name + " has the tags " + names);
+    }
+    Tags tagged = tags;
+    for (int i = 0; i < values.length; i++) {
+      tagged = tagged.and(names.get(i), values[i]);
+    }
+    return tagged;
+  }
+
+  private static @Nullable String unit(MetricName name) {
+    return name.unit().isEmpty() ? null : name.unit();
+  }
+}

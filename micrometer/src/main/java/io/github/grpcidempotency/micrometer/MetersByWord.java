@@ -1,0 +1,30 @@
+package io.github.grpcidempotency.micrometer;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+
+/**
+ * A meter for each of some words, registered when it is first needed. There are at most so many,
+ * and one for all other words. Thread-safe.
+ */
+final class MetersByWord<M> {
+  private final int most;
+  private final Function<String, M> register;
+  private final Map<String, M> meters = new ConcurrentHashMap<>();
+
+  MetersByWord(int most, Function<String, M> register) {
+    this.most = most;
+    this.register = register;
+  }
+
+  M of(String word) {
+    M meter = meters.get(word);
+    return meter != null ? meter : admit(word);
+  }
+
+  private synchronized M admit(String word) {
+    String admitted = meters.size() < most ? word : MetricTags.OTHER;
+    return meters.computeIfAbsent(admitted, register);
+  }
+}

@@ -1,0 +1,197 @@
+package io.github.grpcidempotency.micrometer;
+
+import static io.github.grpcidempotency.micrometer.MetricTags.value;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.github.grpcidempotency.event.ExtractionFailure;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.key.KeyProblem;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+
+/**
+ * The meters of one procedure, and of one tenant and project if these are asked for. Whatever an
+ * alert compares with its own past is there from the first call on, at zero: the rate of a counter
+ * that begins at one is zero.
+ */
+final class ProcedureMeters {
+  private static final int MOST_SOURCES = 20;
+  private static final int MOST_DETAILS = 10;
+
+  private final MetersByWord<Counter> keysFound;
+  private final Counter keysMissing;
+  private final Counter keysMissingRefused;
+  private final MetersByConstant<KeyProblem, Counter> keysInvalid;
+  private final MetersByWord<MetersByConstant<ExtractionFailure, Counter>> keyFailures;
+  private final Timer claimsWon;
+  private final Timer claimsReplayed;
+  private final Counter takeovers;
+  private final Counter replays;
+  private final Counter errorReplays;
+  private final Counter statusUnknown;
+  private final Counter retentionFailures;
+  private final MetersByConstant<RefusalReason, MetersByWord<Counter>> refusals;
+  private final MetersByConstant<UnprotectedCause, Counter> unprotected;
+  private final MetersByConstant<WaitEnd, Timer> waits;
+  private final Timer handlers;
+  private final MetersByConstant<Settlement, Timer> settlements;
+  private final MetersByConstant<Settlement, Counter> settlementFailures;
+  private final Counter leasesLost;
+  private final Counter recordingsDeferred;
+  private final Timer recordingsLate;
+  private final Counter recordingsAbandoned;
+
+  ProcedureMeters(Meters all, ProcedureInfo procedure) {
+    Meters meters = all.with(tags(procedure));
+    keysFound =
+        new MetersByWord<>(MOST_SOURCES, source -> meters.counter(MetricName.KEYS_FOUND, source));
+    keysMissing = meters.counter(MetricName.KEYS_MISSING, "false");
+    keysMissingRefused = meters.counter(MetricName.KEYS_MISSING, "true");
+    keysInvalid =
+        new MetersByConstant<>(problem -> meters.counter(MetricName.KEYS_INVALID, value(problem)));
+    keyFailures =
+        new MetersByWord<>(
+            MOST_SOURCES,
+            source ->
+                new MetersByConstant<>(
+                    failure -> meters.counter(MetricName.KEY_FAILURES, source, value(failure))));
+    claimsWon = meters.timer(MetricName.CLAIMS, "won");
+    claimsReplayed = meters.timer(MetricName.CLAIMS, "replayed");
+    takeovers = meters.counter(MetricName.TAKEOVERS);
+    replays = meters.counter(MetricName.REPLAYS, "response");
+    errorReplays = meters.counter(MetricName.REPLAYS, "error");
+    statusUnknown = meters.counter(MetricName.STATUS_UNKNOWN);
+    retentionFailures = meters.counter(MetricName.RETENTION_FAILURES);
+    refusals =
+        new MetersByConstant<>(
+            reason ->
+                new MetersByWord<>(
+                    MOST_DETAILS,
+                    detail -> meters.counter(MetricName.REFUSALS, value(reason), detail)));
+    unprotected =
+        new MetersByConstant<>(cause -> meters.counter(MetricName.UNPROTECTED, value(cause)));
+    waits = new MetersByConstant<>(end -> meters.timer(MetricName.WAITS, value(end)));
+    handlers = meters.timer(MetricName.HANDLERS);
+    settlements =
+        new MetersByConstant<>(
+            settlement -> meters.timer(MetricName.SETTLEMENTS, value(settlement)));
+    settlementFailures =
+        new MetersByConstant<>(
+            settlement -> meters.counter(MetricName.SETTLEMENT_FAILURES, value(settlement)));
+    leasesLost = meters.counter(MetricName.LEASES_LOST);
+    recordingsDeferred = meters.counter(MetricName.RECORDINGS_DEFERRED);
+    recordingsLate = meters.timer(MetricName.RECORDINGS_LATE);
+    recordingsAbandoned = meters.counter(MetricName.RECORDINGS_ABANDONED);
+    beginAtZero();
+  }
+
+  private static Tags tags(ProcedureInfo procedure) {
+    return Tags.of(
+        MetricTags.PROCEDURE, procedure.name(),
+        MetricTags.ENTRY, value(procedure.entry()),
+        MetricTags.POLICY, value(procedure.keyPolicy()),
+        MetricTags.CASE, value(procedure.keyCase()),
+        MetricTags.EXECUTION, value(procedure.execution()));
+  }
+
+  private void beginAtZero() {
+    MetersByWord<Counter> reused = refusals.of(RefusalReason.IDEMPOTENCY_KEY_REUSED);
+    reused.of("request");
+    reused.of("procedure");
+    refusals.of(RefusalReason.IDEMPOTENCY_IN_PROGRESS).of(MetricTags.NONE);
+    refusals.of(RefusalReason.IDEMPOTENCY_OUTCOME_UNKNOWN).of(MetricTags.NONE);
+    refusals.of(RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE).of(MetricTags.NONE);
+    for (UnprotectedCause cause : UnprotectedCause.values()) {
+      unprotected.of(cause);
+    }
+    for (Settlement settlement : Settlement.values()) {
+      settlements.of(settlement);
+      settlementFailures.of(settlement);
+    }
+    waits.of(WaitEnd.ANSWERED);
+  }
+
+  void count(IdempotencyEvent.KeyFound event) {
+    keysFound.of(event.source()).increment();
+  }
+
+  void count(IdempotencyEvent.KeyMissing event) {
+    (event.refused() ? keysMissingRefused : keysMissing).increment();
+  }
+
+  void count(IdempotencyEvent.KeyInvalid event) {
+    keysInvalid.of(event.problem()).increment();
+  }
+
+  void count(IdempotencyEvent.ExtractionFailed event) {
+    keyFailures.of(event.source()).of(event.failure()).increment();
+  }
+
+  void count(IdempotencyEvent.Claimed event) {
+    record(claimsWon, event.took());
+    if (event.takeover()) {
+      takeovers.increment();
+    }
+  }
+
+  void count(IdempotencyEvent.Replayed event) {
+    record(claimsReplayed, event.took());
+    (event.failure() ? errorReplays : replays).increment();
+  }
+
+  void count(IdempotencyEvent.StatusUnknown event) {
+    statusUnknown.increment();
+  }
+
+  void count(IdempotencyEvent.RetentionFailed event) {
+    retentionFailures.increment();
+  }
+
+  void count(IdempotencyEvent.Refused event) {
+    refusals.of(event.reason()).of(event.detail().orElse(MetricTags.NONE)).increment();
+  }
+
+  void count(IdempotencyEvent.Unprotected event) {
+    unprotected.of(event.cause()).increment();
+  }
+
+  void count(IdempotencyEvent.WaitEnded event) {
+    record(waits.of(event.end()), event.waited());
+  }
+
+  void count(IdempotencyEvent.Settled event) {
+    record(handlers, event.handler());
+    record(settlements.of(event.settlement()), event.took());
+  }
+
+  void count(IdempotencyEvent.SettlementFailed event) {
+    settlementFailures.of(event.settlement()).increment();
+  }
+
+  void count(IdempotencyEvent.LeaseLost event) {
+    leasesLost.increment();
+  }
+
+  void count(IdempotencyEvent.RecordingDeferred event) {
+    recordingsDeferred.increment();
+  }
+
+  void count(IdempotencyEvent.RecordedLate event) {
+    record(recordingsLate, event.late());
+  }
+
+  void count(IdempotencyEvent.RecordingAbandoned event) {
+    recordingsAbandoned.increment();
+  }
+
+  private static void record(Timer timer, Duration took) {
+    timer.record(took.toNanos(), NANOSECONDS);
+  }
+}

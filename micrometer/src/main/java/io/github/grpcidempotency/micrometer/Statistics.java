@@ -1,0 +1,59 @@
+package io.github.grpcidempotency.micrometer;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import javax.sql.DataSource;
+
+/** What the database says of the library's table; durations in seconds. */
+record Statistics(
+    double rows,
+    double bytes,
+    double inFlight,
+    double stuck,
+    double unknown,
+    double oldestInFlight,
+    double expired,
+    double sweepLag) {
+  private static final Pattern SCHEMA = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
+
+  /** Returns the statement that reads them from a schema. */
+  static String sql(String schema) {
+    if (!SCHEMA.matcher(schema).matches()) {
+      throw new IllegalArgumentException(
+          "a schema name is a plain lower case identifier, not \"" + schema + "\"");
+    }
+    try (InputStream file = Statistics.class.getResourceAsStream("statistics.sql")) {
+      return new String(Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8)
+          .replace("${schema}", schema);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+  }
+
+  static Statistics read(DataSource pool, String sql, int timeoutSeconds) throws SQLException {
+    try (Connection connection = pool.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.setQueryTimeout(timeoutSeconds);
+      try (ResultSet row = statement.executeQuery(sql)) {
+        row.next();
+        return new Statistics(
+            row.getDouble("rows"),
+            row.getDouble("bytes"),
+            row.getDouble("in_flight"),
+            row.getDouble("stuck"),
+            row.getDouble("unknown"),
+            row.getDouble("oldest_in_flight_seconds"),
+            row.getDouble("expired"),
+            row.getDouble("sweep_lag_seconds"));
+      }
+    }
+  }
+}

@@ -1,0 +1,119 @@
+package io.github.grpcidempotency.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class CardinalityTest {
+  private static final int TENANTS = 1_000;
+
+  private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+  @Test
+  void tenantsAndProjectsAreNoTagsUnlessAskedFor() {
+    everyTenantCallsTwice(IdempotencyMetrics.of(registry));
+
+    assertThat(tags(MetricTags.TENANT)).isEmpty();
+    assertThat(tags(MetricTags.PROJECT)).isEmpty();
+    assertThat(lost()).hasSize(1);
+  }
+
+  @Test
+  void aThousandTenantsHaveTheMetersOfTheFirstTenAndOneForAllOthers() {
+    everyTenantCallsTwice(IdempotencyMetrics.builder(registry).tenants(10).build());
+
+    assertThat(tags(MetricTags.TENANT))
+        .hasSize(11)
+        .contains("tenant-0", "tenant-9", MetricTags.OTHER);
+    assertThat(tags(MetricTags.PROJECT)).isEmpty();
+    assertThat(count("tenant-3")).isEqualTo(2);
+    assertThat(count(MetricTags.OTHER)).isEqualTo(2 * (TENANTS - 10));
+  }
+
+  @Test
+  void theMetersPerTenantAreAsManyAsTheBuilderSays() {
+    everyTenantCallsTwice(IdempotencyMetrics.builder(registry).tenants(10).build());
+
+    assertThat(
+            registry.getMeters().stream()
+                .filter(meter -> "tenant-3".equals(meter.getId().getTag(MetricTags.TENANT))))
+        .hasSizeBetween(20, 40);
+  }
+
+  @Test
+  void projectsAreLimitedTogetherWithTheirTenants() {
+    everyTenantCallsTwice(IdempotencyMetrics.builder(registry).tenantsAndProjects(10).build());
+
+    assertThat(lost()).hasSize(11);
+    assertThat(tags(MetricTags.PROJECT)).hasSize(11).contains("project-0", MetricTags.OTHER);
+  }
+
+  @Test
+  void callersOutsideAllTenantsAreTold() {
+    IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).tenants(10).build();
+
+    metrics.leaseLost(
+        new IdempotencyEvent.LeaseLost(SampleEvents.call(SampleEvents.CREATE), UUID.randomUUID()));
+
+    assertThat(tags(MetricTags.TENANT)).containsExactly(MetricTags.NONE);
+  }
+
+  @Test
+  void sourcesThatAServiceMakesUpAreLimited() {
+    IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+
+    for (int i = 0; i < 1_000; i++) {
+      metrics.keyFound(
+          new IdempotencyEvent.KeyFound(SampleEvents.call(SampleEvents.CREATE), "source-" + i));
+    }
+
+    assertThat(tags(MetricTags.SOURCE)).hasSize(21).contains(MetricTags.OTHER);
+  }
+
+  @Test
+  void aLimitIsPositive() {
+    IdempotencyMetrics.Builder builder = IdempotencyMetrics.builder(registry);
+
+    assertThatIllegalArgumentException().isThrownBy(() -> builder.tenants(0));
+    assertThatIllegalArgumentException().isThrownBy(() -> builder.tenantsAndProjects(-1));
+  }
+
+  private static void everyTenantCallsTwice(IdempotencyMetrics metrics) {
+    for (int i = 0; i < 2 * TENANTS; i++) {
+      int n = i % TENANTS;
+      metrics.leaseLost(
+          new IdempotencyEvent.LeaseLost(
+              SampleEvents.call("tenant-" + n, "project-" + n), UUID.randomUUID()));
+    }
+  }
+
+  private List<Meter> lost() {
+    return registry.getMeters().stream()
+        .filter(meter -> meter.getId().getName().equals(MetricName.LEASES_LOST.meter()))
+        .toList();
+  }
+
+  private Set<String> tags(String name) {
+    return registry.getMeters().stream()
+        .flatMap(meter -> meter.getId().getTags().stream())
+        .filter(tag -> tag.getKey().equals(name))
+        .map(tag -> tag.getValue())
+        .collect(Collectors.toSet());
+  }
+
+  private double count(String tenant) {
+    return registry
+        .get(MetricName.LEASES_LOST.meter())
+        .tag(MetricTags.TENANT, tenant)
+        .counter()
+        .count();
+  }
+}

@@ -1,0 +1,192 @@
+package io.github.grpcidempotency.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.within;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.simple.SimpleConfig;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class DatabaseMetricsTest {
+  private static final Duration OFTEN = Duration.ofMillis(20);
+  private static final Duration SELDOM = Duration.ofHours(1);
+  private static final List<MetricName> GAUGES =
+      List.of(
+          MetricName.DATABASE_ROWS,
+          MetricName.DATABASE_SIZE,
+          MetricName.DATABASE_IN_FLIGHT,
+          MetricName.DATABASE_STUCK,
+          MetricName.DATABASE_UNKNOWN,
+          MetricName.DATABASE_OLDEST,
+          MetricName.DATABASE_EXPIRED,
+          MetricName.DATABASE_SWEEP_LAG);
+
+  @RegisterExtension
+  static final PostgresFixture database =
+      PostgresFixture.withRoles("metrics_owner", "metrics_app")
+          .migrate(IdempotencySchema::migrate)
+          .migrate(owner -> execute(owner, "SELECT idempotency.grant_to('metrics_app')"))
+          .create();
+
+  private final MockClock clock = new MockClock();
+  private final SimpleMeterRegistry registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
+
+  private Optional<DatabaseMetrics> started = Optional.empty();
+
+  @Test
+  void theFiguresOfTheTableAreExported() throws SQLException {
+    execute(
+        database.superuser(),
+        """
+        INSERT INTO idempotency.idempotency_keys
+          (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires,
+           outcome_unknown, created, completed, expires)
+        SELECT gen_random_uuid(), name, gen_random_uuid(), 'shop.v1.Orders/CreateOrder', '', 1,
+               now() + lease, unknown, now() - age, now() - completed, now() + expires
+          FROM (VALUES
+            ('running', interval '1 min', false, interval '10 min', NULL::interval, interval '1 h'),
+            ('stuck', interval '-1 min', false, interval '20 min', NULL, interval '1 h'),
+            ('unknown', interval '1 min', true, interval '30 min', NULL, interval '1 h'),
+            ('recorded', NULL, false, interval '40 min', interval '39 min', interval '1 h'),
+            ('expired', NULL, false, interval '50 min', interval '49 min', interval '-5 min'),
+            ('expired, too', NULL, false, interval '1 h', interval '59 min', interval '-7 min'))
+            AS row (name, lease, unknown, age, completed, expires)
+        """);
+    execute(database.superuser(), "ANALYZE idempotency.idempotency_keys");
+
+    start(DatabaseMetrics.builder(registry, database.pool(), "idempotency"));
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_ROWS)).isEqualTo(6));
+
+    assertThat(value(MetricName.DATABASE_SIZE)).isGreaterThan(8_192);
+    assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isEqualTo(3);
+    assertThat(value(MetricName.DATABASE_STUCK)).isEqualTo(1);
+    assertThat(value(MetricName.DATABASE_UNKNOWN)).isEqualTo(1);
+    assertThat(value(MetricName.DATABASE_OLDEST)).isCloseTo(30 * 60, within(60.0));
+    assertThat(value(MetricName.DATABASE_EXPIRED)).isEqualTo(2);
+    assertThat(value(MetricName.DATABASE_SWEEP_LAG)).isCloseTo(7 * 60, within(60.0));
+  }
+
+  @Test
+  void anEmptyTableHasNothingOldAndNoLag() {
+    start(DatabaseMetrics.builder(registry, database.pool(), "idempotency"));
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+
+    assertThat(value(MetricName.DATABASE_OLDEST)).isZero();
+    assertThat(value(MetricName.DATABASE_SWEEP_LAG)).isZero();
+  }
+
+  @Test
+  void readingThemAllReadsTheDatabaseOnce() {
+    start(every(SELDOM));
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+
+    for (int scrape = 0; scrape < 10; scrape++) {
+      GAUGES.forEach(this::value);
+    }
+
+    assertThat(registry.get(MetricName.DATABASE_READS.meter()).timer().count()).isEqualTo(1);
+  }
+
+  @Test
+  void aDatabaseThatFailsGivesNoFiguresUntilItAnswersAgain() throws SQLException {
+    start(every(OFTEN));
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+
+    execute(
+        database.owner(), "REVOKE EXECUTE ON FUNCTION idempotency.statistics() FROM metrics_app");
+    await()
+        .untilAsserted(
+            () -> assertThat(GAUGES).allSatisfy(gauge -> assertThat(value(gauge)).isNaN()));
+    await().untilAsserted(() -> assertThat(failures()).isGreaterThan(1));
+
+    execute(database.owner(), "SELECT idempotency.grant_to('metrics_app')");
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+  }
+
+  @Test
+  void figuresOfADatabaseThatHangsGrowOldAndVanish() {
+    start(every(SELDOM));
+    await().untilAsserted(() -> assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero());
+
+    clock.add(SELDOM);
+    assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isZero();
+    clock.add(SELDOM.multipliedBy(2));
+    assertThat(value(MetricName.DATABASE_IN_FLIGHT)).isNaN();
+  }
+
+  @Test
+  void aStatementThatTakesTooLongIsGivenUp() throws SQLException {
+    try (Connection locked = database.superuser().getConnection();
+        Statement statement = locked.createStatement()) {
+      locked.setAutoCommit(false);
+      statement.execute("LOCK TABLE idempotency.idempotency_keys IN ACCESS EXCLUSIVE MODE");
+
+      start(
+          DatabaseMetrics.builder(registry, database.pool(), "idempotency")
+              .timeout(Duration.ofSeconds(1)));
+      await().untilAsserted(() -> assertThat(failures()).isEqualTo(1));
+    }
+  }
+
+  @Test
+  void nothingIsLeftOnceItIsClosed() {
+    start(every(OFTEN));
+
+    stop();
+
+    assertThat(registry.getMeters()).isEmpty();
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(Thread.getAllStackTraces().keySet())
+                    .noneMatch(thread -> thread.getName().equals("idempotency-database-metrics")));
+  }
+
+  @Test
+  void aSchemaIsAPlainIdentifier() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> DatabaseMetrics.of(registry, database.pool(), "a; DROP TABLE b"));
+  }
+
+  @AfterEach
+  void stop() {
+    started.ifPresent(DatabaseMetrics::close);
+  }
+
+  private void start(DatabaseMetrics.Builder settings) {
+    started = Optional.of(settings.start());
+  }
+
+  private DatabaseMetrics.Builder every(Duration pause) {
+    return DatabaseMetrics.builder(registry, database.pool(), "idempotency").every(pause);
+  }
+
+  private double value(MetricName gauge) {
+    return registry.get(gauge.meter()).tag("schema", "idempotency").gauge().value();
+  }
+
+  private double failures() {
+    return registry.get(MetricName.DATABASE_READ_FAILURES.meter()).counter().count();
+  }
+
+  private static void execute(DataSource source, String sql) throws SQLException {
+    try (Connection connection = source.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package io.github.grpcidempotency.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whoever looks up a meter builds its name and tags. So it is enough to count bytes. */
+class HotPathTest {
+  private static final int ROUNDS = 2_000;
+
+  private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anEventAllocatesNothingAndSoLooksUpNoMeter(boolean byTenant) {
+    for (MeterRegistry registry :
+        List.of(new SimpleMeterRegistry(), new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))) {
+      IdempotencyMetrics.Builder builder = IdempotencyMetrics.builder(registry);
+      IdempotencyMetrics metrics = (byTenant ? builder.tenantsAndProjects(100) : builder).build();
+      List<IdempotencyEvent> events = SampleEvents.ofEachKind(SampleEvents.call("acme", "apollo"));
+      hear(metrics, events);
+
+      long before = threads.getCurrentThreadAllocatedBytes();
+      hear(metrics, events);
+      long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+
+      assertThat(allocated / ((double) ROUNDS * events.size())).as("bytes per event").isLessThan(1);
+    }
+  }
+
+  private static void hear(IdempotencyMetrics metrics, List<IdempotencyEvent> events) {
+    for (int round = 0; round < ROUNDS; round++) {
+      for (int i = 0; i < events.size(); i++) {
+        events.get(i).accept(metrics);
+      }
+    }
+  }
+}

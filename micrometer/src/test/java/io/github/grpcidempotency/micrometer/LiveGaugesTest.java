@@ -1,0 +1,87 @@
+package io.github.grpcidempotency.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.event.LiveCounts;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.ref.WeakReference;
+import org.junit.jupiter.api.Test;
+
+class LiveGaugesTest {
+  private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+  private final IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+
+  /** One interceptor's counts. */
+  private record Busy(int leasesHeld, int callsWaiting, int lateAnswers, int operationsWaiting)
+      implements LiveCounts {}
+
+  @Test
+  void theCountsOfSeveralInterceptorsAddUp() {
+    metrics.started(new Busy(1, 20, 300, 4_000));
+    metrics.started(new Busy(1, 20, 300, 4_000));
+    metrics.started(new Busy(2, 2, 2, 2));
+
+    assertThat(value(MetricName.LEASES_HELD)).isEqualTo(4);
+    assertThat(value(MetricName.CALLS_WAITING)).isEqualTo(42);
+    assertThat(value(MetricName.RECORDINGS_WAITING)).isEqualTo(602);
+    assertThat(value(MetricName.OPERATIONS_WAITING)).isEqualTo(8_002);
+  }
+
+  @Test
+  void anInterceptorThatIsClosedCountsNoMore() {
+    Busy closed = new Busy(1, 1, 1, 1);
+    metrics.started(closed);
+    metrics.started(new Busy(1, 1, 1, 1));
+
+    metrics.stopped(closed);
+
+    assertThat(value(MetricName.LEASES_HELD)).isEqualTo(1);
+  }
+
+  @Test
+  void anInterceptorThatIsClosedIsNotKeptAlive() {
+    WeakReference<LiveCounts> closed = startedAndStopped();
+
+    await()
+        .untilAsserted(
+            () -> {
+              System.gc();
+              assertThat(closed.get()).isNull();
+            });
+  }
+
+  private WeakReference<LiveCounts> startedAndStopped() {
+    LiveCounts counts = new Busy(1, 1, 1, 1);
+    metrics.started(counts);
+    metrics.stopped(counts);
+    return new WeakReference<>(counts);
+  }
+
+  @Test
+  void theGaugesOutliveWhoeverHasForgottenTheListener() {
+    SimpleMeterRegistry other = new SimpleMeterRegistry();
+    IdempotencyMetrics.of(other).started(new Busy(5, 0, 0, 0));
+
+    System.gc();
+
+    assertThat(other.get(MetricName.LEASES_HELD.meter()).gauge().value()).isEqualTo(5);
+  }
+
+  @Test
+  void twoListenersOfOneRegistryAddUp() {
+    metrics.started(new Busy(1, 0, 0, 0));
+    IdempotencyMetrics.of(registry).started(new Busy(2, 0, 0, 0));
+
+    assertThat(value(MetricName.LEASES_HELD)).isEqualTo(3);
+  }
+
+  @Test
+  void theSweepLagIsUnknownBeforeTheFirstSweep() {
+    assertThat(value(MetricName.SWEEP_LAG)).isNaN();
+  }
+
+  private double value(MetricName gauge) {
+    return registry.get(gauge.meter()).gauge().value();
+  }
+}

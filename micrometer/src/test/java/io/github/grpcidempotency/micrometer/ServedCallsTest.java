@@ -1,0 +1,227 @@
+package io.github.grpcidempotency.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.StringValue;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.Transport;
+import io.github.grpcidempotency.work.IdempotentWork;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A real server, its real events, and the meters that they move. */
+class ServedCallsTest {
+  private static final Duration LEASE = Duration.ofSeconds(30);
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final CreateThingRequest REQUEST = request("one");
+
+  private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+  private final IdempotencyMetrics metrics =
+      IdempotencyMetrics.builder(registry).tenants(10).build();
+  private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(LEASE);
+  private final ThingServer server =
+      ThingServer.on(Transport.LOOPBACK)
+          .store(store)
+          .listener(metrics)
+          .createThing(thing -> thing.inFlight(InFlightPolicy.attach(LONG)))
+          .describeOther()
+          .withoutResource()
+          .start();
+  private final ThingClient client = ThingClient.on(server.channel());
+
+  @AfterEach
+  void close() {
+    server.close();
+  }
+
+  @Test
+  void aFirstCallIsClaimedRunAndSettled() {
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+
+    assertThat(count(MetricName.KEYS_FOUND, "source", "idempotency-key")).isEqualTo(1);
+    assertThat(count(MetricName.CLAIMS, "result", "won")).isEqualTo(1);
+    assertThat(count(MetricName.HANDLERS)).isEqualTo(1);
+    assertThat(count(MetricName.SETTLEMENTS, "settlement", "complete")).isEqualTo(1);
+    assertThat(count(MetricName.REPLAYS)).isZero();
+    assertThat(count(MetricName.TAKEOVERS)).isZero();
+  }
+
+  @Test
+  void theMetersSayWhichProcedureItIs() {
+    client.createThing(REQUEST);
+
+    assertThat(registry.get(MetricName.HANDLERS.meter()).timer().getId().getTags())
+        .contains(
+            Tag.of("procedure", ThingServer.CREATE_THING.getFullMethodName()),
+            Tag.of("entry", "call"),
+            Tag.of("policy", "optional"),
+            Tag.of("case", "header"),
+            Tag.of("execution", "reserved"));
+  }
+
+  @Test
+  void aRetryIsReplayed() {
+    client.createThing(REQUEST);
+
+    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+
+    assertThat(count(MetricName.REPLAYS, "outcome", "response")).isEqualTo(1);
+    assertThat(count(MetricName.CLAIMS, "result", "replayed")).isEqualTo(1);
+    assertThat(count(MetricName.HANDLERS)).isEqualTo(1);
+  }
+
+  @Test
+  void refusalsSayWhyAndWhatWasWrong() {
+    client.createThing(REQUEST);
+    assertThat(client.createThing(request("another")).reason()).isEqualTo("IDEMPOTENCY_KEY_REUSED");
+    assertThat(client.createOther(REQUEST).reason()).isEqualTo("IDEMPOTENCY_KEY_REUSED");
+    client.withKey("no UUID").createThing(REQUEST);
+
+    assertThat(count(MetricName.REFUSALS, "reason", "IDEMPOTENCY_KEY_REUSED", "detail", "request"))
+        .isEqualTo(1);
+    assertThat(
+            count(MetricName.REFUSALS, "reason", "IDEMPOTENCY_KEY_REUSED", "detail", "procedure"))
+        .isEqualTo(1);
+    assertThat(count(MetricName.REFUSALS, "reason", "IDEMPOTENCY_KEY_INVALID")).isEqualTo(1);
+    assertThat(count(MetricName.KEYS_INVALID, "reason", "format")).isEqualTo(1);
+  }
+
+  @Test
+  void callsWithoutAKeyAreCounted() {
+    client.withoutKey().createThing(REQUEST);
+
+    assertThat(count(MetricName.KEYS_MISSING, "refused", "false")).isEqualTo(1);
+    assertThat(count(MetricName.CLAIMS)).isZero();
+  }
+
+  @Test
+  void aCallWithoutACallerIsUnprotected() {
+    client.as(new UUID(0, 0)).createThing(REQUEST);
+
+    assertThat(count(MetricName.UNPROTECTED, "cause", "no_caller")).isEqualTo(1);
+  }
+
+  @Test
+  void gaugesShowWhatRunsAndWaits() throws InterruptedException {
+    server.things().keepRunning();
+    CompletableFuture<Reply> first = client.startThing(REQUEST);
+    await().untilAsserted(() -> assertThat(gauge(MetricName.LEASES_HELD)).isEqualTo(1));
+    List<CompletableFuture<Reply>> duplicates =
+        Stream.generate(() -> client.startThing(REQUEST)).limit(3).toList();
+    await().untilAsserted(() -> assertThat(gauge(MetricName.CALLS_WAITING)).isEqualTo(3));
+
+    server.things().nextRunning().succeed();
+
+    assertThat(first.join().isOk()).isTrue();
+    assertThat(duplicates).allMatch(duplicate -> duplicate.join().isReplay());
+    await().untilAsserted(() -> assertThat(gauge(MetricName.LEASES_HELD)).isZero());
+    assertThat(gauge(MetricName.CALLS_WAITING)).isZero();
+    assertThat(count(MetricName.WAITS, "end", "answered")).isEqualTo(3);
+  }
+
+  @Test
+  void aTakeoverIsCountedAndSoIsTheLeaseThatItsFirstOwnerHasLost() throws InterruptedException {
+    server.things().keepRunning();
+    CompletableFuture<Reply> first = client.startThing(REQUEST);
+    ThingServer other = otherServer();
+    try {
+      var slow = server.things().nextRunning();
+      store.advance(LEASE.multipliedBy(2));
+
+      assertThat(ThingClient.on(other.channel()).like(client).createThing(REQUEST).isOk()).isTrue();
+      slow.succeed();
+      first.join();
+
+      assertThat(count(MetricName.TAKEOVERS)).isEqualTo(1);
+      await().untilAsserted(() -> assertThat(count(MetricName.LEASES_LOST)).isEqualTo(1));
+    } finally {
+      other.close();
+    }
+  }
+
+  @Test
+  void tenantsAreToldApartIfAskedFor() {
+    client.in("acme").createThing(REQUEST);
+    client.in("globex").createThing(REQUEST);
+    client.in("globex").withNewKey().createThing(REQUEST);
+
+    assertThat(count(MetricName.HANDLERS, "tenant", "acme")).isEqualTo(1);
+    assertThat(count(MetricName.HANDLERS, "tenant", "globex")).isEqualTo(2);
+  }
+
+  @Test
+  void workWithoutGrpcIsCountedAsWork() throws Exception {
+    Procedure closeMonth = Procedure.named("jobs/close-month").build();
+    try (IdempotentWork work =
+        IdempotentWork.builder(store, closeMonth).listener(metrics).build()) {
+      for (int i = 0; i < 2; i++) {
+        work.run(
+            closeMonth,
+            Caller.of(client.user()),
+            client.key(),
+            StringValue.of("2026-11"),
+            StringValue.parser(),
+            () -> StringValue.of("closed"));
+      }
+    }
+
+    assertThat(count(MetricName.CLAIMS, "entry", "work", "result", "won")).isEqualTo(1);
+    assertThat(count(MetricName.REPLAYS, "entry", "work", "case", "handler_internal")).isEqualTo(1);
+  }
+
+  @Test
+  void anInterceptorThatIsClosedHoldsNothing() {
+    server.things().keepRunning();
+    CompletableFuture<Reply> unanswered = client.startThing(REQUEST);
+    await().untilAsserted(() -> assertThat(gauge(MetricName.LEASES_HELD)).isEqualTo(1));
+
+    server.close();
+
+    assertThat(gauge(MetricName.LEASES_HELD)).isZero();
+    assertThat(unanswered).isNotNull();
+  }
+
+  private ThingServer otherServer() {
+    return ThingServer.on(Transport.IN_PROCESS)
+        .store(store)
+        .listener(metrics)
+        .withoutResource()
+        .start();
+  }
+
+  private static CreateThingRequest request(String name) {
+    return CreateThingRequest.newBuilder().setName(name).build();
+  }
+
+  /** Adds up the counters or timers that have these tags. */
+  private double count(MetricName name, String... tags) {
+    return registry.find(name.meter()).tags(tags).meters().stream()
+        .mapToDouble(
+            meter ->
+                name.kind() == MetricName.Kind.TIMER
+                    ? ((Timer) meter).count()
+                    : ((Counter) meter).count())
+        .sum();
+  }
+
+  private double gauge(MetricName name) {
+    return registry.get(name.meter()).gauge().value();
+  }
+}
