@@ -20,21 +20,22 @@ import java.util.List;
  */
 final class WatchedServers implements AutoCloseable {
   private static final String LEASE = "3s";
+  private static final String RETENTION = "20s";
   private static final String RECORDING = "SET response_bytes";
 
   private final EmbeddedDatabase database = MigratedDatabase.start();
   private final Path keyset = new DataFiles(database.directory()).keyset();
   private final FaultProxy proxy = FaultProxy.before(asApplication(database.jdbcUrl()));
-  private final Place steadyPlace = new Place(proxy.jdbcUrl());
-  private final Place doomedPlace = new Place(asApplication(database.jdbcUrl()));
+  private final Place steadyPlace = new Place(proxy.jdbcUrl(), "10s");
+  private final Place doomedPlace = new Place(asApplication(database.jdbcUrl()), "1h");
   private final ProgramProcess steady = start(steadyPlace);
   private ProgramProcess doomed = start(doomedPlace);
   private final List<TestClient> clients = new ArrayList<>();
 
   /** Where a server listens and finds its database. */
-  private record Place(String jdbcUrl, int port, int metricsPort) {
-    Place(String jdbcUrl) {
-      this(jdbcUrl, freePort(), freePort());
+  private record Place(String jdbcUrl, String sweepInterval, int port, int metricsPort) {
+    Place(String jdbcUrl, String sweepInterval) {
+      this(jdbcUrl, sweepInterval, freePort(), freePort());
     }
   }
 
@@ -92,6 +93,10 @@ final class WatchedServers implements AutoCloseable {
         keyset.toString(),
         "--lease",
         LEASE,
+        "--ttl",
+        RETENTION,
+        "--sweep-interval",
+        place.sweepInterval(),
         "--provider",
         TestProvider.target());
   }
