@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -116,7 +117,11 @@ public final class DashboardPicture {
     return (row.panels().size() + COLUMNS - 1) / COLUMNS;
   }
 
-  private record Line(String name, List<Point> points) {}
+  private record Line(String name, List<Point> points) {
+    double peak() {
+      return points.stream().mapToDouble(Point::value).max().orElse(0);
+    }
+  }
 
   private void draw(Panel panel, Graphics2D paper) {
     List<Line> lines = new ArrayList<>();
@@ -127,6 +132,9 @@ public final class DashboardPicture {
           lines.add(new Line(named(query.legend(), series.labels()), series.points()));
         }
       }
+    }
+    if (panel.queries().size() == 1) {
+      lines.sort(Comparator.comparingDouble(Line::peak).reversed()); // the legend is short
     }
     text(paper, BOLD, INK, panel.title(), 8, 17);
     Unit unit = Unit.of(panel.unit());
@@ -167,12 +175,7 @@ public final class DashboardPicture {
     style.setAxisTickMarkLength(3);
     style.setChartPadding(4);
     style.setYAxisMin(0.0);
-    double most =
-        lines.stream()
-            .flatMap(line -> line.points().stream())
-            .mapToDouble(Point::value)
-            .max()
-            .orElse(0);
+    double most = lines.stream().mapToDouble(Line::peak).max().orElse(0);
     style.setYAxisMax(most > 0 ? most * 1.05 : 1);
     style.setXAxisMin(0.0);
     style.setXAxisMax((double) Duration.between(from, to).toSeconds());
@@ -242,7 +245,7 @@ public final class DashboardPicture {
       @Override
       String format(double value) {
         return value < 1 << 20
-            ? shortest(value / (1 << 10)) + " KiB"
+            ? Math.round(value / (1 << 10)) + " KiB"
             : shortest(value / (1 << 20)) + " MiB";
       }
     },

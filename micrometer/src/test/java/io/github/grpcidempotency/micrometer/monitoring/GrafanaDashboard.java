@@ -114,6 +114,9 @@ final class GrafanaDashboard {
     Map<String, Object> defaults = new LinkedHashMap<>();
     defaults.put("unit", panel.unit().grafana());
     defaults.put("min", 0);
+    if (panel.unit() == Panel.Unit.SHARE) {
+      defaults.put("max", 1);
+    }
     defaults.put("custom", map("fillOpacity", 10, "showPoints", "never"));
     chart.put("fieldConfig", Map.of("defaults", defaults));
     chart.put(

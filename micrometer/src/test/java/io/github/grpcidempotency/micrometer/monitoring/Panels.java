@@ -47,15 +47,16 @@ final class Panels {
             Unit.PER_SECOND,
             new Query("{{result}}", perSecond(MetricName.CLAIMS, MetricTags.RESULT))),
         new Panel(
-            "Replays per call with a key",
-            "A sudden drop means that retries no longer find their records. By procedure.",
+            "Share of replays",
+            "Of all claims, by procedure. A sudden drop means that retries no longer find their"
+                + " records.",
             Unit.SHARE,
             new Query(
                 "{{procedure}}",
                 "%s / %s"
                     .formatted(
                         perSecond(MetricName.REPLAYS, MetricTags.PROCEDURE),
-                        perSecond(MetricName.KEYS_FOUND, MetricTags.PROCEDURE)))));
+                        perSecond(MetricName.CLAIMS, MetricTags.PROCEDURE)))));
   }
 
   private static Row refusals() {
@@ -248,6 +249,7 @@ final class Panels {
   }
 
   private static String perSecond(MetricName metric, String... by) {
+    requireTags(metric, by);
     return sum("rate(" + select(metric, filter(metric)) + WINDOW + ")", by);
   }
 
@@ -256,8 +258,15 @@ final class Panels {
   }
 
   private static String perMinute(MetricName metric, String only, String by, String andBy) {
+    requireTags(metric, by, andBy);
     String selected = select(metric, filter(metric) + ", " + only);
     return "60 * " + sum("rate(" + selected + WINDOW + ")", by, andBy);
+  }
+
+  private static void requireTags(MetricName metric, String... by) {
+    if (!metric.tags().containsAll(List.of(by))) {
+      throw new IllegalArgumentException(metric + " has the tags " + metric.tags());
+    }
   }
 
   private static String sum(String values, String... by) {
