@@ -116,7 +116,13 @@ public final class OrganizationApi implements AutoCloseable {
    */
   public void startBackgroundWork(DataSource worker, DataSource jobs) {
     parts.start(() -> OutboxWorker.start(jdbi(worker), RetryPolicy.threeAttempts()));
-    parts.start(() -> ExpirySweeper.builder(pool).listener(listener).build().start());
+    parts.start(
+        () ->
+            ExpirySweeper.builder(pool)
+                .interval(settings.sweepInterval())
+                .listener(listener)
+                .build()
+                .start());
     UsageJob usage = parts.start(() -> new UsageJob(jobs, settings.usagePeriod(), listener));
     parts.start(() -> UsageScheduler.start(usage));
   }

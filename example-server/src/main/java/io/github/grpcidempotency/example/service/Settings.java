@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param retentions how long records answer retries, if not as the procedures say
  * @param secrets protects recorded answers that contain a secret
  * @param cloud where machines are bought; not closed with the service
+ * @param sweepInterval how often expired records are swept
  */
 public record Settings(
     Duration lease,
@@ -21,4 +22,18 @@ public record Settings(
     Duration usagePeriod,
     Retentions retentions,
     ResponseProtection secrets,
-    CloudProvider cloud) {}
+    CloudProvider cloud,
+    Duration sweepInterval) {
+  private static final Duration HOURLY = Duration.ofHours(1);
+
+  /** Sweeps every hour. */
+  public Settings(
+      Duration lease,
+      Duration outboxDelay,
+      Duration usagePeriod,
+      Retentions retentions,
+      ResponseProtection secrets,
+      CloudProvider cloud) {
+    this(lease, outboxDelay, usagePeriod, retentions, secrets, cloud, HOURLY);
+  }
+}

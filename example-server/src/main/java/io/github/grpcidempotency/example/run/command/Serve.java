@@ -71,6 +71,14 @@ public final class Serve implements Callable<Integer> {
           "the period of a usage statement; one of the servers makes each statement, once (default: ${DEFAULT-VALUE})")
   private Duration usagePeriod = Duration.ofHours(24);
 
+  @Option(
+      names = "--sweep-interval",
+      paramLabel = "DURATION",
+      defaultValue = "1h",
+      converter = DurationConverter.Positive.class,
+      description = "how often expired records are swept (default: ${DEFAULT-VALUE})")
+  private Duration sweepInterval = Duration.ofHours(1);
+
   @Override
   public Integer call() throws InterruptedException {
     database.check(command);
@@ -111,6 +119,7 @@ public final class Serve implements Callable<Integer> {
         usagePeriod,
         files.retentions(database.files()),
         files.secrets(database.files()),
-        cloud);
+        cloud,
+        sweepInterval);
   }
 }

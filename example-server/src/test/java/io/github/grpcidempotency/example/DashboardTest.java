@@ -1,0 +1,96 @@
+package io.github.grpcidempotency.example;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.grpcidempotency.example.monitoring.Dashboard;
+import io.github.grpcidempotency.example.monitoring.DashboardPicture;
+import io.github.grpcidempotency.example.monitoring.Prometheus;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A real Prometheus scrapes two servers of the example under load. */
+class DashboardTest {
+  private static final Dashboard DASHBOARD =
+      Dashboard.read(Path.of("..", "micrometer", "grafana", "idempotency.json"));
+  private static final Path ALERTS =
+      Path.of("..", "micrometer", "prometheus", "idempotency-alerts.yml");
+  private static final Path PICTURE = Path.of("target", "dashboard.png");
+  private static final String RATE_INTERVAL = "10s";
+
+  @BeforeEach
+  void needPrometheus() {
+    assumeTrue(Prometheus.isInstalled(), "prometheus is not installed");
+  }
+
+  @Test
+  void everyQueryOfTheDashboardReturnsData(@TempDir Path directory) {
+    try (WatchedServers servers = WatchedServers.start();
+        Prometheus prometheus =
+            Prometheus.start(directory, "example", servers.metricsPorts(), List.of(ALERTS));
+        Traffic traffic = servers.traffic()) {
+      Instant start = Instant.now();
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .untilAsserted(
+              () -> {
+                servers.loseARecording(); // again: a rate needs a sample from before
+                assertThat(withoutData(prometheus, start)).isEmpty();
+              });
+      await().untilAsserted(() -> assertThat(prometheus.brokenRules()).isEmpty());
+    }
+  }
+
+  /** The picture of the documentation is made here. */
+  @Test
+  @Tag("torture")
+  void theDashboardShowsWhatHasGoneWrong(@TempDir Path directory) throws Exception {
+    try (WatchedServers servers = WatchedServers.start();
+        Prometheus prometheus =
+            Prometheus.start(directory, "example", servers.metricsPorts(), List.of(ALERTS));
+        Traffic traffic = servers.traffic()) {
+      Instant start = Instant.now();
+      at(start, 20);
+      servers.loseARecording();
+      at(start, 35);
+      traffic.leaveToAnotherServer(servers::killTheDoomed);
+      servers.startTheDoomed();
+      at(start, 65);
+      servers.loseTheDatabaseFor(Duration.ofSeconds(2));
+      at(start, 85);
+      servers.loseTheDatabaseFor(Duration.ofSeconds(8));
+      at(start, 120);
+      assertThat(withoutData(prometheus, start)).isEmpty();
+      assertThat(prometheus.brokenRules()).isEmpty();
+      new DashboardPicture(prometheus, RATE_INTERVAL, start, Instant.now())
+          .write(DASHBOARD, PICTURE);
+      assertThat(PICTURE).isNotEmptyFile();
+    }
+  }
+
+  private static void at(Instant start, int second) {
+    await()
+        .atMost(Duration.ofMinutes(3))
+        .until(() -> Duration.between(start, Instant.now()).toSeconds() >= second);
+  }
+
+  private static List<String> withoutData(Prometheus prometheus, Instant start) {
+    Instant now = Instant.now();
+    return DASHBOARD.rows().stream()
+        .flatMap(row -> row.panels().stream())
+        .flatMap(panel -> panel.queries().stream())
+        .map(query -> query.expression(RATE_INTERVAL))
+        .filter(
+            expression ->
+                prometheus.query(expression, start, now, Prometheus.INTERVAL).stream()
+                    .allMatch(series -> series.points().isEmpty()))
+        .toList();
+  }
+}

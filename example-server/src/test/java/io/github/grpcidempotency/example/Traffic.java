@@ -1,0 +1,222 @@
+package io.github.grpcidempotency.example;
+
+import static io.github.grpcidempotency.example.TestClient.keyed;
+import static io.github.grpcidempotency.example.TestClient.nobody;
+import static io.github.grpcidempotency.example.TestClient.user;
+import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getAddInstallMethod;
+import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateClusterMethod;
+import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGrpc.getCreateNodePoolMethod;
+import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
+import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
+import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getIngestMethod;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.awaitility.Awaitility.await;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.example.organization.v1.AddInstallRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateNodePoolRequest;
+import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
+import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
+import io.github.grpcidempotency.example.organization.v1.IngestRequest;
+import io.github.grpcidempotency.example.organization.v1.MemberLine;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.StatusRuntimeException;
+import java.time.Duration;
+import java.util.Random;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What clients of all kinds do with two servers: they create, repeat themselves, wait, and make
+ * mistakes. Whatever becomes of a call, they go on.
+ */
+final class Traffic implements AutoCloseable {
+  private final TestClient steady;
+  private final TestClient doomed;
+  private final Metadata ada = user(UUID.randomUUID());
+  private final Random random = new Random(7);
+  private final ScheduledExecutorService clock = Executors.newScheduledThreadPool(1);
+  private final ExecutorService clients = Executors.newCachedThreadPool();
+  private final String project;
+  private final String cluster;
+
+  /**
+   * Starts it.
+   *
+   * @param steady a server that is never killed
+   * @param doomed another one on the same database
+   */
+  Traffic(TestClient steady, TestClient doomed) {
+    this.steady = steady;
+    this.doomed = doomed;
+    this.project = ApiKeys.newProject(steady, ada);
+    this.cluster =
+        steady
+            .call(fresh(), getCreateClusterMethod(), clusterIn("moon"))
+            .response()
+            .getCluster()
+            .getId();
+    every(150, this::createAProject);
+    every(400, this::createANodePool);
+    every(600, this::createWithoutAKey);
+    every(900, this::install);
+    every(1_000, this::importMembers);
+    every(1_100, this::reuseAKey);
+    every(1_700, this::sendAMalformedKey);
+    every(1_900, this::deliverWithAWrongSignature);
+    every(1_300, this::repeatWhileItRuns);
+  }
+
+  private void every(long millis, Runnable action) {
+    clock.scheduleAtFixedRate(() -> clients.execute(action), 0, millis, TimeUnit.MILLISECONDS);
+  }
+
+  private void createAProject() {
+    Metadata keyed = fresh();
+    attempt(either(), keyed, getCreateProjectMethod(), project("apollo"));
+    if (random.nextInt(3) == 0) { // the answer was lost
+      attempt(either(), keyed, getCreateProjectMethod(), project("apollo"));
+    }
+  }
+
+  /** Only the steady server's way to the database is disturbed. */
+  private void createANodePool() {
+    Metadata keyed = fresh();
+    CreateNodePoolRequest boosters =
+        CreateNodePoolRequest.newBuilder()
+            .setClusterId(cluster)
+            .setName("boosters")
+            .setNodeCount(3)
+            .build();
+    attempt(steady, keyed, getCreateNodePoolMethod(), boosters);
+    if (random.nextInt(4) == 0) {
+      attempt(either(), keyed, getCreateNodePoolMethod(), boosters);
+    }
+  }
+
+  private void createWithoutAKey() {
+    attempt(either(), ada, getCreateProjectMethod(), project("gemini"));
+  }
+
+  /** A controller makes sure, again and again, that an install exists. */
+  private void install() {
+    AddInstallRequest install =
+        AddInstallRequest.newBuilder()
+            .setClusterId(cluster)
+            .setName("guidance")
+            .setVersion("11")
+            .setInstallId(UUID.randomUUID().toString())
+            .build();
+    attempt(either(), ada, getAddInstallMethod(), install);
+    attempt(either(), ada, getAddInstallMethod(), install);
+  }
+
+  private void importMembers() {
+    ImportMembersRequest two =
+        ImportMembersRequest.newBuilder()
+            .setProjectId(project)
+            .addLines(line(UUID.randomUUID().toString()))
+            .addLines(line("row-1"))
+            .build();
+    attempt(either(), ada, getImportMembersMethod(), two);
+  }
+
+  private void reuseAKey() {
+    Metadata keyed = fresh();
+    attempt(either(), keyed, getCreateProjectMethod(), project("mercury"));
+    attempt(either(), keyed, getCreateProjectMethod(), project("gemini"));
+  }
+
+  private void sendAMalformedKey() {
+    attempt(either(), keyed("no-uuid", ada), getCreateProjectMethod(), project("apollo"));
+  }
+
+  private void deliverWithAWrongSignature() {
+    attempt(
+        either(),
+        nobody(),
+        getIngestMethod(),
+        IngestRequest.newBuilder().setWebhookId("whk_unknown").build());
+  }
+
+  /** To buy a machine takes a while. */
+  private void repeatWhileItRuns() {
+    Metadata keyed = fresh();
+    CreateClusterRequest request = clusterIn("moon-" + UUID.randomUUID());
+    int duplicates = random.nextInt(4) + 1;
+    for (int i = 0; i <= duplicates; i++) {
+      clients.execute(() -> attempt(doomed, keyed, getCreateClusterMethod(), request));
+    }
+  }
+
+  /**
+   * Buys a machine at the doomed server, whose provider does not answer, and then sends the same
+   * call to the steady server. The first one should be killed meanwhile.
+   */
+  void leaveToAnotherServer(Runnable kill) {
+    Metadata keyed = fresh();
+    CreateClusterRequest request = clusterIn("lost-" + UUID.randomUUID());
+    CompletableFuture<Void> lost =
+        CompletableFuture.runAsync(
+            () -> attempt(doomed, keyed, getCreateClusterMethod(), request), clients);
+    await()
+        .atMost(Duration.ofSeconds(20))
+        .until(() -> lost.isDone() || !TestProvider.machinesIn(request.getRegion()).isEmpty());
+    kill.run();
+    lost.join();
+    attempt(steady, keyed, getCreateClusterMethod(), request);
+  }
+
+  private TestClient either() {
+    return random.nextInt(3) == 0 ? doomed : steady;
+  }
+
+  private Metadata fresh() {
+    return keyed(UuidCreator.getTimeOrderedEpoch(), ada);
+  }
+
+  private static CreateProjectRequest project(String name) {
+    return CreateProjectRequest.newBuilder().setName(name).build();
+  }
+
+  private CreateClusterRequest clusterIn(String region) {
+    return CreateClusterRequest.newBuilder()
+        .setProjectId(project)
+        .setName("eagle")
+        .setRegion(region)
+        .build();
+  }
+
+  private static MemberLine line(String token) {
+    return MemberLine.newBuilder()
+        .setToken(token)
+        .setUserId(UUID.nameUUIDFromBytes(token.getBytes(UTF_8)).toString())
+        .setRole("specialist")
+        .build();
+  }
+
+  private static <RequestT extends Message, ResponseT extends Message> void attempt(
+      TestClient client,
+      Metadata headers,
+      MethodDescriptor<RequestT, ResponseT> method,
+      RequestT request) {
+    try {
+      client.call(headers, method, request);
+    } catch (StatusRuntimeException refused) {
+      // some are to be refused, and others come while a server is away
+    }
+  }
+
+  @Override
+  public void close() {
+    clock.shutdownNow();
+    clients.shutdownNow();
+  }
+}

@@ -1,0 +1,69 @@
+package io.github.grpcidempotency.micrometer.monitoring;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Prometheus' own tool accepts the files, and finds each alert fired when it should be. */
+class PromtoolTest {
+  private static final String PROGRAM = "promtool";
+
+  @BeforeAll
+  static void needPromtool() {
+    assumeTrue(
+        Stream.of(System.getenv("PATH").split(File.pathSeparator))
+            .anyMatch(directory -> Files.isExecutable(Path.of(directory, PROGRAM))),
+        "promtool is not installed; Debian has it in its package prometheus");
+  }
+
+  @Test
+  void theRulesAreWellFormed() throws Exception {
+    assertSucceeds("check", "rules", MonitoringFiles.ALERTS.toString());
+  }
+
+  @Test
+  void everyAlertIsFiredWhenItShouldBeAndNotOtherwise() throws Exception {
+    assertSucceeds("test", "rules", MonitoringFiles.ALERT_TESTS.toString());
+  }
+
+  /** As rules, because the tool checks no other queries without a server. */
+  @Test
+  void theQueriesOfTheDashboardAreWellFormed(@TempDir Path directory) throws Exception {
+    String rules =
+        Panels.rows().stream()
+            .flatMap(row -> row.panels().stream())
+            .flatMap(panel -> panel.queries().stream())
+            .map(query -> query.expression().replace("$__rate_interval", "1m"))
+            .distinct()
+            .map(expression -> "      - {record: query, expr: '%s'}\n".formatted(expression))
+            .collect(Collectors.joining());
+    Path file =
+        Files.writeString(
+            directory.resolve("queries.yml"), "groups:\n  - name: queries\n    rules:\n" + rules);
+    assertSucceeds("check", "rules", "--lint=none", file.toString());
+  }
+
+  private static void assertSucceeds(String... arguments) throws Exception {
+    List<String> command = new ArrayList<>(List.of(PROGRAM));
+    command.addAll(List.of(arguments));
+    Process promtool = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output = read(promtool);
+    assertThat(promtool.waitFor()).as(output).isZero();
+  }
+
+  private static String read(Process process) throws IOException {
+    return new String(process.getInputStream().readAllBytes(), UTF_8);
+  }
+}
