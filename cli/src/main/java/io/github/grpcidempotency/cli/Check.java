@@ -123,7 +123,7 @@ final class Check implements Callable<Integer> {
       json.addProperty("role", database.role());
       json.add("procedures", array(procedures));
       json.add("problems", array(problems));
-      new Output(surroundings.out()).json(json);
+      Output.to(surroundings).json(json);
     } else if (problems.isEmpty()) {
       surroundings
           .out()

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.admin.OperationRecord;
 import io.github.grpcidempotency.admin.OperationState;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -150,7 +151,7 @@ final class ListOperations implements Callable<Integer> {
   }
 
   private void write(List<OperationRecord> found) {
-    Output results = new Output(surroundings.out());
+    Output results = Output.to(surroundings);
     List<OperationView> views =
         found.stream().map(operation -> new OperationView(operation, keys)).toList();
     if (output.isJson()) {
@@ -176,7 +177,7 @@ final class ListOperations implements Callable<Integer> {
         operation.userId().toString(),
         operation.key()
       };
-      table.add(keys ? cells : java.util.Arrays.copyOf(cells, cells.length - 1));
+      table.add(keys ? cells : Arrays.copyOf(cells, cells.length - 1));
     }
     return table;
   }
@@ -186,7 +187,7 @@ final class ListOperations implements Callable<Integer> {
     Table.Column.fixed("STATE"),
     Table.Column.fixed("AGE"),
     new Table.Column("ENDS", 2, 0),
-    new Table.Column("PROCEDURE", 1, 14),
+    new Table.Column("PROCEDURE", 1, 22),
     new Table.Column("SERVER", 3, 12),
     new Table.Column("TRY", 4, 0),
     new Table.Column("NAMESPACE", 5, 9),
@@ -195,7 +196,7 @@ final class ListOperations implements Callable<Integer> {
   };
 
   private static final Table.Column[] COLUMNS =
-      java.util.Arrays.copyOf(WITH_KEYS, WITH_KEYS.length - 1);
+      Arrays.copyOf(WITH_KEYS, WITH_KEYS.length - 1);
 
   /** What needs somebody stands out. */
   private String coloured(String line) {

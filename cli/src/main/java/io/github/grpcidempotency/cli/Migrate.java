@@ -98,7 +98,7 @@ final class Migrate implements Callable<Integer> {
       JsonArray list = new JsonArray();
       applied.forEach(list::add);
       json.add("applied", list);
-      new Output(surroundings.out()).json(json);
+      Output.to(surroundings).json(json);
     } else if (applied.isEmpty()) {
       surroundings
           .out()

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.admin.Act;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.AuditEntry;
 import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.key.Caller;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -114,13 +115,17 @@ final class Show implements Callable<Integer> {
               new OperationView(operation, one.byKey() || keys),
               outbox.map(query -> status(administration, operation, query)),
               reader
-                  .flatMap(who -> administration.contents(operation.id(), who))
-                  .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema)),
+                  .map(
+                      who ->
+                          administration
+                              .contents(operation.id(), who)
+                              .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema))
+                              .orElseGet(ContentsView::none)),
               administration.audit(Optional.of(operation.id()), ACTS));
       if (output.isJson()) {
-        new Output(surroundings.out()).json(page.json());
+        Output.to(surroundings).json(page.json());
       } else {
-        page.write(new Output(surroundings.out()));
+        page.write(Output.to(surroundings));
       }
     }
     return ExitCode.OK.code();
@@ -159,15 +164,22 @@ final class Show implements Callable<Integer> {
       return List.of(new Found(byId.get(), false));
     }
     String key = isUuid ? wanted.toLowerCase(Locale.ROOT) : wanted;
-    return administration.findKey(key, namespace).stream()
+    return administration.findKey(key, inFull(namespace)).stream()
         .filter(operation -> user.isEmpty() || user.get().equals(operation.userId()))
         .map(operation -> new Found(operation, true))
         .toList();
   }
 
+  /** A tenant alone stands for its calls outside of projects. */
+  private static String inFull(String namespace) {
+    return namespace.isEmpty() || namespace.contains("/")
+        ? namespace
+        : namespace + "/" + Caller.ABOVE;
+  }
+
   /** What operators have freed or forgotten is still in the audit table. */
   private int tellOfTheGone(Administration administration, String wanted) {
-    if (user.isPresent() && administration.isRunning(wanted, namespace, user.get())) {
+    if (user.isPresent() && administration.isRunning(wanted, inFull(namespace), user.get())) {
       surroundings
           .out()
           .println("A transaction runs it now. It has no record before it commits, and no id.");

@@ -32,7 +32,7 @@ final class Stats implements Callable<Integer> {
   public Integer call() {
     Statistics statistics =
         Database.connect(connection, surroundings).administration().statistics();
-    Output results = new Output(surroundings.out());
+    Output results = Output.to(surroundings);
     if (output.isJson()) {
       results.json(json(statistics));
     } else {

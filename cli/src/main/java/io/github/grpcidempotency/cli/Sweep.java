@@ -3,6 +3,7 @@ package io.github.grpcidempotency.cli;
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.admin.Act;
 import io.github.grpcidempotency.admin.Administration;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,9 +36,9 @@ final class Sweep implements Callable<Integer> {
     if (output.isJson()) {
       JsonObject json = new JsonObject();
       json.addProperty("swept", swept);
-      new Output(surroundings.out()).json(json);
+      Output.to(surroundings).json(json);
     } else {
-      surroundings.out().printf("%,d expired records are deleted.%n", swept);
+      surroundings.out().printf(Locale.ROOT, "expired records deleted: %,d%n", swept);
     }
     return ExitCode.OK.code();
   }

@@ -53,7 +53,7 @@ record Verdict(UUID id, String act, ActResult result) {
   /** Writes it, a refusal to the messages, and returns the exit code. */
   int write(Surroundings surroundings, OutputOptions output) {
     if (output.isJson()) {
-      new Output(surroundings.out()).json(json());
+      Output.to(surroundings).json(json());
     } else if (exitCode() == ExitCode.OK) {
       surroundings.out().println(sentence());
     }
