@@ -49,7 +49,9 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
     }
     return contents
         .response()
-        .map(bytes -> ofResponse(bytes, schema.flatMap(known -> known.responseOf(procedure)), schema))
+        .map(
+            bytes ->
+                ofResponse(bytes, schema.flatMap(known -> known.responseOf(procedure)), schema))
         .orElseGet(ContentsView::none);
   }
 
@@ -142,7 +144,10 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
   void write(Output output) {
     output.fields(Map.of("contents", summary()));
     if (kind != Kind.none && encoding != Encoding.encrypted) {
-      output.line("  " + TextWidth.printable(value.isJsonPrimitive() ? value.getAsString() : value.toString()));
+      output.line(
+          "  "
+              + TextWidth.printable(
+                  value.isJsonPrimitive() ? value.getAsString() : value.toString()));
     }
   }
 

@@ -180,8 +180,7 @@ record Database(DataSource dataSource, String schema, String role) {
           surroundings
               .terminal()
               .flatMap(
-                  terminal ->
-                      terminal.askSecretly("Password of " + dataSource.getUser() + ": "));
+                  terminal -> terminal.askSecretly("Password of " + dataSource.getUser() + ": "));
       typed.ifPresent(dataSource::setPassword);
       if (typed.isPresent()) {
         try {

@@ -24,7 +24,9 @@ import picocli.CommandLine.Option;
     name = "list",
     sortOptions = false,
     description =
-        "Lists operations, the newest first; with --expiring, or --expired alone, those that expire soonest first. The states add up: --stuck --unknown lists both; without any, all are listed.",
+        "Lists operations, the newest first; with --expiring, or --expired alone, those that expire"
+            + " soonest first. The states add up: --stuck --unknown lists both; without any, all"
+            + " are listed.",
     footer = {
       "",
       "Examples:",
@@ -94,13 +96,15 @@ final class ListOperations implements Callable<Integer> {
   @Option(
       names = "--after",
       paramLabel = "PLACE",
-      description = "The next page, from the place that the last one has told; with the same options.")
+      description =
+          "The next page, from the place that the last one has told; with the same options.")
   private Optional<String> after = Optional.empty();
 
   @Option(
       names = "--keys",
       description =
-          "Shows the clients' keys too. They are not shown without it, because who has a key and its user's rights can ask for the answer.")
+          "Shows the clients' keys too. They are not shown without it, because who has a key and"
+              + " its user's rights can ask for the answer.")
   private boolean keys;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
@@ -145,8 +149,7 @@ final class ListOperations implements Callable<Integer> {
       return new OperationQuery(
           states(), procedure, namespace, user, olderThan, expiring, place, most);
     } catch (IllegalArgumentException malformed) {
-      throw new CommandFailure(
-          ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
+      throw new CommandFailure(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
     }
   }
 
@@ -195,8 +198,7 @@ final class ListOperations implements Callable<Integer> {
     new Table.Column("KEY", 0, 36)
   };
 
-  private static final Table.Column[] COLUMNS =
-      Arrays.copyOf(WITH_KEYS, WITH_KEYS.length - 1);
+  private static final Table.Column[] COLUMNS = Arrays.copyOf(WITH_KEYS, WITH_KEYS.length - 1);
 
   /** What needs somebody stands out. */
   private String coloured(String line) {

@@ -15,7 +15,9 @@ import picocli.CommandLine.Option;
     name = "migrate",
     sortOptions = false,
     description =
-        "Brings the schema up to date with Flyway, as the role that owns it. With --sql it connects to nothing, and prints the whole SQL for another tool. Stay with one way: Flyway refuses a schema that it has not made.",
+        "Brings the schema up to date with Flyway, as the role that owns it. With --sql it connects"
+            + " to nothing, and prints the whole SQL for another tool. Stay with one way: Flyway"
+            + " refuses a schema that it has not made.",
     footer = {
       "",
       "Examples:",

@@ -44,7 +44,7 @@ record Output(PrintWriter out, int width) {
   private static List<String> wrapped(String text, int width) {
     List<String> lines = new ArrayList<>();
     StringBuilder line = new StringBuilder();
-    for (String word : text.split(" ")) {
+    for (String word : text.split(" ", -1)) {
       if (!line.isEmpty() && TextWidth.of(line.toString()) + 1 + TextWidth.of(word) > width) {
         lines.add(line.toString());
         line.setLength(0);

@@ -84,8 +84,7 @@ final class Program {
     return ExitCode.USAGE.code();
   }
 
-  private static int explainFailure(
-      Exception failure, CommandLine command, ParseResult arguments) {
+  private static int explainFailure(Exception failure, CommandLine command, ParseResult arguments) {
     FailureReport report = FailureReport.of(failure);
     command.getOut().flush();
     command

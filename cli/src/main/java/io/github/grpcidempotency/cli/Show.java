@@ -29,7 +29,9 @@ import picocli.CommandLine.Parameters;
     name = "show",
     sortOptions = false,
     description =
-        "Tells all that is known of one key or operation: who called what and when, its attempt, lease and server, the state of the work behind it, its expiry, and what operators did with it.",
+        "Tells all that is known of one key or operation: who called what and when, its attempt,"
+            + " lease and server, the state of the work behind it, its expiry, and what operators"
+            + " did with it.",
     footer = {
       "",
       "Examples:",
@@ -49,14 +51,17 @@ final class Show implements Callable<Integer> {
   @Parameters(
       paramLabel = "KEY|OPERATION-ID",
       description =
-          "A key as the client sent it, or an operation's id as clients, logs and list tell it. With - it is read from the standard input, so that a key gets into no history of commands.")
+          "A key as the client sent it, or an operation's id as clients, logs and list tell it."
+              + " With - it is read from the standard input, so that a key gets into no history of"
+              + " commands.")
   private String subject = "";
 
   @Option(
       names = {"--namespace", "--tenant"},
       paramLabel = "NAME",
       description =
-          "The key's tenant, or tenant and project: acme or acme/apollo. Without it, a key outside of both.")
+          "The key's tenant, or tenant and project: acme or acme/apollo. Without it, a key outside"
+              + " of both.")
   private String namespace = "";
 
   @Option(
@@ -71,21 +76,25 @@ final class Show implements Callable<Integer> {
   @Option(
       names = "--contents",
       description =
-          "Shows the recorded answer too. It needs a right of its own and a reason, and is audited.")
+          "Shows the recorded answer too. It needs a right of its own and a reason, and is"
+              + " audited.")
   private boolean contents;
 
   @Option(
       names = "--descriptors",
       paramLabel = "FILE",
       description =
-          "Decodes the answer by the service's schema: what protoc --include_imports --descriptor_set_out writes.")
+          "Decodes the answer by the service's schema: what protoc --include_imports"
+              + " --descriptor_set_out writes.")
   private Optional<Path> descriptors = Optional.empty();
 
   @Option(
       names = "--outbox-query",
       paramLabel = "FILE",
       description =
-          "Asks for the state of the work behind an answer with this SQL query, which has :resource_id and returns one text. The operator's role needs the right to run it.")
+          "Asks for the state of the work behind an answer with this SQL query, which has"
+              + " :resource_id and returns one text. The operator's role needs the right to run"
+              + " it.")
   private Optional<Path> outboxQuery = Optional.empty();
 
   @Mixin private ActOptions act = new ActOptions();
@@ -114,13 +123,12 @@ final class Show implements Callable<Integer> {
           new Page(
               new OperationView(operation, one.byKey() || keys),
               outbox.map(query -> status(administration, operation, query)),
-              reader
-                  .map(
-                      who ->
-                          administration
-                              .contents(operation.id(), who)
-                              .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema))
-                              .orElseGet(ContentsView::none)),
+              reader.map(
+                  who ->
+                      administration
+                          .contents(operation.id(), who)
+                          .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema))
+                          .orElseGet(ContentsView::none)),
               administration.audit(Optional.of(operation.id()), ACTS));
       if (output.isJson()) {
         Output.to(surroundings).json(page.json());
@@ -139,8 +147,7 @@ final class Show implements Callable<Integer> {
     try {
       return administration.outboxStatus(operation, query).orElse("no entry");
     } catch (IllegalArgumentException malformed) {
-      throw new CommandFailure(
-          ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
+      throw new CommandFailure(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
     }
   }
 
@@ -194,8 +201,7 @@ final class Show implements Callable<Integer> {
                         ? ", as an operation or as a key outside of namespaces (--namespace)"
                         : " in the namespace " + TextWidth.printable(namespace)));
     if (UUID_TEXT.matcher(wanted).matches()) {
-      for (AuditEntry entry :
-          administration.audit(Optional.of(UUID.fromString(wanted)), ACTS)) {
+      for (AuditEntry entry : administration.audit(Optional.of(UUID.fromString(wanted)), ACTS)) {
         surroundings.err().println(TextWidth.printable(AuditView.line(entry)));
       }
     }
@@ -224,8 +230,7 @@ final class Show implements Callable<Integer> {
     JsonObject json() {
       JsonObject json = view.json();
       json.addProperty("outbox", outbox.orElse(null));
-      json.add(
-          "contents", contents.isPresent() ? contents.get().json() : JsonNull.INSTANCE);
+      json.add("contents", contents.isPresent() ? contents.get().json() : JsonNull.INSTANCE);
       JsonArray acts = new JsonArray();
       audit.forEach(entry -> acts.add(AuditView.json(entry)));
       json.add("audit", acts);

@@ -13,7 +13,8 @@ import picocli.CommandLine.Mixin;
     name = "sweep",
     sortOptions = false,
     description =
-        "Deletes expired records until none is left, in batches. The service does that by itself; this is for when it lags.",
+        "Deletes expired records until none is left, in batches. The service does that by itself;"
+            + " this is for when it lags.",
     footer = {"", "Examples:", "  idempotency sweep --reason \"the sweeper was switched off\""})
 final class Sweep implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -29,10 +30,8 @@ final class Sweep implements Callable<Integer> {
   @Override
   public Integer call() {
     Act who = act.act(surroundings);
-    Administration administration =
-        Database.connect(connection, surroundings).administration();
-    long swept =
-        Progress.tellDuring(surroundings, "sweeping", () -> administration.sweep(who));
+    Administration administration = Database.connect(connection, surroundings).administration();
+    long swept = Progress.tellDuring(surroundings, "sweeping", () -> administration.sweep(who));
     if (output.isJson()) {
       JsonObject json = new JsonObject();
       json.addProperty("swept", swept);

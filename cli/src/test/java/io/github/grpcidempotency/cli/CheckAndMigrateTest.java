@@ -16,8 +16,6 @@ import org.junit.jupiter.api.io.TempDir;
 class CheckAndMigrateTest {
   @RegisterExtension static final PostgresFixture migrated = Orders.create();
 
-  @TempDir private Path folder;
-
   @Test
   void checkProvesWhatStartupProves() {
     Result sound = as(migrated, Orders.APP).run("check").expect(ExitCode.OK);
@@ -37,7 +35,7 @@ class CheckAndMigrateTest {
   }
 
   @Test
-  void checkFindsTheProceduresOfASchema() throws Exception {
+  void checkFindsTheProceduresOfASchema(@TempDir Path folder) throws Exception {
     Path descriptors = OrderSchema.write(folder, OrderSchema.sound());
 
     JsonObject sound =
@@ -53,7 +51,7 @@ class CheckAndMigrateTest {
   }
 
   @Test
-  void checkListsTheProblemsOfProceduresToo() throws Exception {
+  void checkListsTheProblemsOfProceduresToo(@TempDir Path folder) throws Exception {
     Procedure wrong =
         OrderSchema.sound().toBuilder()
             .setResourceType("parcel")
@@ -65,8 +63,7 @@ class CheckAndMigrateTest {
 
     assertThat(app.run("check", "--descriptors", descriptors).expect(ExitCode.NEGATIVE).out())
         .contains("no column parcel_id", "retention_class \"ledger\"", "it omits \"secret\"");
-    assertThat(
-            app.run("check", "--descriptors", descriptors, "--retention-class", "ledger").out())
+    assertThat(app.run("check", "--descriptors", descriptors, "--retention-class", "ledger").out())
         .contains("no column parcel_id")
         .doesNotContain("ledger");
   }
@@ -112,7 +109,6 @@ class CheckAndMigrateTest {
   }
 
   private static Shell as(PostgresFixture database, String role) {
-    return Shell.with(
-        Map.of("IDEMPOTENCY_URL", Orders.url(database), "IDEMPOTENCY_USER", role));
+    return Shell.with(Map.of("IDEMPOTENCY_URL", Orders.url(database), "IDEMPOTENCY_USER", role));
   }
 }

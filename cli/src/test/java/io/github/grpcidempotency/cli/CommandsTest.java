@@ -101,7 +101,10 @@ class CommandsTest {
         "SELECT status FROM app.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT 1;\n");
 
     assertThat(
-            shell.run("show", COMPLETED, "--outbox-query", query.toString()).expect(ExitCode.OK).out())
+            shell
+                .run("show", COMPLETED, "--outbox-query", query.toString())
+                .expect(ExitCode.OK)
+                .out())
         .contains("outbox        SENT");
     assertThat(shell.run("show", STUCK, "--outbox-query", query.toString()).out())
         .contains("outbox        none, as there is no resource");
@@ -239,10 +242,7 @@ class CommandsTest {
     assertThat(shell.run("free", RUNNING, "--dry-run").expect(ExitCode.REFUSED).err())
         .contains("its owner lives");
 
-    shell
-        .typing("r", RUNNING)
-        .run("free", RUNNING, "--even-if-live")
-        .expect(ExitCode.OK);
+    shell.typing("r", RUNNING).run("free", RUNNING, "--even-if-live").expect(ExitCode.OK);
 
     assertThat(shell.run("audit", RUNNING).out()).contains("done, forced");
   }
@@ -297,7 +297,9 @@ class CommandsTest {
         .forEach(i -> shell.run("free", ABSENT, "--reason", "try " + i).expect(ExitCode.NEGATIVE));
 
     List<JsonObject> newest = shell.run("audit", "--limit", "2", "--output", "json").json();
-    assertThat(newest).extracting(act -> act.get("reason").getAsString()).containsExactly("try 2", "try 1");
+    assertThat(newest)
+        .extracting(act -> act.get("reason").getAsString())
+        .containsExactly("try 2", "try 1");
     assertThat(
             shell
                 .run("audit", "--before", newest.get(1).get("id").getAsString(), "--output", "json")

@@ -11,7 +11,15 @@ import picocli.CommandLine.TypeConversionException;
 
 class DurationsTest {
   @ParameterizedTest
-  @CsvSource({"90s,PT90S", "15m,PT15M", "1h30m,PT90M", "2d,P2D", "PT15M,PT15M", "pt1h,PT1H", "0s,PT0S"})
+  @CsvSource({
+    "90s,PT90S",
+    "15m,PT15M",
+    "1h30m,PT90M",
+    "2d,P2D",
+    "PT15M,PT15M",
+    "pt1h,PT1H",
+    "0s,PT0S"
+  })
   void operatorsWriteThemShort(String text, Duration meant) {
     assertThat(new Durations().convert(text)).isEqualTo(meant);
   }

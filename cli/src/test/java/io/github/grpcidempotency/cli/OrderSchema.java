@@ -2,8 +2,6 @@ package io.github.grpcidempotency.cli;
 
 import com.google.protobuf.DescriptorProtos.DescriptorProto;
 import com.google.protobuf.DescriptorProtos.FieldDescriptorProto;
-import com.google.protobuf.DescriptorProtos.FieldDescriptorProto.Label;
-import com.google.protobuf.DescriptorProtos.FieldDescriptorProto.Type;
 import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
 import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
 import com.google.protobuf.DescriptorProtos.MethodDescriptorProto;
@@ -75,8 +73,8 @@ final class OrderSchema {
             FieldDescriptorProto.newBuilder()
                 .setName("id")
                 .setNumber(1)
-                .setType(Type.TYPE_STRING)
-                .setLabel(Label.LABEL_OPTIONAL))
+                .setType(FieldDescriptorProto.Type.TYPE_STRING)
+                .setLabel(FieldDescriptorProto.Label.LABEL_OPTIONAL))
         .build();
   }
 }

@@ -52,9 +52,12 @@ final class Orders {
   /** Returns the environment of an operator. */
   static Map<String, String> operator(PostgresFixture database) {
     return Map.of(
-        "IDEMPOTENCY_URL", url(database),
-        "IDEMPOTENCY_USER", OPERATOR,
-        "IDEMPOTENCY_ACTOR", "ada@console-1");
+        "IDEMPOTENCY_URL",
+        url(database),
+        "IDEMPOTENCY_USER",
+        OPERATOR,
+        "IDEMPOTENCY_ACTOR",
+        "ada@console-1");
   }
 
   /** Returns the database's URL, which names no role. */
@@ -78,7 +81,7 @@ final class Orders {
   }
 
   /** Roles belong to the whole server: the migrations of each database grant rights to them. */
-  private static void createRoles() {
+  static void createRoles() {
     try (PostgresFixture server = EMPTY.create()) {
       run(server.superuser(), file("roles.sql"));
     } catch (SQLException failure) {

@@ -31,7 +31,8 @@ class PageTest {
   private static final Path PAGE = Path.of("..", "docs", "reference", "command-line.md");
   private static final Pattern SESSION =
       Pattern.compile("(?ms)^```console\\R\\$ (.*?)\\R(.*?)^```$");
-  private static final Pattern HELP = Pattern.compile("(?ms)^```text\\R(Usage: idempotency.*?)^```$");
+  private static final Pattern HELP =
+      Pattern.compile("(?ms)^```text\\R(Usage: idempotency.*?)^```$");
   private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"|'([^']*)'|(\\S+)");
   private static final Pattern VARIABLE = Pattern.compile("\\| `([A-Z_]+)`");
 
@@ -127,7 +128,9 @@ class PageTest {
           assertThat(row.find()).as(name).isTrue();
           assertThat(row.group(1))
               .isEqualTo(
-                  object.keySet().stream().map("`%s`"::formatted).collect(Collectors.joining(", ")));
+                  object.keySet().stream()
+                      .map("`%s`"::formatted)
+                      .collect(Collectors.joining(", ")));
         });
     assertThat(shown.keySet()).contains("outbox", "contents", "audit");
   }
@@ -155,8 +158,7 @@ class PageTest {
               String name = help.group(1).split("\\s+", 4)[2];
               CommandLine command = commands().getSubcommands().get(name);
               return Matcher.quoteReplacement(
-                  "```text\n%s```"
-                      .formatted(command == null ? "" : command.getUsageMessage()));
+                  "```text\n%s```".formatted(command == null ? "" : command.getUsageMessage()));
             });
   }
 

@@ -29,8 +29,7 @@ class PasswordTest {
   @BeforeAll
   static void demandPasswords() throws Exception {
     Orders.run(
-        database.superuser(),
-        "CREATE ROLE %s LOGIN PASSWORD '%s'".formatted(ROLE, PASSWORD));
+        database.superuser(), "CREATE ROLE %s LOGIN PASSWORD '%s'".formatted(ROLE, PASSWORD));
     Orders.run(database.owner(), "SELECT idempotency.grant_operator_to('%s')".formatted(ROLE));
     trusting = Files.readString(rules());
     Files.writeString(rules(), "host all %s all scram-sha-256\n%s".formatted(ROLE, trusting));
@@ -62,7 +61,8 @@ class PasswordTest {
   void itComesFromTheFileOfPasswordsThatOtherProgramsUse(@TempDir Path folder) throws Exception {
     Path file =
         Files.writeString(
-            folder.resolve("pgpass"), "*:*:*:%s:%s\n".formatted(ROLE, PASSWORD.replace(":", "\\:")));
+            folder.resolve("pgpass"),
+            "*:*:*:%s:%s\n".formatted(ROLE, PASSWORD.replace(":", "\\:")));
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
     System.setProperty("org.postgresql.pgpassfile", file.toString());
     try {

@@ -23,8 +23,7 @@ class RunnableJarTest {
   @Test
   void itHasWhatItNeedsAndNothingThatHurts() throws IOException {
     try (JarFile jar = new JarFile(JAR.toFile())) {
-      Set<String> entries =
-          jar.stream().map(entry -> entry.getName()).collect(Collectors.toSet());
+      Set<String> entries = jar.stream().map(entry -> entry.getName()).collect(Collectors.toSet());
       assertThat(entries)
           .contains("META-INF/LICENSE", "META-INF/NOTICE")
           .noneMatch(name -> name.endsWith("module-info.class"))
@@ -40,8 +39,8 @@ class RunnableJarTest {
 
   @Test
   void itMigratesChecksShowsAndFrees() throws Exception {
-    try (PostgresFixture database = Orders.unmigrated();
-        PostgresFixture roles = Orders.create()) {
+    Orders.createRoles();
+    try (PostgresFixture database = Orders.unmigrated()) {
       run(database, Orders.OWNER, 0, "migrate").contains("applied: 1, 2, 3, 4, 5");
       Orders.run(database.owner(), Orders.file("orders.sql"));
       Orders.insertOperations(database);
@@ -72,8 +71,8 @@ class RunnableJarTest {
   }
 
   /** Returns what both outputs have: where a command ends well, nothing is on the second. */
-  private static String output(
-      PostgresFixture database, String role, int code, String... arguments) throws Exception {
+  private static String output(PostgresFixture database, String role, int code, String... arguments)
+      throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-jar", JAR.toString()));
@@ -84,8 +83,7 @@ class RunnableJarTest {
     builder.environment().put("LC_ALL", "C.UTF-8");
     Process process = builder.start();
     process.getOutputStream().close();
-    String output =
-        new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
     assertThat(process.exitValue()).as(output).isEqualTo(code);
     return output;

@@ -68,9 +68,7 @@ record Shell(Map<String, String> variables, String input, Optional<List<String>>
   /** What came of a command. */
   record Result(String command, int code, String out, String err) {
     Result expect(ExitCode expected) {
-      assertThat(code)
-          .as("%s%nout: %s%nerr: %s", command, out, err)
-          .isEqualTo(expected.code());
+      assertThat(code).as("%s%nout: %s%nerr: %s", command, out, err).isEqualTo(expected.code());
       return this;
     }
 

@@ -28,7 +28,11 @@ class TableTest {
   @ParameterizedTest
   @ValueSource(ints = {80, 100, 120, 160})
   void noLineIsWiderThanTheTerminal(int width) {
-    table.add("0".repeat(36), "a.very.long.package.name.v1.OrderService/CreateOrder", "h".repeat(60), "u".repeat(36));
+    table.add(
+        "0".repeat(36),
+        "a.very.long.package.name.v1.OrderService/CreateOrder",
+        "h".repeat(60),
+        "u".repeat(36));
     table.add("0".repeat(36), "日本語".repeat(20), "é".repeat(60), "");
 
     assertThat(table.lines(width)).allMatch(line -> TextWidth.of(line) <= width);
