@@ -96,11 +96,7 @@ public sealed interface IdempotencyEvent {
    *     {@link CallScope} gave it
    */
   record Replayed(
-      CallInfo call,
-      UUID operationId,
-      boolean failure,
-      Duration took,
-      Optional<ByteString> trace)
+      CallInfo call, UUID operationId, boolean failure, Duration took, Optional<ByteString> trace)
       implements IdempotencyEvent {
     @Override
     public void accept(IdempotencyListener listener) {

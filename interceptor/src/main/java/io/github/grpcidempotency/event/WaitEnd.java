@@ -4,7 +4,9 @@ package io.github.grpcidempotency.event;
 public enum WaitEnd {
   /** The call that held the key has ended, and its outcome is known. */
   ANSWERED,
-  /** The call that held the key has ended without an answer, and the duplicate has won the claim. */
+  /**
+   * The call that held the key has ended without an answer, and the duplicate has won the claim.
+   */
   CLAIMED,
   /** It has waited for as long as its procedure or its deadline allows, or the server closes. */
   GAVE_UP,
