@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.event;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.store.ClaimRequest;
 import java.util.Optional;
 
 /**
@@ -14,7 +15,7 @@ public interface CallScope {
   CallScope NONE = action -> action.run();
 
   /** The most that {@link #trace} may return, in bytes. */
-  int MAX_TRACE = 64;
+  int MAX_TRACE = ClaimRequest.MAX_TRACE;
 
   /** Runs an action within this scope, once, on the current thread. Lets its exceptions through. */
   void run(Runnable action);

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.store;
 
+import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import java.time.Duration;
@@ -86,6 +87,7 @@ public sealed interface ClaimResult {
    * @param outcome the recorded answer
    * @param status how far the work behind it has come; empty if the store has not asked the
    *     procedure's resolver
+   * @param trace the trace of the run that made the answer, as it was in its {@link ClaimRequest}
    */
   record Recorded(
       Fingerprint fingerprint,
@@ -93,8 +95,21 @@ public sealed interface ClaimResult {
       UUID operationId,
       Instant expires,
       RecordedOutcome outcome,
-      Optional<IdempotencyStatus> status)
+      Optional<IdempotencyStatus> status,
+      Optional<ByteString> trace)
       implements ClaimResult {
+
+    /** Makes the result for an operation that was not traced. */
+    public Recorded(
+        Fingerprint fingerprint,
+        String procedure,
+        UUID operationId,
+        Instant expires,
+        RecordedOutcome outcome,
+        Optional<IdempotencyStatus> status) {
+      this(fingerprint, procedure, operationId, expires, outcome, status, Optional.empty());
+    }
+
     @Override
     public <T> T accept(Visitor<T> visitor) {
       return visitor.recorded(this);

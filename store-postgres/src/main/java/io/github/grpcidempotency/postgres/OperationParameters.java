@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.ClaimRequest;
 import java.util.UUID;
@@ -20,6 +21,7 @@ final class OperationParameters {
         .bind("procedure", request.procedure().name())
         .bind("hash", request.fingerprint().hash().toByteArray())
         .bind("hash_version", request.fingerprint().version())
-        .bind("retention_millis", request.retention().toMillis());
+        .bind("retention_millis", request.retention().toMillis())
+        .bind("trace", request.trace().map(ByteString::toByteArray).orElse(null));
   }
 }

@@ -52,7 +52,11 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     this.schema = builder.schema;
     this.database =
         new RecordDatabase(
-            builder.dataSource, new Handles(builder.configuration), schema, builder.lease);
+            builder.dataSource,
+            new Handles(builder.configuration),
+            schema,
+            builder.lease,
+            builder.serverName.orElseGet(ServerName::ofThisProcess));
     this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", schema));
   }
 
@@ -190,7 +194,12 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   }
 
   private TransactionalStore withLease(Duration other) {
-    return builder(database.pool()).maintenance(maintenance).schema(schema).lease(other).build();
+    return builder(database.pool())
+        .maintenance(maintenance)
+        .schema(schema)
+        .lease(other)
+        .serverName(database.serverName())
+        .build();
   }
 
   private static <T> T on(Jdbi jdbi, String what, Function<Handle, T> work) {
@@ -208,6 +217,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private String schema = IdempotencySchema.DEFAULT_NAME;
     private Duration lease = Duration.ofSeconds(30);
     private Consumer<Jdbi> configuration = jdbi -> {};
+    private Optional<String> serverName = Optional.empty();
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -242,6 +252,17 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
         throw new IllegalArgumentException("a lease lasts at least 100 ms, not " + lease);
       }
       this.lease = lease;
+      return this;
+    }
+
+    /**
+     * Sets the name under which this process holds its reservations, so that operators find it from
+     * a record. The default is the host's name and the process id, such as {@code things-7d9f:1}.
+     *
+     * @throws IllegalArgumentException if it has not 1 to 255 visible characters, or a space
+     */
+    public Builder serverName(String name) {
+      this.serverName = Optional.of(ServerName.check(name));
       return this;
     }
 

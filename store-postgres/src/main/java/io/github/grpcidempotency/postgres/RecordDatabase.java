@@ -24,16 +24,19 @@ final class RecordDatabase {
   private final Handles handles;
   private final String schema;
   private final Duration lease;
+  private final String serverName;
   private final ReservationSql reservationSql;
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
   private final RateLimitedLog log =
       RateLimitedLog.of(LoggerFactory.getLogger(RecordDatabase.class));
 
-  RecordDatabase(DataSource pool, Handles handles, String schema, Duration lease) {
+  RecordDatabase(
+      DataSource pool, Handles handles, String schema, Duration lease, String serverName) {
     this.pool = pool;
     this.handles = handles;
     this.schema = schema;
     this.lease = lease;
+    this.serverName = serverName;
     this.reservationSql = ReservationSql.of(schema);
   }
 
@@ -63,6 +66,11 @@ final class RecordDatabase {
   /** Returns how long a claim lasts unless it is renewed. */
   Duration lease() {
     return lease;
+  }
+
+  /** Returns the name under which this process holds its reservations. */
+  String serverName() {
+    return serverName;
   }
 
   /** Returns the statements of a procedure. */

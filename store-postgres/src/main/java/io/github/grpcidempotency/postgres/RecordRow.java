@@ -36,7 +36,8 @@ record RecordRow(
     boolean expired,
     Duration leaseLeft,
     Optional<UUID> resourceId,
-    List<String> outboxStatus) {
+    List<String> outboxStatus,
+    Optional<ByteString> trace) {
 
   static RecordRow read(ResultSet row) throws SQLException {
     Instant read = row.getObject("read", OffsetDateTime.class).toInstant();
@@ -58,7 +59,8 @@ record RecordRow(
         !expires.isAfter(read) && (ended || leaseLeft.isZero()),
         leaseLeft,
         Optional.ofNullable(row.getObject("resource_id", UUID.class)),
-        OutboxStatusResolver.found(row));
+        OutboxStatusResolver.found(row),
+        bytes(row.getBytes("trace")));
   }
 
   boolean isSameRequestAs(ClaimRequest request) {
@@ -84,7 +86,7 @@ record RecordRow(
   }
 
   ClaimResult.Recorded recorded(Optional<IdempotencyStatus> status) {
-    return new ClaimResult.Recorded(fingerprint, procedure, id, expires, outcome(), status);
+    return new ClaimResult.Recorded(fingerprint, procedure, id, expires, outcome(), status, trace);
   }
 
   private RecordedOutcome outcome() {

@@ -199,6 +199,7 @@ final class ReservationAttempt {
 
   private Parameters bind(Parameters values, UUID operation) {
     return OperationParameters.of(values, request, operation)
-        .bind("lease_millis", database.lease().toMillis());
+        .bind("lease_millis", database.lease().toMillis())
+        .bind("server", database.serverName());
   }
 }

@@ -28,6 +28,11 @@ final class SchemaCheck {
     return exists("check/table", Map.of());
   }
 
+  /** Returns whether the table has the columns that the newest migration of it adds. */
+  boolean isMigrated() {
+    return exists("check/observation", Map.of());
+  }
+
   /** Returns whether the operations of one user are found without reading those of all users. */
   boolean operationIndexExists() {
     return exists("check/operation_index", Map.of());

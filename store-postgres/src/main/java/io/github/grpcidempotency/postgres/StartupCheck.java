@@ -97,6 +97,13 @@ final class StartupCheck {
                 .formatted(database.schema()));
         return false;
       }
+      if (!check.isMigrated()) {
+        problems.add(
+            "the table %s.idempotency_keys is of an earlier release, without V4__observation.sql;"
+                    .formatted(database.schema())
+                + " migrate it with IdempotencySchema before this server starts");
+        return false;
+      }
       problems.addAll(check.problems());
       boolean sound = problems.isEmpty();
       for (RecordedProcedure procedure : procedures) {

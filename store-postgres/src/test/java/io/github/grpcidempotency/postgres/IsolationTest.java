@@ -105,6 +105,7 @@ class IsolationTest {
           "check/operation_index",
           "operation/statuses",
           "check/flush",
+          "check/observation",
           "check/pool",
           "check/schema",
           "check/table",
@@ -386,6 +387,7 @@ class IsolationTest {
     return OperationParameters.of(values, request, idOfTheRowOf(owner))
         .bind("attempt", 1)
         .bind("lease_millis", 60_000)
+        .bind("server", "a server")
         .bind("retention_millis", retention(statement).toMillis())
         .bind("response", new byte[] {1})
         .bind("resource_id", null)

@@ -598,6 +598,85 @@ public abstract class IdempotencyStoreContract {
     assertThat(recorded(store.claim(fresh.request())).expires()).isEqualTo(fresh.expires());
   }
 
+  // Traces
+
+  @Test
+  void aRecordHasTheTraceOfTheRunThatMadeItsAnswer() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, traced("first")).complete(ANSWER);
+
+    assertThat(recorded(store.claim(traced("second"))).trace()).isEqualTo(trace("first"));
+    assertThat(recorded(store.claim(request())).trace()).isEqualTo(trace("first"));
+    assertThat(recorded(find(store, request()).orElseThrow()).trace()).isEqualTo(trace("first"));
+  }
+
+  @Test
+  void afterATakeoverARecordHasTheTraceOfTheTaker() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    win(store, traced("crashed"));
+    letPass(SHORT_LEASE);
+
+    win(store, traced("taker")).complete(ANSWER);
+
+    assertThat(recorded(store.claim(request())).trace()).isEqualTo(trace("taker"));
+  }
+
+  @Test
+  void aTakerWithoutATraceLeavesNone() {
+    IdempotencyStore store = newStore(SHORT_LEASE);
+    win(store, traced("crashed"));
+    letPass(SHORT_LEASE);
+
+    win(store, request()).complete(ANSWER);
+
+    assertThat(recorded(store.claim(traced("later"))).trace()).isEmpty();
+  }
+
+  @Test
+  void aCallWithoutATraceIsRecordedWithoutOne() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, request()).complete(ANSWER);
+
+    assertThat(recorded(store.claim(traced("later"))).trace()).isEmpty();
+  }
+
+  @Test
+  void theTraceOfAnExpiredRecordGoesWithIt() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    win(store, withTrace(request(SHORT_RETENTION), trace("old"))).complete(ANSWER);
+    letPass(SHORT_RETENTION);
+
+    win(store, traced("new")).complete(ANSWER);
+
+    assertThat(recorded(store.claim(request())).trace()).isEqualTo(trace("new"));
+  }
+
+  @Test
+  void aTraceKeepsEveryByteAndMayBeEmpty() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    byte[] bytes = new byte[ClaimRequest.MAX_TRACE];
+    new Random(2).nextBytes(bytes);
+    for (ByteString trace : List.of(ByteString.copyFrom(bytes), ByteString.EMPTY)) {
+      ClaimRequest request = withTrace(requestOf(Caller.of(UUID.randomUUID())), Optional.of(trace));
+      win(store, request).complete(ANSWER);
+
+      assertThat(recorded(store.claim(request)).trace()).contains(trace);
+    }
+  }
+
+  private ClaimRequest traced(String trace) {
+    return withTrace(request(), trace(trace));
+  }
+
+  private static Optional<ByteString> trace(String text) {
+    return Optional.of(ByteString.copyFromUtf8(text));
+  }
+
+  private static ClaimRequest withTrace(ClaimRequest request, Optional<ByteString> trace) {
+    return new ClaimRequest(
+        request.key(), request.procedure(), request.fingerprint(), request.retention(), trace);
+  }
+
   ClaimRequest request() {
     return request(CREATE_THING);
   }

@@ -246,7 +246,8 @@ public final class InMemoryIdempotencyStore implements OperationStore {
           operationId,
           expires,
           answer,
-          Optional.empty());
+          Optional.empty(),
+          request.trace());
     }
 
     ClaimResult inFlight() {

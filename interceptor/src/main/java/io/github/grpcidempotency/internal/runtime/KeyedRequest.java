@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -19,22 +20,31 @@ import java.util.Optional;
  * @param fingerprint the request's fingerprint under the newest rules
  * @param message the request itself, to compare it with records under older rules
  * @param retention the procedure's setting when the call came
+ * @param trace the call's position in its trace
  */
 public record KeyedRequest(
     IdempotencyKey key,
     Procedure procedure,
     Fingerprint fingerprint,
     Message message,
-    Duration retention) {
+    Duration retention,
+    Optional<ByteString> trace) {
+
+  /** Makes the request of a call that is not traced. */
+  public static KeyedRequest of(IdempotencyKey key, Procedure procedure, Message message) {
+    return of(key, procedure, message, Optional.empty());
+  }
 
   /** Makes the request of a call. */
-  public static KeyedRequest of(IdempotencyKey key, Procedure procedure, Message message) {
+  public static KeyedRequest of(
+      IdempotencyKey key, Procedure procedure, Message message, Optional<ByteString> trace) {
     return new KeyedRequest(
         key,
         procedure,
         procedure.fingerprinter().fingerprint(message),
         message,
-        procedure.retention());
+        procedure.retention(),
+        trace);
   }
 
   /** Returns the request to the store. */
@@ -72,6 +82,6 @@ public record KeyedRequest(
   }
 
   private ClaimRequest claim(Fingerprint under) {
-    return new ClaimRequest(key, RecordedProcedure.of(procedure), under, retention);
+    return new ClaimRequest(key, RecordedProcedure.of(procedure), under, retention, trace);
   }
 }

@@ -52,7 +52,8 @@ final class ModelStore implements IdempotencyStore {
         PROCEDURE,
         new Fingerprint(call, ByteString.EMPTY),
         Empty.getDefaultInstance(),
-        PROCEDURE.retention());
+        PROCEDURE.retention(),
+        Optional.empty());
   }
 
   static LeaseKeeper keeperOf(ModelStore store, ManualThreads renewals) {

@@ -1,10 +1,12 @@
 SELECT set_config('app.current_user_id', :user, true)${durability};
 
 INSERT INTO ${schema}.idempotency_keys
-  (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires, expires)
+  (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires, expires,
+   server, trace)
 SELECT :id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
        now() + :lease_millis * interval '1 millisecond',
-       now() + :retention_millis * interval '1 millisecond'
+       now() + :retention_millis * interval '1 millisecond',
+       :server, CAST(:trace AS bytea)
  WHERE NOT EXISTS (
    -- An insert over an existing row would wait for a transaction that is about to change the row.
    SELECT

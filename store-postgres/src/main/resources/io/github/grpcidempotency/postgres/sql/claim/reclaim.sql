@@ -7,11 +7,13 @@ DELETE FROM ${schema}.idempotency_keys AS k
    AND (k.completed IS NOT NULL OR k.lease_expires <= now());
 
 INSERT INTO ${schema}.idempotency_keys
-  (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires, expires)
+  (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires, expires,
+   server, trace)
 VALUES
   (:id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
    now() + :lease_millis * interval '1 millisecond',
-   now() + :retention_millis * interval '1 millisecond')
+   now() + :retention_millis * interval '1 millisecond',
+   :server, CAST(:trace AS bytea))
 ON CONFLICT (idempotency_key, user_id) DO NOTHING;
 
 ${select_record}

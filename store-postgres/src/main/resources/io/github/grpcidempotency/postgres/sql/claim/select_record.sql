@@ -11,6 +11,7 @@ SELECT idempotency_record_id AS id,
        idempotency_record_lease_expires AS lease_expires,
        idempotency_record_completed IS NOT NULL AS ended,
        idempotency_record_expires AS expires,
+       idempotency_record_trace AS trace,
        now() AS read,
        idempotency_record_resource AS resource_id,
        CASE WHEN idempotency_record_completed IS NOT NULL
@@ -27,6 +28,7 @@ SELECT idempotency_record_id AS id,
            k.lease_expires AS idempotency_record_lease_expires,
            k.completed AS idempotency_record_completed,
            k.expires AS idempotency_record_expires,
+           k.trace AS idempotency_record_trace,
            ${resource} AS idempotency_record_resource
       FROM ${schema}.idempotency_keys AS k
      WHERE k.idempotency_key = :key

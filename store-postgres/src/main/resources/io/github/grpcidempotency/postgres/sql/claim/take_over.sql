@@ -16,7 +16,9 @@ WITH abandoned AS (
 UPDATE ${schema}.idempotency_keys AS k
    SET attempt = k.attempt + 1,
        outcome_unknown = false,
-       lease_expires = now() + :lease_millis * interval '1 millisecond'
+       lease_expires = now() + :lease_millis * interval '1 millisecond',
+       server = :server,
+       trace = CAST(:trace AS bytea)
   FROM abandoned
  WHERE k.id = abandoned.id
 RETURNING k.attempt

@@ -1,9 +1,10 @@
 ${wake}
 INSERT INTO ${schema}.idempotency_keys
   (id, idempotency_key, user_id, procedure, request_hash, hash_version,
-   response_bytes, ${column} completed, expires)
+   response_bytes, ${column} completed, expires, trace)
 VALUES
   (:id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
-   :response, ${value} now(), now() + :retention_millis * interval '1 millisecond');
+   :response, ${value} now(), now() + :retention_millis * interval '1 millisecond',
+   CAST(:trace AS bytea));
 ${reference}
 COMMIT

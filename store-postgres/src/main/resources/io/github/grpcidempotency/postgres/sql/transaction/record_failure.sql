@@ -9,9 +9,10 @@ DELETE FROM ${schema}.idempotency_keys AS k
 
 INSERT INTO ${schema}.idempotency_keys
   (id, idempotency_key, user_id, procedure, request_hash, hash_version,
-   status_bytes, completed, expires)
+   status_bytes, completed, expires, trace)
 VALUES
   (:id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
-   :status, now(), now() + :retention_millis * interval '1 millisecond')
+   :status, now(), now() + :retention_millis * interval '1 millisecond',
+   CAST(:trace AS bytea))
 ON CONFLICT (idempotency_key, user_id) DO NOTHING
 RETURNING id

@@ -1,0 +1,48 @@
+package io.github.grpcidempotency.postgres;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** The name under which a process holds its reservations, for operators to read. */
+final class ServerName {
+  private static final int MAX_LENGTH = 255;
+  private static final int MAX_HOST = 240;
+  private static final Pattern VISIBLE = Pattern.compile("[\\p{L}\\p{N}\\p{P}\\p{S}]+");
+
+  private ServerName() {}
+
+  /** Returns this process's host and process id, such as {@code things-7d9f:1}. */
+  static String ofThisProcess() {
+    String host =
+        Optional.ofNullable(System.getenv("HOSTNAME"))
+            .filter(name -> VISIBLE.matcher(name).matches())
+            .orElseGet(ServerName::localHost);
+    return host.substring(0, Math.min(host.length(), MAX_HOST))
+        + ":"
+        + ProcessHandle.current().pid();
+  }
+
+  /**
+   * Returns the name.
+   *
+   * @throws IllegalArgumentException if it is empty, too long, or has a space or a control
+   *     character
+   */
+  static String check(String name) {
+    if (name.length() > MAX_LENGTH || !VISIBLE.matcher(name).matches()) {
+      throw new IllegalArgumentException(
+          "a server's name has 1 to %d visible characters and no spaces".formatted(MAX_LENGTH));
+    }
+    return name;
+  }
+
+  private static String localHost() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException nameless) {
+      return "localhost";
+    }
+  }
+}

@@ -1,0 +1,9 @@
+-- Whether the table has the columns of V4__observation.sql.
+SELECT count(*) = 2
+  FROM pg_attribute AS a
+  JOIN pg_class AS c ON c.oid = a.attrelid
+  JOIN pg_namespace AS n ON n.oid = c.relnamespace
+ WHERE n.nspname = :schema
+   AND c.relname = 'idempotency_keys'
+   AND a.attname IN ('server', 'trace')
+   AND NOT a.attisdropped
