@@ -13,5 +13,15 @@ public enum ActResult {
   /** It is recorded already, so there is nothing to free; forget it instead. */
   ALREADY_RECORDED,
   /** It is not recorded yet, so there is nothing to forget; free it instead. */
-  NOT_RECORDED
+  NOT_RECORDED,
+  /**
+   * A transaction has had it locked for two seconds: one that is about to record it, to take it
+   * over or to delete it. Look at it again.
+   */
+  LOCKED;
+
+  /** Returns whether the act was done, or would be. */
+  public boolean isSuccess() {
+    return this == DONE || this == WOULD_BE_DONE;
+  }
 }

@@ -13,6 +13,8 @@ import java.util.UUID;
  * @param userId the user on whose behalf it runs
  * @param procedure the procedure
  * @param state its state at {@code read}
+ * @param outcomeUnknown whether its last handler ended without saying whether its effect happened;
+ *     possible without a recorded outcome only, whether its lease has ended or not
  * @param attempt how often its handler was started, from 1
  * @param server the server that holds it, or held it; empty if it was recorded by a transaction
  * @param created when it was first claimed
@@ -31,6 +33,7 @@ public record OperationRecord(
     UUID userId,
     String procedure,
     OperationState state,
+    boolean outcomeUnknown,
     int attempt,
     Optional<String> server,
     Instant created,

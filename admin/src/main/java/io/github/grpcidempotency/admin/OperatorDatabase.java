@@ -1,0 +1,172 @@
+package io.github.grpcidempotency.admin;
+
+import io.github.grpcidempotency.admin.AdministrationException.Problem;
+import java.sql.SQLException;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.ConnectionException;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
+
+/**
+ * Runs statements as an operator's role, each in a transaction of its own, and says what is wrong
+ * if one fails. Keeps nothing in a session, so that a pooler may lend its connections by the
+ * transaction. Thread-safe.
+ */
+final class OperatorDatabase {
+  private static final int ATTEMPTS = 3;
+
+  /** {@code serialization_failure}, {@code deadlock_detected}. */
+  private static final Set<String> CONFLICTS = Set.of("40001", "40P01");
+
+  private final Jdbi jdbi;
+  private final String schema;
+  private final ConcurrentHashMap<String, String> statements = new ConcurrentHashMap<>();
+
+  OperatorDatabase(DataSource operator, String schema) {
+    this.jdbi = Jdbi.create(operator);
+    this.schema = schema;
+  }
+
+  /** Returns the statement of a file. */
+  String sql(String name) {
+    return statements.computeIfAbsent(name, file -> SqlFile.load(file, schema));
+  }
+
+  /**
+   * Runs work that needs a right, in a transaction. It is run again after a conflict with another
+   * transaction.
+   *
+   * @throws AdministrationException if it fails
+   */
+  <T> T run(Right right, Function<Handle, T> work) {
+    for (int attempt = 1; ; attempt++) {
+      Session session = new Session();
+      try {
+        return jdbi.inTransaction(
+            handle -> {
+              session.opened(handle);
+              return work.apply(handle);
+            });
+      } catch (JdbiException failure) {
+        String state = sqlState(failure);
+        if (attempt == ATTEMPTS || !CONFLICTS.contains(state)) {
+          throw explained(failure, state, right, session);
+        }
+      }
+    }
+  }
+
+  private AdministrationException explained(
+      JdbiException failure, String state, Right right, Session session) {
+    if (failure instanceof ConnectionException
+        || state.startsWith("08")
+        || state.startsWith("57P")) {
+      return exception(
+          Problem.UNREACHABLE, "the database cannot be reached: " + reason(failure), failure);
+    }
+    return switch (state) {
+      case "42501" ->
+          exception(Problem.RIGHT_MISSING, right.missing(session.role(), schema), failure);
+      case "25006" ->
+          exception(
+              Problem.READ_ONLY,
+              "the database takes no writes (a standby, or default_transaction_read_only):"
+                  + " connect to the primary",
+              failure);
+      case "3F000" ->
+          exception(
+              Problem.SCHEMA_MISSING,
+              "there is no schema %s in this database: name another one, or migrate"
+                  .formatted(schema),
+              failure);
+      case "42883" ->
+          exception(
+              Problem.SCHEMA_TOO_OLD,
+              "the schema %s lacks a function that is needed to %s: migrate it to this release"
+                  .formatted(schema, right.what()),
+              failure);
+      default ->
+          exception(
+              Problem.OTHER, "could not %s: %s".formatted(right.what(), reason(failure)), failure);
+    };
+  }
+
+  /** Leaves Jdbi's exception out: its message has the parameters, and so the key. */
+  private static AdministrationException exception(
+      Problem problem, String message, JdbiException failure) {
+    return new AdministrationException(problem, message, sqlException(failure));
+  }
+
+  /** Returns the first line of what the driver says. */
+  private static String reason(JdbiException failure) {
+    return sqlException(failure)
+        .map(SQLException::getMessage)
+        .map(message -> message.lines().findFirst().orElse(message))
+        .orElse(failure.getClass().getSimpleName());
+  }
+
+  /**
+   * Runs a host's query in a transaction that cannot write.
+   *
+   * @throws AdministrationException if it fails
+   */
+  <T> T query(Function<Handle, T> work) {
+    Session session = new Session();
+    try {
+      return jdbi.inTransaction(
+          handle -> {
+            session.opened(handle);
+            handle.execute("SET TRANSACTION READ ONLY");
+            return work.apply(handle);
+          });
+    } catch (JdbiException failure) {
+      AdministrationException known = explained(failure, sqlState(failure), Right.OPERATE, session);
+      throw switch (known.problem()) {
+        case UNREACHABLE -> known;
+        case RIGHT_MISSING ->
+            exception(
+                Problem.RIGHT_MISSING,
+                "the role %s may not run the status query (%s): grant it what the query reads"
+                    .formatted(session.role(), reason(failure)),
+                failure);
+        case SCHEMA_MISSING, SCHEMA_TOO_OLD, READ_ONLY, OTHER ->
+            exception(Problem.OTHER, "the status query fails: " + reason(failure), failure);
+      };
+    }
+  }
+
+  private static String sqlState(JdbiException failure) {
+    return sqlException(failure).map(SQLException::getSQLState).orElse("");
+  }
+
+  private static Optional<SQLException> sqlException(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLException sqlException) {
+        return Optional.of(sqlException);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Who is connected, for the message of a failure. */
+  private static final class Session {
+    private String role = "of this connection";
+
+    void opened(Handle handle) {
+      try {
+        role = handle.getConnection().getMetaData().getUserName();
+      } catch (SQLException unknown) {
+        role = "of this connection";
+      }
+    }
+
+    String role() {
+      return role;
+    }
+  }
+}

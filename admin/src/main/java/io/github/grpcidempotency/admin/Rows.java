@@ -1,0 +1,101 @@
+package io.github.grpcidempotency.admin;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Reads the rows that the database's functions return. */
+final class Rows {
+  private Rows() {}
+
+  static OperationRecord operation(ResultSet row) throws SQLException {
+    String stored = row.getString("idempotency_key");
+    int colon = stored.indexOf(':');
+    return new OperationRecord(
+        row.getObject("id", UUID.class),
+        stored.substring(colon + 1),
+        colon < 0 ? "" : stored.substring(0, colon),
+        row.getObject("user_id", UUID.class),
+        row.getString("procedure"),
+        OperationState.valueOf(row.getString("state").toUpperCase(Locale.ROOT)),
+        row.getBoolean("outcome_unknown"),
+        row.getInt("attempt"),
+        text(row, "server"),
+        time(row, "created"),
+        optionalTime(row, "lease_expires"),
+        optionalTime(row, "completed"),
+        time(row, "expires"),
+        resource(row),
+        row.getLong("answer_bytes"),
+        time(row, "read"));
+  }
+
+  static Contents contents(ResultSet row) throws SQLException {
+    return new Contents(
+        Optional.ofNullable(row.getBytes("response_bytes")),
+        Optional.ofNullable(row.getBytes("status_bytes")));
+  }
+
+  static AuditEntry auditEntry(ResultSet row) throws SQLException {
+    return new AuditEntry(
+        row.getLong("id"),
+        time(row, "at"),
+        row.getString("role"),
+        row.getString("actor"),
+        row.getString("act"),
+        Optional.ofNullable(row.getObject("operation_id", UUID.class)),
+        text(row, "procedure"),
+        Optional.ofNullable(row.getObject("user_id", UUID.class)),
+        Optional.ofNullable(row.getObject("attempt", Integer.class)),
+        row.getBoolean("forced"),
+        row.getInt("deleted"),
+        actResult(row.getString("result")),
+        row.getString("reason"));
+  }
+
+  static Statistics statistics(ResultSet row) throws SQLException {
+    return new Statistics(
+        row.getLong("rows"),
+        row.getLong("bytes"),
+        row.getLong("in_flight"),
+        row.getLong("stuck"),
+        row.getLong("unknown"),
+        millis(row, "oldest_in_flight_millis"),
+        row.getLong("expired"),
+        row.getBoolean("expired_is_more"),
+        millis(row, "sweep_lag_millis"));
+  }
+
+  static ActResult actResult(String word) {
+    return ActResult.valueOf(word.toUpperCase(Locale.ROOT));
+  }
+
+  private static Optional<OperationRecord.Resource> resource(ResultSet row) throws SQLException {
+    UUID id = row.getObject("resource_id", UUID.class);
+    return id == null
+        ? Optional.empty()
+        : Optional.of(new OperationRecord.Resource(row.getString("resource_type"), id));
+  }
+
+  private static Optional<String> text(ResultSet row, String column) throws SQLException {
+    return Optional.ofNullable(row.getString(column));
+  }
+
+  private static Instant time(ResultSet row, String column) throws SQLException {
+    return row.getObject(column, OffsetDateTime.class).toInstant();
+  }
+
+  private static Optional<Instant> optionalTime(ResultSet row, String column) throws SQLException {
+    return Optional.ofNullable(row.getObject(column, OffsetDateTime.class))
+        .map(OffsetDateTime::toInstant);
+  }
+
+  private static Optional<Duration> millis(ResultSet row, String column) throws SQLException {
+    return Optional.ofNullable(row.getObject(column, Long.class)).map(Duration::ofMillis);
+  }
+}

@@ -1,0 +1,1 @@
+SELECT o.* FROM ${schema}.operator_find(:id) AS o

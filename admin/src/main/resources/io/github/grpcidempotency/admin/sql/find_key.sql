@@ -1,0 +1,1 @@
+SELECT o.* FROM ${schema}.operator_find_key(:key) AS o

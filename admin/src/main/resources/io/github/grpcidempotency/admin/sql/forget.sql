@@ -1,0 +1,1 @@
+SELECT ${schema}.operator_forget(:id, :actor, :reason, :dry_run)

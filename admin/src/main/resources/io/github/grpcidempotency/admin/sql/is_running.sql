@@ -1,0 +1,1 @@
+SELECT ${schema}.operator_is_running(:key, :user)

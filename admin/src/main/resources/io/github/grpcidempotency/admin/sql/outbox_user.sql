@@ -1,0 +1,1 @@
+SELECT set_config('app.current_user_id', :user, true)

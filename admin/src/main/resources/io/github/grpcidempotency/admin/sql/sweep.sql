@@ -1,0 +1,1 @@
+SELECT ${schema}.operator_sweep(:batch, :actor, :reason)

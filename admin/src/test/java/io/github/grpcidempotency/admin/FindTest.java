@@ -1,0 +1,236 @@
+package io.github.grpcidempotency.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class FindTest {
+  @RegisterExtension static final Shop shop = Shop.open();
+
+  private static final String KEY = "0190a0b1-0000-7000-8000-000000000001";
+
+  private final Administration operator = shop.operator();
+  private final Caller user = Caller.of(UUID.randomUUID());
+
+  @Test
+  void aRunningCallIsFoundByItsIdWithAllThatIsKnown() {
+    Claim claim = shop.claim(Shop.request(user.inTenant("acme").inProject("apollo"), KEY));
+
+    OperationRecord found = operator.find(claim.operationId()).orElseThrow();
+
+    assertThat(found.id()).isEqualTo(claim.operationId());
+    assertThat(found.key()).isEqualTo(KEY);
+    assertThat(found.namespace()).isEqualTo("acme/apollo");
+    assertThat(found.userId()).isEqualTo(user.userId());
+    assertThat(found.procedure()).isEqualTo(Shop.CREATE_ORDER);
+    assertThat(found.state()).isEqualTo(OperationState.RUNNING);
+    assertThat(found.outcomeUnknown()).isFalse();
+    assertThat(found.attempt()).isEqualTo(1);
+    assertThat(found.leaseExpires()).contains(found.created().plus(Shop.LEASE));
+    assertThat(found.completed()).isEmpty();
+    assertThat(found.expires()).isEqualTo(claim.expires());
+    assertThat(found.resource()).isEmpty();
+    assertThat(found.answerBytes()).isZero();
+    assertThat(found.read()).isAfter(found.created());
+  }
+
+  @Test
+  void aRecordIsFoundWithItsResourceAndTheSizeOfItsAnswer() {
+    UUID order = shop.order();
+    Claim claim = shop.claim();
+    Shop.complete(claim, Optional.of(order));
+
+    OperationRecord found = operator.find(claim.operationId()).orElseThrow();
+
+    assertThat(found.state()).isEqualTo(OperationState.COMPLETED);
+    assertThat(found.completed()).isPresent();
+    assertThat(found.resource()).contains(new OperationRecord.Resource("order", order));
+    assertThat(found.answerBytes()).isEqualTo("an answer".length());
+  }
+
+  @Test
+  void whichColumnRefersToTheResourceIsFoundOutWhenItIsAsked() {
+    shop.execute(Shop.OWNER, "CREATE TABLE shop.refunds (id uuid PRIMARY KEY)");
+    shop.execute(Shop.OWNER, "SELECT idempotency.add_resource_type('refund', 'shop.refunds')");
+    UUID refund = UUID.randomUUID();
+    shop.execute(Shop.OWNER, "INSERT INTO shop.refunds VALUES ('%s')".formatted(refund));
+    UUID id = shop.record().operationId();
+    shop.set(id, "refund_id = '%s'".formatted(refund));
+
+    assertThat(operator.find(id).orElseThrow().resource())
+        .contains(new OperationRecord.Resource("refund", refund));
+  }
+
+  @Test
+  void everyStateIsTold() {
+    UUID stuck = shop.claim().operationId();
+    shop.endLease(stuck);
+    Claim unknown = shop.claim();
+    assertThat(unknown.markUnknown()).isEqualTo(Claim.Settled.DONE);
+    Claim failed = shop.claim();
+    assertThat(failed.complete(new RecordedOutcome.Failure(ByteString.copyFromUtf8("no"))))
+        .isEqualTo(Claim.Settled.DONE);
+    UUID expired = shop.record().operationId();
+    shop.expire(expired);
+    Claim outlived = shop.claim();
+    shop.set(outlived.operationId(), "expires = now() - interval '1 minute'");
+
+    assertThat(state(stuck)).isEqualTo(OperationState.STUCK);
+    assertThat(state(unknown.operationId())).isEqualTo(OperationState.UNKNOWN);
+    assertThat(state(failed.operationId())).isEqualTo(OperationState.FAILED);
+    assertThat(state(expired)).isEqualTo(OperationState.EXPIRED);
+    assertThat(state(outlived.operationId()))
+        .as("its lease lives")
+        .isEqualTo(OperationState.RUNNING);
+  }
+
+  @Test
+  void anUnknownOutcomeIsStillToldOnceTheLeaseHasEnded() {
+    Claim claim = shop.claim();
+    assertThat(claim.markUnknown()).isEqualTo(Claim.Settled.DONE);
+    shop.endLease(claim.operationId());
+
+    OperationRecord found = operator.find(claim.operationId()).orElseThrow();
+
+    assertThat(found.state()).isEqualTo(OperationState.STUCK);
+    assertThat(found.outcomeUnknown()).isTrue();
+  }
+
+  @Test
+  void aKeyIsFoundForEveryUserOfItsNamespaceAndNoOther() {
+    Caller other = Caller.of(UUID.randomUUID());
+    UUID first = shop.claim(Shop.request(user, KEY)).operationId();
+    UUID second = shop.claim(Shop.request(other, KEY)).operationId();
+    UUID inTenant = shop.claim(Shop.request(user.inTenant("acme"), KEY)).operationId();
+
+    assertThat(ids(operator.findKey(KEY, ""))).containsExactly(second, first);
+    assertThat(ids(operator.findKey(KEY, "acme/-"))).containsExactly(inTenant);
+    assertThat(operator.findKey(KEY, "acme/apollo")).isEmpty();
+  }
+
+  @Test
+  void aKeyWithAColonIsFound() {
+    ClaimRequest request = Shop.request(user, "provider:evt_1");
+    UUID id = shop.claim(request).operationId();
+
+    List<OperationRecord> found = operator.findKey("provider:evt_1", "");
+
+    assertThat(ids(found)).containsExactly(id);
+    assertThat(found.get(0).key()).isEqualTo("provider:evt_1");
+    assertThat(found.get(0).namespace()).isEmpty();
+  }
+
+  @Test
+  void whatDoesNotExistIsNotFound() {
+    assertThat(operator.find(UUID.randomUUID())).isEmpty();
+    assertThat(operator.findKey("no such key", "")).isEmpty();
+  }
+
+  @Test
+  void aCallInATransactionHasNoRecordButIsSaidToRun() {
+    for (String key : List.of(KEY, "schlüssel-鍵-🔑", "provider:evt_1")) {
+      for (Caller caller : List.of(user, user.inTenant("acme"))) {
+        ClaimRequest request = Shop.request(caller, key);
+        Claim claim = ((ClaimResult.Won) shop.store().claimInTransaction(request)).claim();
+
+        assertThat(operator.findKey(key, caller.namespace())).isEmpty();
+        assertThat(operator.isRunning(key, caller.namespace(), user.userId())).isTrue();
+        assertThat(operator.isRunning(key, caller.namespace(), UUID.randomUUID())).isFalse();
+        assertThat(operator.isRunning(key, "acme/apollo", user.userId())).isFalse();
+
+        Shop.complete(claim, Optional.empty());
+        assertThat(operator.isRunning(key, caller.namespace(), user.userId())).isFalse();
+      }
+    }
+  }
+
+  @Test
+  void aReservationRunsUntilItsLeaseEnds() {
+    UUID id = shop.claim(Shop.request(user, KEY)).operationId();
+
+    assertThat(operator.isRunning(KEY, "", user.userId())).isTrue();
+    shop.endLease(id);
+    assertThat(operator.isRunning(KEY, "", user.userId())).isFalse();
+  }
+
+  @Test
+  void theOutboxIsAskedAsTheOperationsUserIfTheHostGrantsIt() {
+    UUID order = shop.order();
+    Claim claim = shop.claim();
+    Shop.complete(claim, Optional.of(order));
+    OperationRecord found = operator.find(claim.operationId()).orElseThrow();
+    String query =
+        "SELECT status FROM shop.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT 1";
+
+    assertThatThrownBy(() -> operator.outboxStatus(found, query))
+        .isInstanceOf(AdministrationException.class)
+        .hasMessageContaining("the role admin_operator may not run the status query")
+        .hasMessageContaining("permission denied for schema shop");
+    shop.execute(Shop.OWNER, "GRANT USAGE ON SCHEMA shop TO admin_operator");
+    shop.execute(Shop.OWNER, "GRANT SELECT ON shop.outbox TO admin_operator");
+
+    assertThat(operator.outboxStatus(found, query)).isEmpty();
+    addEntry(order, UUID.randomUUID(), "somebody else's");
+    assertThat(operator.outboxStatus(found, query)).as("row-level security").isEmpty();
+    addEntry(order, found.userId(), "PENDING");
+    addEntry(order, found.userId(), "SHIPPED");
+    assertThat(operator.outboxStatus(found, query)).contains("SHIPPED");
+  }
+
+  @Test
+  void aStatusQueryCannotWriteAndIsOneSelect() {
+    Claim claim = shop.claim();
+    Shop.complete(claim, Optional.of(shop.order()));
+    OperationRecord found = operator.find(claim.operationId()).orElseThrow();
+
+    assertThatThrownBy(
+            () ->
+                operator.outboxStatus(
+                    found, "SELECT pg_advisory_lock(1), nextval('x') WHERE :resource_id IS NULL"))
+        .hasMessageContaining("the status query fails");
+    for (String query :
+        List.of("SELECT 1", "SELECT :resource_id; DROP TABLE x", "SELECT a::resource_id")) {
+      assertThatThrownBy(() -> operator.outboxStatus(found, query))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void neitherKeysNorContentsAreInTheTextOfWhatIsFound() {
+    UUID id = shop.claim(Shop.request(user, KEY)).operationId();
+
+    assertThat(operator.find(id).orElseThrow().toString())
+        .contains(id.toString())
+        .doesNotContain(KEY);
+  }
+
+  private void addEntry(UUID order, UUID userId, String status) {
+    shop.superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    "INSERT INTO shop.outbox (order_id, user_id, status) VALUES (?, ?, ?)",
+                    order,
+                    userId,
+                    status));
+  }
+
+  private OperationState state(UUID id) {
+    return operator.find(id).orElseThrow().state();
+  }
+
+  private static List<UUID> ids(List<OperationRecord> records) {
+    return records.stream().map(OperationRecord::id).toList();
+  }
+}

@@ -1,0 +1,539 @@
+-- What operators may do, through functions that the host grants to roles of theirs: find, list, free and forget the operations of
+-- every user. No such role has any right on a table. Every act leaves a row in a table of its own.
+
+-- The owner sees every row inside the operators' functions, which turn this setting on, and off again before they return (only a
+-- superuser could make it a setting of the function). It opens nothing to anybody else who sets it: the policy is the owner's, and
+-- every other function of the owner names the rows that it touches.
+CREATE POLICY operators ON ${schema}.idempotency_keys
+  FOR ALL TO CURRENT_USER
+  USING (current_setting('idempotency.operator', true) = 'on');
+
+-- The acts of operators. Nobody has a right on it but its owner.
+CREATE TABLE ${schema}.idempotency_audit (
+  id           bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at           timestamptz NOT NULL DEFAULT clock_timestamp(),
+  role         name        NOT NULL DEFAULT session_user,
+  actor        text        NOT NULL,               -- on whose behalf, as that role says
+  act          text        NOT NULL,               -- free, forget, read_contents, sweep
+  operation_id uuid,
+  procedure    text,
+  user_id      uuid,
+  attempt      integer,
+  forced       boolean     NOT NULL DEFAULT false, -- it was freed although its owner lived
+  deleted      integer     NOT NULL DEFAULT 0,     -- how many rows of the table of keys
+  result       text        NOT NULL,
+  reason       text        NOT NULL,
+  transaction  xid8        NOT NULL DEFAULT pg_current_xact_id()
+);
+
+CREATE INDEX idempotency_audit_operation ON ${schema}.idempotency_audit (operation_id);
+
+CREATE FUNCTION ${schema}.refuse_change_of_audit() RETURNS trigger
+  LANGUAGE plpgsql
+AS $$
+BEGIN
+  RAISE EXCEPTION 'an act of an operator is neither changed nor deleted';
+END;
+$$;
+
+CREATE TRIGGER idempotency_audit_stands
+  BEFORE UPDATE OR DELETE ON ${schema}.idempotency_audit
+  FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.refuse_change_of_audit();
+
+-- All that an operator learns of an operation.
+CREATE TYPE ${schema}.operation AS (
+  id              uuid,
+  idempotency_key text,
+  user_id         uuid,
+  procedure       text,
+  state           text,
+  outcome_unknown boolean,
+  attempt         integer,
+  server          text,
+  trace           bytea,
+  created         timestamptz,
+  lease_expires   timestamptz,
+  completed       timestamptz,
+  expires         timestamptz,
+  resource_type   text,
+  resource_id     uuid,
+  answer_bytes    integer,
+  read            timestamptz
+);
+
+-- Selects these of a row k. Which columns refer to resources is the host's choice.
+CREATE FUNCTION ${schema}.operation_columns() RETURNS text
+  LANGUAGE sql STABLE
+  SET search_path = pg_catalog, pg_temp
+AS $$
+  WITH resources AS (
+    SELECT a.attname
+      FROM pg_constraint AS c
+      JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+     WHERE c.conrelid = '${schema}.idempotency_keys'::regclass
+       AND c.contype = 'f'
+       AND cardinality(c.conkey) = 1
+       AND a.atttypid = 'uuid'::regtype
+       AND a.attname ~ '_id$'
+  )
+  SELECT format(
+           'k.id, k.idempotency_key, k.user_id, k.procedure,'
+           ' CASE WHEN k.completed IS NULL AND k.lease_expires > now()'
+           '      THEN CASE WHEN k.outcome_unknown THEN ''unknown'' ELSE ''running'' END'
+           '      WHEN k.expires <= now() THEN ''expired'''
+           '      WHEN k.completed IS NULL THEN ''stuck'''
+           '      WHEN k.status_bytes IS NOT NULL THEN ''failed'''
+           '      ELSE ''completed'''
+           ' END AS state,'
+           ' k.outcome_unknown, k.attempt, k.server, k.trace, k.created, k.lease_expires, k.completed, k.expires,'
+           ' CASE %s ELSE NULL::text END AS resource_type,'
+           ' COALESCE(%s NULL::uuid) AS resource_id,'
+           ' COALESCE(octet_length(k.response_bytes), octet_length(k.status_bytes), 0) AS answer_bytes,'
+           ' now() AS read',
+           COALESCE(
+             string_agg(format('WHEN k.%I IS NOT NULL THEN %L', attname, left(attname, -3)), ' '),
+             'WHEN false THEN NULL'),
+           COALESCE(string_agg(format('k.%I, ', attname), ''), ''))
+    FROM resources;
+$$;
+
+-- The advisory lock of a transactional call, and the channel's word for the end of any call: the first 64 bits of a SHA-256 of the
+-- user's id and the key, as the store computes them (both halves of the id, and the result, have their lowest byte first).
+CREATE FUNCTION ${schema}.lock_of(stored_key text, of_user uuid) RETURNS bigint
+  LANGUAGE sql STABLE
+  SET search_path = pg_catalog, pg_temp
+AS $$
+  WITH owner (hex) AS (
+    SELECT string_agg(substr(encode(uuid_send(of_user), 'hex'), 1 + 2 * (8 * (i / 8) + 7 - i % 8), 2), '' ORDER BY i)
+      FROM generate_series(0, 15) AS byte (i)
+  ), digest (hex) AS (
+    SELECT encode(sha256(decode(owner.hex, 'hex') || convert_to(stored_key, 'UTF8')), 'hex') FROM owner
+  )
+  SELECT ('x' || string_agg(substr(digest.hex, 1 + 2 * i, 2), '' ORDER BY i DESC))::bit(64)::bigint
+    FROM digest, generate_series(0, 7) AS byte (i);
+$$;
+
+CREATE FUNCTION ${schema}.check_act(actor text, reason text) RETURNS void
+  LANGUAGE plpgsql
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF COALESCE(actor !~ '\S' OR length(actor) > 1000 OR reason !~ '\S' OR length(reason) > 1000, true) THEN
+    RAISE EXCEPTION 'an act needs an actor and a reason, each of at most 1,000 characters'
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+END;
+$$;
+
+CREATE FUNCTION ${schema}.operator_find(operation_id uuid) RETURNS SETOF ${schema}.operation
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  PERFORM set_config('idempotency.operator', 'on', true);
+  RETURN QUERY EXECUTE format(
+    'SELECT %s FROM ${schema}.idempotency_keys AS k WHERE k.id = $1', ${schema}.operation_columns())
+    USING operation_id;
+  PERFORM set_config('idempotency.operator', 'off', true);
+END;
+$$;
+
+-- The operations of a key with its namespace, of every user: the newest 1,000.
+CREATE FUNCTION ${schema}.operator_find_key(stored_key text) RETURNS SETOF ${schema}.operation
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  PERFORM set_config('idempotency.operator', 'on', true);
+  RETURN QUERY EXECUTE format(
+    'SELECT %s FROM ${schema}.idempotency_keys AS k WHERE k.idempotency_key = $1 ORDER BY k.id DESC LIMIT 1000',
+    ${schema}.operation_columns())
+    USING stored_key;
+  PERFORM set_config('idempotency.operator', 'off', true);
+END;
+$$;
+
+-- Whether a key of a user is held: by a reservation whose lease lives, or by a transaction, which has no row before it commits.
+CREATE FUNCTION ${schema}.operator_is_running(stored_key text, of_user uuid) RETURNS boolean
+  LANGUAGE sql STABLE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT EXISTS (
+    SELECT
+      FROM ${schema}.in_flight(
+             ARRAY[stored_key], ARRAY[of_user], ARRAY[${schema}.lock_of(stored_key, of_user)]));
+$$;
+
+-- Lists operations. What is null does not restrict. It reads along one index, and 20,000 rows at most, so it may find less than a
+-- page: the last row then has no operation, and says where to go on. The index is
+--   that of reservations, if only they are asked for;
+--   that of expiry, the soonest first, if it is asked what expires soon or has expired;
+--   that of keys, for a namespace of at most 20,000 rows;
+--   that of users, if add_operation_index has made it and a user is given;
+--   otherwise the primary key, whose order is that of time. As ids come from the servers' clocks, it begins one hour later than
+--   older_than asks for.
+CREATE FUNCTION ${schema}.operator_list(
+    states text[], of_procedure text, of_namespace text, of_user uuid, older_than interval, expiring_within interval,
+    continued text, page integer)
+  RETURNS TABLE (operation ${schema}.operation, continue_with text)
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  most        CONSTANT integer := 20000;
+  in_flight   boolean := COALESCE(states <@ ARRAY['running', 'stuck', 'unknown'], false);
+  by_expiry   boolean := NOT in_flight AND (expiring_within IS NOT NULL OR COALESCE(states = ARRAY['expired'], false));
+  -- No namespace has a colon, and no tenant a slash: the characters after these end the range.
+  prefix      text := of_namespace || CASE WHEN strpos(of_namespace, '/') = 0 THEN '/' ELSE ':' END;
+  prefix_end  text := of_namespace || CASE WHEN strpos(of_namespace, '/') = 0 THEN '0' ELSE ';' END;
+  after_id    uuid;
+  after_time  timestamptz;
+  source      text := '${schema}.idempotency_keys';
+  along       text[] := ARRAY['true'];
+  sorted      text := 'id DESC';
+  token       text := 'id::text';
+  newest      uuid;
+  found       integer;
+BEGIN
+  PERFORM set_config('idempotency.operator', 'on', true);
+  IF by_expiry THEN
+    after_time := 'epoch'::timestamptz + split_part(continued, '/', 1)::bigint * interval '1 microsecond';
+    after_id := split_part(continued, '/', 2)::uuid;
+    sorted := 'expires, id';
+    token := '(extract(epoch FROM expires) * 1000000)::bigint || ''/'' || id';
+    along := along || CASE WHEN expiring_within IS NULL THEN 'k.expires <= now()'
+                           ELSE 'k.expires > now() AND k.expires <= now() + $8' END;
+    IF continued IS NOT NULL THEN
+      along := along || 'k.expires >= $1 AND (k.expires, k.id) > ($1, $2)'::text;
+    END IF;
+  ELSE
+    after_id := continued::uuid;
+    IF after_id IS NOT NULL THEN
+      along := along || 'k.id < $2'::text;
+    END IF;
+    IF in_flight THEN
+      along := along || 'k.completed IS NULL'::text;
+    ELSE
+      IF older_than IS NOT NULL THEN
+        newest := (lpad(to_hex((extract(epoch FROM now() - older_than + interval '1 hour') * 1000)::bigint), 12, '0')
+                   || repeat('f', 20))::uuid;
+        along := along || 'k.id <= $3'::text;
+      END IF;
+      IF of_user IS NOT NULL AND EXISTS (
+           SELECT
+             FROM pg_index AS i
+             JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+            WHERE i.indrelid = '${schema}.idempotency_keys'::regclass
+              AND a.attname = 'user_id'
+              AND i.indisvalid) THEN
+        along := along || 'k.user_id = $4'::text;
+      ELSIF prefix IS NOT NULL AND most >= (
+           SELECT count(*)
+             FROM (SELECT
+                     FROM ${schema}.idempotency_keys AS k
+                    WHERE k.idempotency_key >= prefix AND k.idempotency_key < prefix_end
+                    LIMIT most + 1) AS named) THEN
+        -- Evaluated by itself, so that the planner does not look for the namespace along another index.
+        source := '(SELECT * FROM ${schema}.idempotency_keys AS n'
+                  ' WHERE n.idempotency_key >= $5 AND n.idempotency_key < $6 OFFSET 0)';
+      END IF;
+    END IF;
+  END IF;
+
+  RETURN QUERY EXECUTE format(
+    'SELECT ROW(o.*)::${schema}.operation, %s'
+    '  FROM (SELECT %s FROM %s AS k WHERE %s ORDER BY %s LIMIT %s) AS o'
+    ' WHERE ($9 IS NULL OR o.state = ANY ($9))'
+    '   AND ($10 IS NULL OR o.procedure = $10)'
+    '   AND ($5 IS NULL OR starts_with(o.idempotency_key, $5))'
+    '   AND ($4 IS NULL OR o.user_id = $4)'
+    '   AND ($7 IS NULL OR o.created <= now() - $7)'
+    '   AND ($8 IS NULL OR (o.expires > now() AND o.expires <= now() + $8))'
+    ' ORDER BY %s LIMIT %s',
+    token, ${schema}.operation_columns(), source, array_to_string(along, ' AND '), sorted, most, sorted, page)
+    USING after_time, after_id, newest, of_user, prefix, prefix_end, older_than, expiring_within, states, of_procedure;
+  GET DIAGNOSTICS found = ROW_COUNT;
+  IF found < page THEN
+    EXECUTE format(
+      'SELECT %s FROM (SELECT k.id, k.expires FROM %s AS k WHERE %s ORDER BY %s OFFSET %s LIMIT 1) AS o',
+      token, source, array_to_string(along, ' AND '), sorted, most - 1)
+      INTO continue_with
+      USING after_time, after_id, newest, of_user, prefix, prefix_end, older_than, expiring_within;
+    IF continue_with IS NOT NULL THEN
+      operation := NULL;
+      RETURN NEXT;
+    END IF;
+  END IF;
+  PERFORM set_config('idempotency.operator', 'off', true);
+END;
+$$;
+
+-- Deletes a reservation (act free) or a record (act forget), unless that is refused: by its owner, whose lease lives; or by a
+-- transaction that has the row locked, as one does that is about to complete it. The row is locked before it is judged, so nobody can renew,
+-- complete or take over in between. Returns done, would_be_done, not_found, owner_lives, already_recorded, not_recorded or locked.
+CREATE FUNCTION ${schema}.delete_operation(
+    act text, operation_id uuid, actor text, reason text, even_if_live boolean, dry_run boolean)
+  RETURNS text
+  LANGUAGE plpgsql
+  SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
+AS $$
+DECLARE
+  k       ${schema}.idempotency_keys;
+  lives   boolean;
+  awaited bigint;
+  result  text;
+BEGIN
+  PERFORM ${schema}.check_act(actor, reason);
+  PERFORM set_config('idempotency.operator', 'on', true);
+  BEGIN
+    IF dry_run THEN
+      SELECT * INTO k FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
+    ELSE
+      SELECT * INTO k FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id FOR UPDATE;
+    END IF;
+    lives := k.completed IS NULL AND NOT k.outcome_unknown AND k.lease_expires > clock_timestamp();
+    result := CASE
+      WHEN k.id IS NULL THEN 'not_found'
+      WHEN act = 'free' AND k.completed IS NOT NULL THEN 'already_recorded'
+      WHEN act = 'forget' AND k.completed IS NULL THEN 'not_recorded'
+      WHEN lives AND NOT even_if_live THEN 'owner_lives'
+      ELSE 'done'
+    END;
+    IF result = 'done' AND NOT dry_run THEN
+      DELETE FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
+      -- As the store does at the end of an operation: calls that wait for it on other servers claim its key anew.
+      DELETE FROM ${schema}.idempotency_waits AS w
+       WHERE w.lock_id = ${schema}.lock_of(k.idempotency_key, k.user_id)
+      RETURNING w.lock_id INTO awaited;
+      IF FOUND THEN
+        PERFORM pg_notify('${schema}_ended', awaited::text);
+      END IF;
+    END IF;
+  EXCEPTION
+    WHEN lock_not_available THEN
+      SELECT * INTO k FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
+      lives := false;
+      result := 'locked';
+  END;
+  PERFORM set_config('idempotency.operator', 'off', true);
+
+  IF dry_run THEN
+    RETURN CASE result WHEN 'done' THEN 'would_be_done' ELSE result END;
+  END IF;
+  INSERT INTO ${schema}.idempotency_audit
+    (actor, act, operation_id, procedure, user_id, attempt, forced, deleted, result, reason)
+  VALUES
+    (actor, act, operation_id, k.procedure, k.user_id, k.attempt, COALESCE(lives, false) AND result = 'done',
+     CASE result WHEN 'done' THEN 1 ELSE 0 END, result, reason);
+  RETURN result;
+END;
+$$;
+
+-- Deletes a reservation, so that the next call with its key runs. An owner whose handler has ended with an unknown outcome does not
+-- live.
+CREATE FUNCTION ${schema}.operator_free(
+    operation_id uuid, actor text, reason text, even_if_live boolean, dry_run boolean)
+  RETURNS text
+  LANGUAGE sql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT ${schema}.delete_operation('free', operation_id, actor, reason, even_if_live, dry_run);
+$$;
+
+-- Deletes a record, so that the next call with its key runs.
+CREATE FUNCTION ${schema}.operator_forget(operation_id uuid, actor text, reason text, dry_run boolean)
+  RETURNS text
+  LANGUAGE sql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT ${schema}.delete_operation('forget', operation_id, actor, reason, true, dry_run);
+$$;
+
+-- Sweeps one batch; returns how many rows it has deleted. One that deletes none leaves no row in the audit.
+CREATE FUNCTION ${schema}.operator_sweep(batch integer, actor text, reason text) RETURNS integer
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  swept integer;
+BEGIN
+  PERFORM ${schema}.check_act(actor, reason);
+  swept := ${schema}.sweep_expired(least(batch, 10000));
+  IF swept > 0 THEN
+    INSERT INTO ${schema}.idempotency_audit (actor, act, deleted, result, reason)
+    VALUES (actor, 'sweep', swept, 'done', reason);
+  END IF;
+  RETURN swept;
+END;
+$$;
+
+-- Contents are read in two transactions: the first leaves the row in the audit, and the second shows what was asked for once that
+-- row is committed. In one transaction, a rollback would delete the row of what has been read.
+CREATE FUNCTION ${schema}.operator_request_contents(
+    operation_id uuid, actor text, reason text, OUT request bigint, OUT result text)
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  k ${schema}.idempotency_keys;
+BEGIN
+  PERFORM ${schema}.check_act(actor, reason);
+  PERFORM set_config('idempotency.operator', 'on', true);
+  SELECT * INTO k FROM ${schema}.idempotency_keys AS r WHERE r.id = operation_id;
+  PERFORM set_config('idempotency.operator', 'off', true);
+  result := CASE WHEN k.id IS NULL THEN 'not_found' WHEN k.completed IS NULL THEN 'not_recorded' ELSE 'done' END;
+  INSERT INTO ${schema}.idempotency_audit (actor, act, operation_id, procedure, user_id, attempt, result, reason)
+  VALUES (actor, 'read_contents', operation_id, k.procedure, k.user_id, k.attempt, result, reason)
+  RETURNING id INTO request;
+END;
+$$;
+
+-- What was requested by the same role within the last minute.
+CREATE FUNCTION ${schema}.operator_contents(request bigint)
+  RETURNS TABLE (response_bytes bytea, status_bytes bytea)
+  LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  PERFORM set_config('idempotency.operator', 'on', true);
+  RETURN QUERY
+    SELECT k.response_bytes, k.status_bytes
+      FROM ${schema}.idempotency_audit AS a
+      JOIN ${schema}.idempotency_keys AS k ON k.id = a.operation_id AND k.attempt = a.attempt
+     WHERE a.id = request
+       AND a.act = 'read_contents'
+       AND a.result = 'done'
+       AND a.role = session_user
+       AND a.at > clock_timestamp() - interval '1 minute'
+       AND a.transaction IS DISTINCT FROM pg_current_xact_id_if_assigned()
+       AND k.completed IS NOT NULL;
+  PERFORM set_config('idempotency.operator', 'off', true);
+END;
+$$;
+
+-- The newest acts before one, or all; of one operation, or of all.
+CREATE FUNCTION ${schema}.operator_audit(of_operation uuid, before bigint, page integer)
+  RETURNS TABLE (
+    id bigint, at timestamptz, role name, actor text, act text, operation_id uuid, procedure text, user_id uuid,
+    attempt integer, forced boolean, deleted integer, result text, reason text)
+  LANGUAGE sql STABLE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT a.id, a.at, a.role, a.actor, a.act, a.operation_id, a.procedure, a.user_id,
+         a.attempt, a.forced, a.deleted, a.result, a.reason
+    FROM ${schema}.idempotency_audit AS a
+   WHERE (of_operation IS NULL OR a.operation_id = of_operation)
+     AND (before IS NULL OR a.id < before)
+   ORDER BY a.id DESC
+   LIMIT page;
+$$;
+
+-- The table in numbers. It reads the reservations, and at most 10,001 of the expired records; the number of all rows is the
+-- planner's estimate.
+CREATE FUNCTION ${schema}.statistics()
+  RETURNS TABLE (
+    rows bigint, bytes bigint, in_flight bigint, stuck bigint, unknown bigint, oldest_in_flight interval,
+    expired bigint, expired_is_more boolean, sweep_lag interval)
+  LANGUAGE sql STABLE SECURITY DEFINER
+  SET search_path = pg_catalog, pg_temp
+AS $$
+  WITH size AS (
+    SELECT CASE WHEN c.reltuples > 0 AND c.relpages > 0
+                THEN (c.reltuples / c.relpages
+                      * (pg_relation_size(c.oid) / current_setting('block_size')::integer))::bigint
+                ELSE pg_stat_get_live_tuples(c.oid) -- never vacuumed nor analysed
+           END AS rows,
+           pg_total_relation_size(c.oid) AS bytes
+      FROM pg_class AS c
+     WHERE c.oid = '${schema}.idempotency_keys'::regclass
+  ), reserved AS (
+    SELECT count(*) AS in_flight,
+           count(*) FILTER (WHERE k.lease_expires <= now()) AS stuck,
+           count(*) FILTER (WHERE k.outcome_unknown) AS unknown,
+           now() - min(k.created) AS oldest
+      FROM ${schema}.idempotency_keys AS k
+     WHERE k.completed IS NULL
+  ), ended AS (
+    SELECT count(*) AS expired, now() - min(e.expires) AS lag
+      FROM (SELECT k.expires
+              FROM ${schema}.idempotency_keys AS k
+             WHERE k.expires <= now()
+               AND (k.completed IS NOT NULL OR k.lease_expires <= now())
+             ORDER BY k.expires
+             LIMIT 10001) AS e
+  )
+  SELECT size.rows, size.bytes, reserved.in_flight, reserved.stuck, reserved.unknown, reserved.oldest,
+         least(ended.expired, 10000), ended.expired > 10000, ended.lag
+    FROM size, reserved, ended;
+$$;
+
+-- Lets a role find, list, free and forget operations, sweep, and read statistics and the audit.
+CREATE FUNCTION ${schema}.grant_operator_to(operator_role name) RETURNS void
+  LANGUAGE plpgsql
+AS $$
+BEGIN
+  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', operator_role);
+  EXECUTE format(
+    'GRANT EXECUTE ON FUNCTION ${schema}.operator_find(uuid), ${schema}.operator_find_key(text),'
+    ' ${schema}.operator_is_running(text, uuid),'
+    ' ${schema}.operator_list(text[], text, text, uuid, interval, interval, text, integer),'
+    ' ${schema}.operator_free(uuid, text, text, boolean, boolean),'
+    ' ${schema}.operator_forget(uuid, text, text, boolean), ${schema}.operator_sweep(integer, text, text),'
+    ' ${schema}.operator_audit(uuid, bigint, integer), ${schema}.statistics(), ${schema}.current_user_id() TO %I',
+    operator_role);
+END;
+$$;
+
+-- Lets a role read recorded answers.
+CREATE FUNCTION ${schema}.grant_contents_to(operator_role name) RETURNS void
+  LANGUAGE plpgsql
+AS $$
+BEGIN
+  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', operator_role);
+  EXECUTE format(
+    'GRANT EXECUTE ON FUNCTION ${schema}.operator_request_contents(uuid, text, text),'
+    ' ${schema}.operator_contents(bigint) TO %I',
+    operator_role);
+END;
+$$;
+
+-- As before, and the statistics, for metrics.
+CREATE OR REPLACE FUNCTION ${schema}.grant_to(application_role name) RETURNS void
+  LANGUAGE plpgsql
+AS $$
+BEGIN
+  EXECUTE format('GRANT USAGE ON SCHEMA ${schema} TO %I', application_role);
+  EXECUTE format(
+    'GRANT SELECT, INSERT, UPDATE, DELETE ON ${schema}.idempotency_keys TO %I', application_role);
+  EXECUTE format(
+    'GRANT EXECUTE ON FUNCTION ${schema}.renew_leases(uuid[], integer[], interval),'
+    ' ${schema}.in_flight(text[], uuid[], bigint[]), ${schema}.sweep_expired(integer),'
+    ' ${schema}.refer_if_it_stands(uuid, integer, name, uuid), ${schema}.current_user_id(),'
+    ' ${schema}.statistics() TO %I',
+    application_role);
+  EXECUTE format(
+    'GRANT SELECT, INSERT, DELETE ON ${schema}.idempotency_waits TO %I', application_role);
+END;
+$$;
+
+REVOKE ALL ON TABLE ${schema}.idempotency_audit FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.refuse_change_of_audit() FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.operation_columns() FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.lock_of(text, uuid) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.check_act(text, text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.operator_find(uuid) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.operator_find_key(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.operator_is_running(text, uuid) FROM PUBLIC;
+REVOKE ALL ON FUNCTION
+  ${schema}.operator_list(text[], text, text, uuid, interval, interval, text, integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.delete_operation(text, uuid, text, text, boolean, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.operator_free(uuid, text, text, boolean, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.operator_forget(uuid, text, text, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.operator_sweep(integer, text, text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.operator_request_contents(uuid, text, text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.operator_contents(bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.operator_audit(uuid, bigint, integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.statistics() FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.grant_operator_to(name) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.grant_contents_to(name) FROM PUBLIC;
