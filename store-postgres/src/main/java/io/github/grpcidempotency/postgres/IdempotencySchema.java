@@ -48,6 +48,29 @@ public final class IdempotencySchema {
     FlywayMigration.run(owner, schema);
   }
 
+  /**
+   * Returns all migrations as one script in one transaction, for another tool than Flyway: {@code
+   * psql} and the JDBC driver run it as it is.
+   *
+   * @param schema the schema's name, which the script creates
+   * @throws IllegalArgumentException if the name is not a plain lower case identifier
+   */
+  public static String sql(String schema) {
+    return sqlAfter(schema, 0);
+  }
+
+  /**
+   * Returns the migrations that a schema lacks which was made by {@link #sql} of an earlier release.
+   *
+   * @param schema the schema's name
+   * @param version the version of the schema, which is that of the last file that it was made by
+   * @throws IllegalArgumentException if the name is not a plain lower case identifier, or there is
+   *     no such version
+   */
+  public static String sqlAfter(String schema, int version) {
+    return MigrationSql.script(checkName(schema), version);
+  }
+
   private static void demandFlyway() {
     try {
       Class<?> unused =

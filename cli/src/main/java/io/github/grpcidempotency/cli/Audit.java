@@ -1,0 +1,67 @@
+package io.github.grpcidempotency.cli;
+
+import io.github.grpcidempotency.admin.AuditEntry;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Tells what operators did. */
+@Command(
+    name = "audit",
+    sortOptions = false,
+    description = "Tells what operators did, the newest act first.",
+    footer = {
+      "",
+      "Examples:",
+      "  idempotency audit",
+      "  idempotency audit 019303cd-3f00-7000-8000-000000000001",
+      "  idempotency audit --limit 1000 --output json"
+    })
+final class Audit implements Callable<Integer> {
+  private static final int MAX_LIMIT = 1_000;
+
+  private final Surroundings surroundings;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "OPERATION-ID",
+      description = "Only what was done to this operation, even if it is gone.")
+  private Optional<UUID> id = Optional.empty();
+
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      defaultValue = "50",
+      description = "At most so many, up to 1000. Default: ${DEFAULT-VALUE}.")
+  private int limit;
+
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
+  @Mixin private OutputOptions output = new OutputOptions();
+
+  Audit(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    if (limit < 1 || limit > MAX_LIMIT) {
+      throw new CommandFailure(ExitCode.USAGE, "--limit is 1 to " + MAX_LIMIT);
+    }
+    List<AuditEntry> entries =
+        Database.connect(connection, surroundings).administration().audit(id, limit);
+    Output results = new Output(surroundings.out());
+    if (output.isJson()) {
+      entries.forEach(entry -> results.json(AuditView.json(entry)));
+    } else if (entries.isEmpty()) {
+      surroundings.err().println("nobody has acted");
+    } else {
+      results.table(new AuditView(entries).table(), surroundings.width());
+    }
+    return ExitCode.OK.code();
+  }
+}

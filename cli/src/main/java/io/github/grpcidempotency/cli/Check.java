@@ -1,0 +1,149 @@
+package io.github.grpcidempotency.cli;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.RetentionClass;
+import io.github.grpcidempotency.procedure.RetentionClasses;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Proves from outside what a server proves when it starts. */
+@Command(
+    name = "check",
+    sortOptions = false,
+    description =
+        "Connects as the application's role, and proves what a server proves when it starts: the schema, the role and its rights, row-level security, and a trial call from its claim to its replay, which leaves nothing behind. Lists every problem.",
+    footer = {
+      "",
+      "With --descriptors it also checks every procedure that the schema's options describe. What",
+      "a server says in Java alone is not known here: its outbox queries, for instance.",
+      "",
+      "Examples:",
+      "  idempotency check --user orders_app",
+      "  idempotency check --user orders_app --descriptors orders.desc --retention-class ledger"
+    })
+final class Check implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Option(
+      names = "--descriptors",
+      paramLabel = "FILE",
+      description =
+          "The service's schema: what protoc --include_imports --descriptor_set_out writes.")
+  private Optional<Path> descriptors = Optional.empty();
+
+  @Option(
+      names = "--retention-class",
+      paramLabel = "NAME",
+      description =
+          "A retention class that the servers define, beside the presets. May be given again.")
+  private List<String> retentionClasses = List.of();
+
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
+  @Mixin private OutputOptions output = new OutputOptions();
+
+  Check(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    Optional<Procedures> described = descriptors.map(Schema::read).map(this::procedures);
+    Database database = Database.connect(connection, surroundings);
+    List<String> problems = new ArrayList<>(described.map(Procedures::problems).orElse(List.of()));
+    problems.addAll(problems(database, described.map(Check::recorded).orElse(List.of())));
+    List<String> names =
+        described.map(Check::names).orElse(List.of());
+    write(database, names, problems);
+    return (problems.isEmpty() ? ExitCode.OK : ExitCode.NEGATIVE).code();
+  }
+
+  private Procedures procedures(Schema schema) {
+    Procedures.Builder procedures =
+        Procedures.builder()
+            .retentionClasses(
+                RetentionClasses.presets()
+                    .with(
+                        retentionClasses.stream()
+                            .map(Check::retentionClass)
+                            .toArray(RetentionClass[]::new)));
+    schema.services().forEach(service -> procedures.addAnnotated(service, type -> Optional.empty()));
+    return procedures.build();
+  }
+
+  /** How long the servers keep its records does not matter here. */
+  private static RetentionClass retentionClass(String name) {
+    try {
+      return new RetentionClass(name, Duration.ofDays(1));
+    } catch (IllegalArgumentException malformed) {
+      throw new CommandFailure(
+          ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
+    }
+  }
+
+  private static List<RecordedProcedure> recorded(Procedures procedures) {
+    return procedures.all().stream()
+        .map(RecordedProcedure::of)
+        .sorted(Comparator.comparing(RecordedProcedure::name))
+        .toList();
+  }
+
+  private static List<String> names(Procedures procedures) {
+    return recorded(procedures).stream().map(RecordedProcedure::name).toList();
+  }
+
+  private static List<String> problems(Database database, List<RecordedProcedure> procedures) {
+    PostgresIdempotencyStore store =
+        PostgresIdempotencyStore.builder(database.dataSource()).schema(database.schema()).build();
+    try {
+      store.verify(procedures);
+      store.verifyTransactions();
+      return List.of();
+    } catch (SetupException found) {
+      return found.problems();
+    }
+  }
+
+  private void write(Database database, List<String> procedures, List<String> problems) {
+    if (output.isJson()) {
+      JsonObject json = new JsonObject();
+      json.addProperty("schema", database.schema());
+      json.addProperty("role", database.role());
+      json.add("procedures", array(procedures));
+      json.add("problems", array(problems));
+      new Output(surroundings.out()).json(json);
+    } else if (problems.isEmpty()) {
+      surroundings
+          .out()
+          .println(
+              "All is well: %s can use the schema %s%s, and a trial call went from its claim to its replay."
+                  .formatted(
+                      database.role(),
+                      database.schema(),
+                      procedures.isEmpty()
+                          ? ""
+                          : " for %d procedures".formatted(procedures.size())));
+    } else {
+      problems.forEach(problem -> surroundings.out().println("- " + TextWidth.printable(problem)));
+      surroundings.err().println("problems found: " + problems.size());
+    }
+  }
+
+  private static JsonArray array(List<String> texts) {
+    JsonArray array = new JsonArray();
+    texts.forEach(array::add);
+    return array;
+  }
+}

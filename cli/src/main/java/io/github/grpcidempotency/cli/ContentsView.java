@@ -1,0 +1,162 @@
+package io.github.grpcidempotency.cli;
+
+import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonParser;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.DynamicMessage;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.protobuf.UnknownFieldSet;
+import com.google.protobuf.util.JsonFormat;
+import com.google.protobuf.util.JsonFormat.TypeRegistry;
+import com.google.rpc.Code;
+import com.google.rpc.Status;
+import io.github.grpcidempotency.admin.Contents;
+import io.github.grpcidempotency.proto.v1.RecordedError;
+import java.util.HexFormat;
+import java.util.Optional;
+
+/**
+ * What is recorded of an outcome, as far as it can be read.
+ *
+ * @param kind a response, an error, or nothing
+ * @param encoding how {@code value} is to be understood
+ * @param bytes how much is recorded
+ * @param value what it is
+ */
+record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) {
+  enum Kind {
+    response,
+    error,
+    none
+  }
+
+  enum Encoding {
+    /** Decoded by the schema. */
+    json,
+    /** Protobuf's bytes, for want of a schema. */
+    hex,
+    /** No protobuf message: the service encrypts what it records, and only it has the key. */
+    encrypted
+  }
+
+  static ContentsView of(Contents contents, String procedure, Optional<Schema> schema) {
+    if (contents.failure().isPresent()) {
+      return ofError(contents.failure().get(), schema);
+    }
+    return contents
+        .response()
+        .map(bytes -> ofResponse(bytes, schema.flatMap(known -> known.responseOf(procedure)), schema))
+        .orElseGet(() -> new ContentsView(Kind.none, Encoding.hex, 0, text("")));
+  }
+
+  private static ContentsView ofResponse(
+      byte[] bytes, Optional<Descriptor> type, Optional<Schema> schema) {
+    if (!isProtobuf(bytes)) {
+      return encrypted(Kind.response, bytes);
+    }
+    if (type.isPresent()) {
+      try {
+        return new ContentsView(
+            Kind.response,
+            Encoding.json,
+            bytes.length,
+            json(DynamicMessage.parseFrom(type.get(), bytes), types(schema)));
+      } catch (InvalidProtocolBufferException notOfThisType) {
+        return encrypted(Kind.response, bytes);
+      }
+    }
+    return new ContentsView(
+        Kind.response, Encoding.hex, bytes.length, text(HexFormat.of().formatHex(bytes)));
+  }
+
+  private static ContentsView ofError(byte[] bytes, Optional<Schema> schema) {
+    try {
+      RecordedError recorded = RecordedError.parseFrom(bytes);
+      return new ContentsView(
+          Kind.error, Encoding.json, bytes.length, json(status(recorded), types(schema)));
+    } catch (InvalidProtocolBufferException sealed) {
+      return encrypted(Kind.error, bytes);
+    }
+  }
+
+  /** Returns the error as gRPC's rich errors have it, whose code is said by its name below. */
+  private static Status status(RecordedError recorded) throws InvalidProtocolBufferException {
+    Status.Builder status =
+        Status.newBuilder().setCode(recorded.getCode()).setMessage(recorded.getMessage());
+    for (RecordedError.Trailer trailer : recorded.getTrailersList()) {
+      if (trailer.getName().equals("grpc-status-details-bin")) {
+        status.mergeFrom(trailer.getValue());
+      }
+    }
+    return status.build();
+  }
+
+  /** Ciphertexts of Tink begin with a byte that begins no protobuf message. */
+  private static boolean isProtobuf(byte[] bytes) {
+    try {
+      return UnknownFieldSet.parseFrom(bytes).getSerializedSize() == bytes.length;
+    } catch (InvalidProtocolBufferException sealed) {
+      return false;
+    }
+  }
+
+  private static ContentsView encrypted(Kind kind, byte[] bytes) {
+    return new ContentsView(kind, Encoding.encrypted, bytes.length, text(""));
+  }
+
+  private static TypeRegistry types(Optional<Schema> schema) {
+    return schema.map(Schema::types).orElseGet(() -> Schema.errorDetails().build());
+  }
+
+  private static JsonElement json(Message message, TypeRegistry types)
+      throws InvalidProtocolBufferException {
+    try {
+      return JsonParser.parseString(
+          JsonFormat.printer().usingTypeRegistry(types).preservingProtoFieldNames().print(message));
+    } catch (InvalidProtocolBufferException unknownDetail) {
+      return text(HexFormat.of().formatHex(message.toByteArray()));
+    }
+  }
+
+  private static JsonElement text(String text) {
+    return new com.google.gson.JsonPrimitive(text);
+  }
+
+  JsonObject json() {
+    JsonObject json = new JsonObject();
+    json.addProperty("kind", kind.name());
+    json.addProperty("encoding", encoding.name());
+    json.addProperty("bytes", bytes);
+    json.add("value", value);
+    return json;
+  }
+
+  void write(Output output) {
+    output.fields(java.util.Map.of("contents", summary()));
+    if (kind != Kind.none && encoding != Encoding.encrypted) {
+      output.line("  " + TextWidth.printable(value.isJsonPrimitive() ? value.getAsString() : value.toString()));
+    }
+  }
+
+  private String summary() {
+    if (kind == Kind.none) {
+      return "none: the answer is made from the resource, or not recorded yet";
+    }
+    return switch (encoding) {
+      case json -> kind == Kind.error ? "an error, " + code() : "a response";
+      case hex -> "a response of %d bytes, in hex (--descriptors decodes it)".formatted(bytes);
+      case encrypted ->
+          "%d bytes that are encrypted: only the service has the key".formatted(bytes);
+    };
+  }
+
+  private String code() {
+    if (!value.isJsonObject() || !value.getAsJsonObject().has("code")) {
+      return "of no code";
+    }
+    Code code = Code.forNumber(value.getAsJsonObject().get("code").getAsInt());
+    return code == null ? "of an unknown code" : code.name();
+  }
+}

@@ -1,0 +1,72 @@
+package io.github.grpcidempotency.cli;
+
+import com.google.common.base.Throwables;
+import java.sql.SQLException;
+import java.util.Optional;
+
+/**
+ * What a failure means to an operator.
+ *
+ * @param exitCode how the program ends
+ * @param message what it says
+ */
+record FailureReport(ExitCode exitCode, String message) {
+  static FailureReport of(Throwable failure) {
+    if (failure instanceof CommandFailure told) {
+      return new FailureReport(told.exitCode(), String.valueOf(told.getMessage()));
+    }
+    return sqlException(failure)
+        .map(FailureReport::ofDatabase)
+        .orElseGet(() -> new FailureReport(ExitCode.FAILED, "failed: " + failure));
+  }
+
+  private static FailureReport ofDatabase(SQLException failure) {
+    String said = firstLine(failure);
+    return switch (exitCode(String.valueOf(failure.getSQLState()), said)) {
+      case NO_RIGHT ->
+          new FailureReport(
+              ExitCode.NO_RIGHT,
+              said
+                  + "\nThe role lacks a right. The owner grants them with grant_operator_to, and"
+                  + " grant_contents_to for what is recorded.");
+      case UNREACHABLE ->
+          new FailureReport(ExitCode.UNREACHABLE, "the database cannot be reached: " + said);
+      case WRONG_SCHEMA ->
+          new FailureReport(
+              ExitCode.WRONG_SCHEMA,
+              said + "\nIs the schema's name right (--schema), and is it migrated?");
+      default -> new FailureReport(ExitCode.FAILED, "the database says: " + said);
+    };
+  }
+
+  static ExitCode exitCode(SQLException failure) {
+    return exitCode(String.valueOf(failure.getSQLState()), firstLine(failure));
+  }
+
+  private static ExitCode exitCode(String state, String said) {
+    if (state.startsWith("28") || state.equals("42501") || isLogin(state, said)) {
+      return ExitCode.NO_RIGHT;
+    }
+    return switch (state) {
+      case "42883", "42P01", "3F000", "42703" -> ExitCode.WRONG_SCHEMA;
+      case "3D000", "53300", "57P01", "57P02", "57P03" -> ExitCode.UNREACHABLE;
+      default -> state.startsWith("08") ? ExitCode.UNREACHABLE : ExitCode.FAILED;
+    };
+  }
+
+  /** The driver has one state for a server that refuses, and for a password that it lacks. */
+  static boolean isLogin(String state, String said) {
+    return state.equals("08004") && said.contains("password");
+  }
+
+  static Optional<SQLException> sqlException(Throwable failure) {
+    return Throwables.getCausalChain(failure).stream()
+        .filter(SQLException.class::isInstance)
+        .map(SQLException.class::cast)
+        .findFirst();
+  }
+
+  private static String firstLine(SQLException failure) {
+    return String.valueOf(failure.getMessage()).lines().findFirst().orElse("no message");
+  }
+}

@@ -1,0 +1,210 @@
+package io.github.grpcidempotency.cli;
+
+import io.github.grpcidempotency.admin.OperationQuery;
+import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.admin.OperationState;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Lists operations. */
+@Command(
+    name = "list",
+    sortOptions = false,
+    description =
+        "Lists operations, the newest first. The states add up: --stuck --unknown lists both; without any, all are listed.",
+    footer = {
+      "",
+      "Examples:",
+      "  idempotency list --stuck",
+      "  idempotency list --running --older-than 10m",
+      "  idempotency list --expiring 1h --tenant acme --output json",
+      "  idempotency list --procedure orders.v1.OrderService/CreateOrder --limit 20"
+    })
+final class ListOperations implements Callable<Integer> {
+  private static final int MAX_LIMIT = 1_000;
+
+  private final Surroundings surroundings;
+
+  @Option(names = "--running", description = "Those whose handler runs.")
+  private boolean running;
+
+  @Option(names = "--stuck", description = "Those whose lease has ended without an outcome.")
+  private boolean stuck;
+
+  @Option(names = "--unknown", description = "Those whose outcome is unknown.")
+  private boolean unknown;
+
+  @Option(names = "--completed", description = "Those whose response is recorded.")
+  private boolean completed;
+
+  @Option(names = "--failed", description = "Those whose error is recorded.")
+  private boolean failed;
+
+  @Option(names = "--expired", description = "Those that wait for the sweep.")
+  private boolean expired;
+
+  @Option(
+      names = "--expiring",
+      paramLabel = "DURATION",
+      description = "Those that expire within this time: 90s, 15m, 1h30m, 2d.")
+  private Optional<Duration> expiring = Optional.empty();
+
+  @Option(
+      names = "--procedure",
+      paramLabel = "NAME",
+      description = "Those of this procedure: package.Service/Method.")
+  private Optional<String> procedure = Optional.empty();
+
+  @Option(
+      names = {"--namespace", "--tenant"},
+      paramLabel = "NAME",
+      description = "Those of a tenant, or of a tenant and project: acme or acme/apollo.")
+  private Optional<String> namespace = Optional.empty();
+
+  @Option(names = "--of-user", paramLabel = "UUID", description = "Those of this user.")
+  private Optional<UUID> user = Optional.empty();
+
+  @Option(
+      names = "--older-than",
+      paramLabel = "DURATION",
+      description = "Those that were created at least so long ago.")
+  private Optional<Duration> olderThan = Optional.empty();
+
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      defaultValue = "50",
+      description = "At most so many, up to 1000. Default: ${DEFAULT-VALUE}.")
+  private int limit;
+
+  @Option(
+      names = "--after",
+      paramLabel = "OPERATION-ID",
+      description = "Those that follow this one in the list: the next page.")
+  private Optional<UUID> after = Optional.empty();
+
+  @Option(
+      names = "--keys",
+      description =
+          "Shows the clients' keys too. They are not shown without it, because who has a key and its user's rights can ask for the answer.")
+  private boolean keys;
+
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
+  @Mixin private OutputOptions output = new OutputOptions();
+
+  ListOperations(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    if (limit < 1 || limit > MAX_LIMIT) {
+      throw new CommandFailure(ExitCode.USAGE, "--limit is 1 to " + MAX_LIMIT);
+    }
+    OperationQuery query =
+        new OperationQuery(
+            states(), procedure, namespace, user, olderThan, expiring, after, limit);
+    List<OperationRecord> found =
+        Database.connect(connection, surroundings).administration().list(query);
+    write(found);
+    if (found.isEmpty()) {
+      surroundings.err().println("no such operation");
+    } else if (found.size() == limit) {
+      surroundings
+          .err()
+          .println(
+              "there may be more: --after " + found.get(found.size() - 1).id());
+    }
+    return ExitCode.OK.code();
+  }
+
+  private void write(List<OperationRecord> found) {
+    Output results = new Output(surroundings.out());
+    List<OperationView> views =
+        found.stream().map(operation -> new OperationView(operation, keys)).toList();
+    if (output.isJson()) {
+      views.forEach(view -> results.json(view.json()));
+    } else if (!views.isEmpty()) {
+      table(views).lines(surroundings.width()).stream().map(this::coloured).forEach(results::line);
+    }
+  }
+
+  private Table table(List<OperationView> views) {
+    Table table = new Table(keys ? WITH_KEYS : COLUMNS);
+    for (OperationView view : views) {
+      OperationRecord operation = view.operation();
+      String[] cells = {
+        operation.id().toString(),
+        OperationView.word(operation.state()),
+        view.age(),
+        view.until(),
+        operation.procedure(),
+        operation.server().orElse("-"),
+        Integer.toString(operation.attempt()),
+        operation.namespace().isEmpty() ? "-" : operation.namespace(),
+        operation.userId().toString(),
+        operation.key()
+      };
+      table.add(keys ? cells : java.util.Arrays.copyOf(cells, cells.length - 1));
+    }
+    return table;
+  }
+
+  private static final Table.Column[] WITH_KEYS = {
+    Table.Column.fixed("OPERATION"),
+    Table.Column.fixed("STATE"),
+    Table.Column.fixed("AGE"),
+    new Table.Column("ENDS", 2, 0),
+    new Table.Column("PROCEDURE", 1, 14),
+    new Table.Column("SERVER", 3, 12),
+    new Table.Column("TRY", 4, 0),
+    new Table.Column("NAMESPACE", 5, 9),
+    new Table.Column("USER", 6, 0),
+    new Table.Column("KEY", 0, 36)
+  };
+
+  private static final Table.Column[] COLUMNS =
+      java.util.Arrays.copyOf(WITH_KEYS, WITH_KEYS.length - 1);
+
+  /** What needs somebody stands out. */
+  private String coloured(String line) {
+    Ansi ansi = surroundings.ansi();
+    if (ansi != Ansi.ON) {
+      return line;
+    }
+    String word = line.replaceFirst("^\\S+\\s+(\\S+).*", "$1");
+    return switch (word) {
+      case "stuck" -> "\u001b[31m" + line + "\u001b[0m";
+      case "unknown" -> "\u001b[33m" + line + "\u001b[0m";
+      default -> line;
+    };
+  }
+
+  private Set<OperationState> states() {
+    EnumSet<OperationState> states = EnumSet.noneOf(OperationState.class);
+    for (OperationState state : OperationState.values()) {
+      boolean wanted =
+          switch (state) {
+            case RUNNING -> running;
+            case STUCK -> stuck;
+            case UNKNOWN -> unknown;
+            case COMPLETED -> completed;
+            case FAILED -> failed;
+            case EXPIRED -> expired;
+          };
+      if (wanted) {
+        states.add(state);
+      }
+    }
+    return states;
+  }
+}

@@ -1,0 +1,115 @@
+package io.github.grpcidempotency.cli;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
+import io.github.grpcidempotency.postgres.IdempotencySchema;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Brings the schema up to date, or prints how. */
+@Command(
+    name = "migrate",
+    sortOptions = false,
+    description =
+        "Brings the schema up to date with Flyway, as the role that owns it. With --sql it connects to nothing, and prints the whole SQL for another tool. Stay with one way: Flyway refuses a schema that it has not made.",
+    footer = {
+      "",
+      "Examples:",
+      "  idempotency migrate --user orders_owner",
+      "  idempotency migrate --sql | psql --set ON_ERROR_STOP=1 \"$OWNER_URL\"",
+      "  idempotency migrate --sql --after 3 > upgrade.sql"
+    })
+final class Migrate implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Option(names = "--sql", description = "Prints the SQL, with the schema's name filled in.")
+  private boolean sql;
+
+  @Option(
+      names = "--after",
+      paramLabel = "VERSION",
+      description = "With --sql: only what is newer than this version, which the schema has.")
+  private Optional<Integer> after = Optional.empty();
+
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
+  @Mixin private OutputOptions output = new OutputOptions();
+
+  Migrate(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    if (sql) {
+      print(Database.schema(connection, surroundings));
+    } else if (after.isPresent()) {
+      throw new CommandFailure(ExitCode.USAGE, "--after goes with --sql");
+    } else {
+      migrate();
+    }
+    return ExitCode.OK.code();
+  }
+
+  private void print(String schema) {
+    try {
+      surroundings
+          .out()
+          .print(
+              after.isPresent()
+                  ? IdempotencySchema.sqlAfter(schema, after.get())
+                  : IdempotencySchema.sql(schema));
+    } catch (IllegalArgumentException noSuchVersion) {
+      throw new CommandFailure(
+          ExitCode.USAGE, String.valueOf(noSuchVersion.getMessage()), noSuchVersion);
+    }
+  }
+
+  private void migrate() {
+    Database database = Database.connect(connection, surroundings);
+    SchemaState before = SchemaState.of(database);
+    if (before.isOfAnotherTool()) {
+      throw new CommandFailure(
+          ExitCode.WRONG_SCHEMA,
+          "the schema %s was not made by Flyway: go on with the tool that made it, and the output of migrate --sql --after VERSION"
+              .formatted(database.schema()));
+    }
+    if (before.isSuperuser()) {
+      surroundings
+          .err()
+          .println(
+              "%s is a superuser, and owns what is made: better migrate as a role of its own"
+                  .formatted(database.role()));
+    }
+    IdempotencySchema.migrate(database.dataSource(), database.schema());
+    tell(database.schema(), before.versions(), SchemaState.of(database).versions());
+  }
+
+  private void tell(String schema, List<String> before, List<String> now) {
+    List<String> applied = now.stream().filter(version -> !before.contains(version)).toList();
+    String version = now.isEmpty() ? "0" : now.get(now.size() - 1);
+    if (output.isJson()) {
+      JsonObject json = new JsonObject();
+      json.addProperty("schema", schema);
+      json.addProperty("version", version);
+      JsonArray list = new JsonArray();
+      applied.forEach(list::add);
+      json.add("applied", list);
+      new Output(surroundings.out()).json(json);
+    } else if (applied.isEmpty()) {
+      surroundings
+          .out()
+          .println(
+              "The schema %s is at version %s: nothing was to be done.".formatted(schema, version));
+    } else {
+      surroundings
+          .out()
+          .println(
+              "The schema %s is now at version %s; applied: %s."
+                  .formatted(schema, version, String.join(", ", applied)));
+    }
+  }
+}

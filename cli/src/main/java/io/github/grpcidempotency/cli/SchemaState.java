@@ -1,0 +1,58 @@
+package io.github.grpcidempotency.cli;
+
+import com.google.common.io.Resources;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+
+/**
+ * How far a schema is migrated, and by what.
+ *
+ * @param tableExists whether the table of keys is there
+ * @param hasHistory whether Flyway has made it
+ * @param versions the versions that Flyway has applied, in order
+ * @param isSuperuser whether the role that asks is a superuser
+ */
+record SchemaState(
+    boolean tableExists, boolean hasHistory, List<String> versions, boolean isSuperuser) {
+  static SchemaState of(Database database) {
+    try (Handle handle = Jdbi.open(database.dataSource())) {
+      return handle
+          .createQuery(sql("schema_state"))
+          .bind("schema", database.schema())
+          .map(
+              (row, context) -> {
+                boolean hasHistory = row.getBoolean("has_history");
+                return new SchemaState(
+                    row.getBoolean("table_exists"),
+                    hasHistory,
+                    hasHistory ? versions(handle, database.schema()) : List.of(),
+                    row.getBoolean("is_superuser"));
+              })
+          .one();
+    }
+  }
+
+  private static List<String> versions(Handle handle, String schema) {
+    return handle
+        .createQuery(sql("applied").replace("${schema}", schema))
+        .mapTo(String.class)
+        .list();
+  }
+
+  boolean isOfAnotherTool() {
+    return tableExists && !hasHistory;
+  }
+
+  private static String sql(String name) {
+    try {
+      return Resources.toString(
+          Resources.getResource(SchemaState.class, name + ".sql"), StandardCharsets.UTF_8);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+  }
+}

@@ -1,0 +1,204 @@
+package io.github.grpcidempotency.cli;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import io.github.grpcidempotency.admin.Act;
+import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.AuditEntry;
+import io.github.grpcidempotency.admin.OperationRecord;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Tells all that is known of one operation. */
+@Command(
+    name = "show",
+    sortOptions = false,
+    description =
+        "Tells all that is known of one key or operation: who called what and when, its attempt, lease and server, the state of the work behind it, its expiry, and what operators did with it.",
+    footer = {
+      "",
+      "Examples:",
+      "  idempotency show 019303cd-3f00-7000-8000-000000000001",
+      "  idempotency show order-4711 --namespace acme/apollo",
+      "  idempotency show - < key.txt",
+      "  idempotency show 019303cd-3f00-7000-8000-000000000001 --contents \\",
+      "      --descriptors orders.desc --reason \"ticket 4711\""
+    })
+final class Show implements Callable<Integer> {
+  private static final Pattern UUID_TEXT =
+      Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
+  private static final int ACTS = 20;
+
+  private final Surroundings surroundings;
+
+  @Parameters(
+      paramLabel = "KEY|OPERATION-ID",
+      description =
+          "A key as the client sent it, or an operation's id as clients, logs and list tell it. With - it is read from the standard input, so that a key gets into no history of commands.")
+  private String subject = "";
+
+  @Option(
+      names = {"--namespace", "--tenant"},
+      paramLabel = "NAME",
+      description =
+          "The key's tenant, or tenant and project: acme or acme/apollo. Without it, a key outside of both.")
+  private String namespace = "";
+
+  @Option(
+      names = "--of-user",
+      paramLabel = "UUID",
+      description = "Only the operation of this user, where several have the same key.")
+  private Optional<UUID> user = Optional.empty();
+
+  @Option(names = "--keys", description = "Shows the key of an operation that is named by its id.")
+  private boolean keys;
+
+  @Option(
+      names = "--contents",
+      description =
+          "Shows the recorded answer too. It needs a right of its own and a reason, and is audited.")
+  private boolean contents;
+
+  @Option(
+      names = "--descriptors",
+      paramLabel = "FILE",
+      description =
+          "Decodes the answer by the service's schema: what protoc --include_imports --descriptor_set_out writes.")
+  private Optional<Path> descriptors = Optional.empty();
+
+  @Option(
+      names = "--outbox-query",
+      paramLabel = "FILE",
+      description =
+          "Asks for the state of the work behind an answer with this SQL query, which has :resource_id and returns one text. The operator's role needs the right to run it.")
+  private Optional<Path> outboxQuery = Optional.empty();
+
+  @Mixin private ActOptions act = new ActOptions();
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
+  @Mixin private OutputOptions output = new OutputOptions();
+
+  Show(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    String wanted = subject.equals("-") ? readSubject() : subject;
+    Optional<Act> reader = contents ? Optional.of(act.act(surroundings)) : Optional.empty();
+    Optional<Schema> schema = descriptors.map(Schema::read);
+    Optional<OutboxQuery> outbox = outboxQuery.map(OutboxQuery::read);
+    Database database = Database.connect(connection, surroundings);
+    Administration administration = database.administration();
+    List<Found> found = find(administration, wanted);
+    if (found.isEmpty()) {
+      return tellOfTheGone(administration, wanted);
+    }
+    for (Found one : found) {
+      OperationRecord operation = one.operation();
+      Page page =
+          new Page(
+              new OperationView(operation, one.byKey() || keys),
+              outbox.map(query -> query.status(database, operation.resource())),
+              reader
+                  .flatMap(who -> administration.contents(operation.id(), who))
+                  .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema)),
+              administration.audit(Optional.of(operation.id()), ACTS));
+      if (output.isJson()) {
+        new Output(surroundings.out()).json(page.json());
+      } else {
+        page.write(new Output(surroundings.out()));
+      }
+    }
+    return ExitCode.OK.code();
+  }
+
+  private record Found(OperationRecord operation, boolean byKey) {}
+
+  /** An id is looked for first: a client's key may be a UUID as well. */
+  private List<Found> find(Administration administration, String wanted) {
+    boolean isUuid = UUID_TEXT.matcher(wanted).matches();
+    Optional<OperationRecord> byId =
+        isUuid ? administration.find(UUID.fromString(wanted)) : Optional.empty();
+    if (byId.isPresent()) {
+      return List.of(new Found(byId.get(), false));
+    }
+    String key = isUuid ? wanted.toLowerCase(Locale.ROOT) : wanted;
+    return administration.findKey(key, namespace).stream()
+        .filter(operation -> user.isEmpty() || user.get().equals(operation.userId()))
+        .map(operation -> new Found(operation, true))
+        .toList();
+  }
+
+  /** What operators have freed or forgotten is still in the audit table. */
+  private int tellOfTheGone(Administration administration, String wanted) {
+    surroundings
+        .err()
+        .println(
+            "nothing is recorded of it%s"
+                .formatted(
+                    namespace.isEmpty()
+                        ? ", as an operation or as a key outside of namespaces (--namespace)"
+                        : " in the namespace " + TextWidth.printable(namespace)));
+    if (UUID_TEXT.matcher(wanted).matches()) {
+      for (AuditEntry entry :
+          administration.audit(Optional.of(UUID.fromString(wanted)), ACTS)) {
+        surroundings.err().println(TextWidth.printable(AuditView.line(entry)));
+      }
+    }
+    return ExitCode.NEGATIVE.code();
+  }
+
+  private String readSubject() {
+    try {
+      String line = new BufferedReader(surroundings.in()).readLine();
+      if (line != null && !line.isBlank()) {
+        return line.strip();
+      }
+    } catch (IOException unreadable) {
+      throw new CommandFailure(ExitCode.USAGE, "the standard input cannot be read", unreadable);
+    }
+    throw new CommandFailure(ExitCode.USAGE, "the standard input has no key");
+  }
+
+  /** All of one operation. */
+  private record Page(
+      OperationView view,
+      Optional<String> outbox,
+      Optional<ContentsView> contents,
+      List<AuditEntry> audit) {
+
+    JsonObject json() {
+      JsonObject json = view.json();
+      json.addProperty("outbox", outbox.orElse(null));
+      json.add(
+          "contents", contents.isPresent() ? contents.get().json() : JsonNull.INSTANCE);
+      JsonArray acts = new JsonArray();
+      audit.forEach(entry -> acts.add(AuditView.json(entry)));
+      json.add("audit", acts);
+      return json;
+    }
+
+    void write(Output output) {
+      Map<String, String> fields = view.fields();
+      fields.put("outbox", outbox.orElse("not asked (--outbox-query)"));
+      output.fields(fields);
+      contents.ifPresent(shown -> shown.write(output));
+      output.fields(Map.of("audit", audit.isEmpty() ? "nobody has acted on it" : ""));
+      audit.forEach(entry -> output.line("  " + TextWidth.printable(AuditView.line(entry))));
+      output.line("");
+    }
+  }
+}

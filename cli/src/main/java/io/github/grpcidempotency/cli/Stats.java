@@ -1,0 +1,94 @@
+package io.github.grpcidempotency.cli;
+
+import com.google.gson.JsonObject;
+import io.github.grpcidempotency.admin.Statistics;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Tells the table in numbers. */
+@Command(
+    name = "stats",
+    sortOptions = false,
+    description =
+        "Tells the table in numbers: its size, what is in flight or stuck, and how far the sweep lags. Cheap, and reads no contents.",
+    footer = {"", "Examples:", "  idempotency stats", "  idempotency stats --output json"})
+final class Stats implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
+  @Mixin private OutputOptions output = new OutputOptions();
+
+  Stats(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    Statistics statistics =
+        Database.connect(connection, surroundings).administration().statistics();
+    Output results = new Output(surroundings.out());
+    if (output.isJson()) {
+      results.json(json(statistics));
+    } else {
+      results.fields(fields(statistics));
+    }
+    return ExitCode.OK.code();
+  }
+
+  static JsonObject json(Statistics statistics) {
+    JsonObject json = new JsonObject();
+    json.addProperty("rows_estimate", statistics.rows());
+    json.addProperty("bytes", statistics.bytes());
+    json.addProperty("in_flight", statistics.inFlight());
+    json.addProperty("stuck", statistics.stuck());
+    json.addProperty("unknown", statistics.unknown());
+    json.addProperty("oldest_in_flight_seconds", seconds(statistics.oldestInFlight()));
+    json.addProperty("expired", statistics.expired());
+    json.addProperty("expired_is_more", statistics.expiredIsMore());
+    json.addProperty("sweep_lag_seconds", seconds(statistics.sweepLag()));
+    return json;
+  }
+
+  static Map<String, String> fields(Statistics statistics) {
+    Map<String, String> fields = new LinkedHashMap<>();
+    fields.put("records", "about " + number(statistics.rows()));
+    fields.put("size", size(statistics.bytes()) + ", with its indexes");
+    fields.put("in flight", number(statistics.inFlight()));
+    fields.put("stuck", number(statistics.stuck()));
+    fields.put("unknown", number(statistics.unknown()));
+    fields.put("oldest", statistics.oldestInFlight().map(Stats::age).orElse("none in flight"));
+    fields.put(
+        "expired", (statistics.expiredIsMore() ? "more than " : "") + number(statistics.expired()));
+    fields.put("sweep lag", statistics.sweepLag().map(Durations::text).orElse("none"));
+    return fields;
+  }
+
+  private static String age(Duration age) {
+    return "in flight for " + Durations.text(age);
+  }
+
+  private static @org.jspecify.annotations.Nullable Long seconds(Optional<Duration> duration) {
+    return duration.map(Duration::toSeconds).orElse(null);
+  }
+
+  private static String number(long number) {
+    return String.format(Locale.ROOT, "%,d", number);
+  }
+
+  private static String size(long bytes) {
+    String[] units = {"bytes", "kB", "MB", "GB", "TB"};
+    double size = bytes;
+    int unit = 0;
+    while (size >= 1024 && unit < units.length - 1) {
+      size /= 1024;
+      unit++;
+    }
+    return unit == 0 ? number(bytes) + " bytes" : String.format(Locale.ROOT, "%.1f %s", size, units[unit]);
+  }
+}

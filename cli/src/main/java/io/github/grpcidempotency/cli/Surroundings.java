@@ -1,0 +1,90 @@
+package io.github.grpcidempotency.cli;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.io.PrintWriter;
+import java.io.Reader;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Help.Ansi;
+
+/**
+ * All that a command sees of the world but the database.
+ *
+ * @param variables the environment
+ * @param in the standard input
+ * @param out for results
+ * @param err for messages, questions and progress
+ * @param terminal who can be asked; empty in a script
+ */
+record Surroundings(
+    Map<String, String> variables,
+    Reader in,
+    PrintWriter out,
+    PrintWriter err,
+    Optional<Terminal> terminal) {
+  private static final int DEFAULT_WIDTH = 120;
+  private static final int MIN_WIDTH = 80;
+  private static final int MAX_WIDTH = 160;
+
+  static Surroundings ofProcess() {
+    return new Surroundings(
+        System.getenv(),
+        new InputStreamReader(System.in, Charset.defaultCharset()),
+        utf8(FileDescriptor.out),
+        utf8(FileDescriptor.err),
+        Terminal.ofProcess());
+  }
+
+  /** UTF-8 whatever the locale: a table in a log must not depend on it. */
+  private static PrintWriter utf8(FileDescriptor file) {
+    return new PrintWriter(
+        new OutputStreamWriter(new FileOutputStream(file), StandardCharsets.UTF_8), true);
+  }
+
+  /** Returns an environment variable that is set, and not to nothing. */
+  Optional<String> variable(String name) {
+    return Optional.ofNullable(variables.get(name)).filter(value -> !value.isEmpty());
+  }
+
+  /** Returns how many characters a line may have. */
+  int width() {
+    return variable("COLUMNS")
+        .filter(columns -> columns.matches("[0-9]{1,4}"))
+        .map(Integer::parseInt)
+        .map(columns -> Math.max(MIN_WIDTH, Math.min(MAX_WIDTH, columns)))
+        .orElse(DEFAULT_WIDTH);
+  }
+
+  /** Returns whether to colour: on a terminal, unless {@code NO_COLOR} is set (no-color.org). */
+  Ansi ansi() {
+    boolean coloured =
+        terminal.isPresent()
+            && variable("NO_COLOR").isEmpty()
+            && !variable("TERM").equals(Optional.of("dumb"));
+    return coloured ? Ansi.ON : Ansi.OFF;
+  }
+
+  /** Returns who uses this program, as {@code user@host}. */
+  String user() {
+    return System.getProperty("user.name") + "@" + host();
+  }
+
+  private String host() {
+    return variable("HOSTNAME")
+        .orElseGet(
+            () -> {
+              try {
+                return InetAddress.getLocalHost().getHostName();
+              } catch (UnknownHostException nameless) {
+                return "localhost";
+              }
+            });
+  }
+}

@@ -1,0 +1,44 @@
+package io.github.grpcidempotency.cli;
+
+import com.google.gson.JsonObject;
+import io.github.grpcidempotency.admin.Act;
+import io.github.grpcidempotency.admin.Administration;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Deletes expired records. */
+@Command(
+    name = "sweep",
+    sortOptions = false,
+    description =
+        "Deletes expired records until none is left, in batches. The service does that by itself; this is for when it lags.",
+    footer = {"", "Examples:", "  idempotency sweep --reason \"the sweeper was switched off\""})
+final class Sweep implements Callable<Integer> {
+  private final Surroundings surroundings;
+
+  @Mixin private ActOptions act = new ActOptions();
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
+  @Mixin private OutputOptions output = new OutputOptions();
+
+  Sweep(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    Act who = act.act(surroundings);
+    Administration administration =
+        Database.connect(connection, surroundings).administration();
+    long swept =
+        Progress.tellDuring(surroundings, "sweeping", () -> administration.sweep(who));
+    if (output.isJson()) {
+      JsonObject json = new JsonObject();
+      json.addProperty("swept", swept);
+      new Output(surroundings.out()).json(json);
+    } else {
+      surroundings.out().printf("%,d expired records are deleted.%n", swept);
+    }
+    return ExitCode.OK.code();
+  }
+}

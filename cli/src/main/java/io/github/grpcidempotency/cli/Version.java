@@ -1,0 +1,18 @@
+package io.github.grpcidempotency.cli;
+
+import com.google.common.io.Resources;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import picocli.CommandLine.IVersionProvider;
+
+/** Tells the version that was built. */
+final class Version implements IVersionProvider {
+  @Override
+  public String[] getVersion() throws IOException {
+    return new String[] {
+      Resources.toString(
+              Resources.getResource(Version.class, "version.txt"), StandardCharsets.UTF_8)
+          .strip()
+    };
+  }
+}

@@ -1,0 +1,53 @@
+package io.github.grpcidempotency.postgres;
+
+import com.google.common.io.Resources;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The migrations as one script, for tools other than Flyway. */
+final class MigrationSql {
+  /** By their versions, from 1 on. A jar cannot be asked which files are in it. */
+  static final List<String> FILES =
+      List.of(
+          "V1__idempotency_keys.sql",
+          "V2__maintenance.sql",
+          "V3__host.sql",
+          "V4__observation.sql");
+
+  private MigrationSql() {}
+
+  /**
+   * Returns the script.
+   *
+   * @param after the version that the schema has; 0 if it does not exist
+   */
+  static String script(String schema, int after) {
+    if (after < 0 || after > FILES.size()) {
+      throw new IllegalArgumentException(
+          "there are versions 0 to %d, not %d".formatted(FILES.size(), after));
+    }
+    return FILES.stream()
+        .skip(after)
+        .map(file -> "-- %s\n\n%s".formatted(file, read(file).strip()))
+        .collect(
+            Collectors.joining(
+                "\n\n", "BEGIN;\n\n" + (after == 0 ? createSchema() : ""), "\n\nCOMMIT;\n"))
+        .replace("${schema}", schema);
+  }
+
+  private static String createSchema() {
+    return "CREATE SCHEMA ${schema};\n\n";
+  }
+
+  private static String read(String file) {
+    try {
+      return Resources.toString(
+          Resources.getResource(MigrationSql.class, "migration/" + file), StandardCharsets.UTF_8);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+  }
+}

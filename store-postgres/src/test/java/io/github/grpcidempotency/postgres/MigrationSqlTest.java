@@ -1,0 +1,88 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.sql.Connection;
+import java.sql.Statement;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The script that stands for the files. */
+class MigrationSqlTest {
+  private final TestDatabase database = TestDatabase.unmigrated();
+
+  @AfterEach
+  void close() {
+    database.close();
+  }
+
+  @Test
+  void itHasEveryFileInItsOrder() throws Exception {
+    assertThat(MigrationSql.FILES)
+        .isEqualTo(
+            MigrationFiles.inOrder().stream().map(file -> file.getFileName().toString()).toList());
+  }
+
+  @Test
+  void itMakesInAnotherSchemaWhatFlywayMakes() throws Exception {
+    run(IdempotencySchema.sql("keys_of_ours"));
+
+    IdempotencySchema.migrate(database.owner());
+    assertThat(database.everythingIn("keys_of_ours"))
+        .isNotEmpty()
+        .isEqualTo(
+            database.everythingIn("idempotency").stream()
+                .filter(thing -> !thing.contains("flyway_schema_history"))
+                .map(thing -> thing.replaceAll("\\bidempotency\\.", "keys_of_ours."))
+                .toList());
+  }
+
+  @Test
+  void aSchemaOfAnEarlierReleaseIsBroughtUpToDate() throws Exception {
+    String whole = IdempotencySchema.sql("idempotency");
+    String newer = IdempotencySchema.sqlAfter("idempotency", 3);
+    int cut = whole.indexOf("-- " + MigrationSql.FILES.get(3));
+    run(whole.substring(0, cut) + "COMMIT;");
+
+    run(newer);
+
+    assertThat(newer).isEqualTo("BEGIN;\n\n" + whole.substring(cut));
+    assertThat(database.everythingIn("idempotency")).contains("idempotency.idempotency_keys.server");
+  }
+
+  @Test
+  void whatFailsHalfwayLeavesNothing() {
+    assertThatThrownBy(
+            () -> run(IdempotencySchema.sql("idempotency").replace("COMMIT;", "SELECT 1/0; COMMIT;")))
+        .hasMessageContaining("division by zero");
+
+    assertThat(
+            database
+                .superuser()
+                .withHandle(
+                    handle ->
+                        handle
+                            .createQuery("SELECT to_regnamespace('idempotency') IS NULL")
+                            .mapTo(Boolean.class)
+                            .one()))
+        .isTrue();
+  }
+
+  @Test
+  void neitherAWrongNameNorAVersionThatIsNotThereIsAccepted() {
+    assertThatThrownBy(() -> IdempotencySchema.sql("a b"))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> IdempotencySchema.sqlAfter("idempotency", 99))
+        .hasMessageContaining("not 99");
+    assertThatThrownBy(() -> IdempotencySchema.sqlAfter("idempotency", -1))
+        .hasMessageContaining("not -1");
+  }
+
+  private void run(String script) throws Exception {
+    try (Connection connection = database.owner().getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(script);
+    }
+  }
+}
