@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.event;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.store.StoreException;
 import java.time.Duration;
 import java.util.Optional;
@@ -29,7 +30,7 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * A call carries no key.
+   * A call carries no key, although its procedure takes one.
    *
    * @param refused whether its procedure requires one
    */
@@ -161,7 +162,7 @@ public sealed interface IdempotencyEvent {
    * A claim could not be settled: a retry finds out whether its effect counts.
    *
    * @param settlement what should have become of it
-   * @param cause what the store threw; empty if the store rolled the claim's transaction back
+   * @param cause what the store threw; empty if the claim's transaction was rolled back
    */
   record SettlementFailed(
       CallInfo call, UUID operationId, Settlement settlement, Optional<StoreException> cause)
@@ -237,6 +238,20 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
+   * A record that is replayed, and whose retention begins anew with each replay, keeps the time at
+   * which it expires: it could not be extended.
+   *
+   * @param cause what the store threw
+   */
+  record RetentionFailed(CallInfo call, UUID operationId, Throwable cause)
+      implements IdempotencyEvent {
+    @Override
+    public void accept(IdempotencyListener listener) {
+      listener.retentionFailed(this);
+    }
+  }
+
+  /**
    * The leases of a process were renewed, all in one statement.
    *
    * @param held how many were to be renewed
@@ -268,9 +283,10 @@ public sealed interface IdempotencyEvent {
    *
    * @param records how many were deleted
    * @param took how long it took
-   * @param lag for how long the oldest of them had been expired; zero if there was none
+   * @param lag for how long the oldest of them had been expired; zero if there was none, empty if
+   *     the sweeper cannot tell
    */
-  record Swept(long records, Duration took, Duration lag) implements IdempotencyEvent {
+  record Swept(long records, Duration took, Optional<Duration> lag) implements IdempotencyEvent {
     @Override
     public void accept(IdempotencyListener listener) {
       listener.swept(this);

@@ -1,17 +1,15 @@
 package io.github.grpcidempotency.event;
 
-import io.github.grpcidempotency.store.StoreException;
-import java.util.UUID;
-
 /**
  * Receives events, for metrics, logs and traces. No event carries a key, a request or a response.
  *
  * <p>Called on the threads that serve calls, on the executor that resumes waiting calls, and on the
  * library's own threads that renew leases, record answers in the background and sweep: return
  * quickly. Events of a call come within the {@link CallScope} that {@link #capture} gave for it.
- * Whatever a listener throws is logged and otherwise ignored. Each method says when it is called.
- * Events are counted, not kept: one that is lost in a crash is not delivered again, and no event is
- * delivered twice.
+ * Whatever a listener throws is logged and otherwise ignored: neither the call nor the other
+ * listeners notice. Each method says when it is called, and so what a crash may lose. Events are
+ * counted, not kept: one that is lost in a crash is not delivered again, and no event is delivered
+ * twice.
  */
 public interface IdempotencyListener {
   /** Captures the current context of a call that has arrived, on the thread on which it arrives. */
@@ -82,6 +80,9 @@ public interface IdempotencyListener {
   /** Before the replay is sent. */
   default void statusUnknown(IdempotencyEvent.StatusUnknown event) {}
 
+  /** Before the replay is sent. */
+  default void retentionFailed(IdempotencyEvent.RetentionFailed event) {}
+
   /** After the store has committed the renewal. */
   default void leasesRenewed(IdempotencyEvent.LeasesRenewed event) {}
 
@@ -93,25 +94,4 @@ public interface IdempotencyListener {
 
   /** After a sweep has failed. */
   default void sweepFailed(IdempotencyEvent.SweepFailed event) {}
-
-  // To be replaced by the events above.
-  default void claimed(String procedure, UUID operationId) {}
-
-  default void replayed(String procedure, UUID operationId) {}
-
-  default void attached(String procedure) {}
-
-  default void refused(String procedure, RefusalReason reason) {}
-
-  default void settled(String procedure, UUID operationId, Settlement settlement) {}
-
-  default void unprotected(String procedure, UnprotectedCause cause) {}
-
-  default void leaseLost(UUID operationId) {}
-
-  default void recordingDeferred(UUID operationId, StoreException cause) {}
-
-  default void recordedLate(UUID operationId) {}
-
-  default void recordingAbandoned(UUID operationId, StoreException cause) {}
 }

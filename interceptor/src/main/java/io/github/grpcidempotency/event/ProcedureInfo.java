@@ -8,7 +8,8 @@ import io.github.grpcidempotency.procedure.KeyPolicy;
  * is derived from it, such as the tags of a metric, can be kept under it. There are as many as the
  * service has procedures: none comes from a client.
  *
- * @param name the procedure's full name
+ * @param name the procedure's full name; that of the service, for a question about an operation
+ *     that is not found
  * @param entry how its calls come in
  * @param keyPolicy whether its calls must carry a key
  * @param keyCase what kind of key its calls carry

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.common.util.concurrent.MoreExecutors;
 import io.github.grpcidempotency.internal.context.OperationContext;
+import io.github.grpcidempotency.internal.event.CallEvents;
 import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -21,6 +22,7 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
   private final ServerCall<RequestT, ResponseT> call;
   private final Metadata headers;
   private final ServerCallHandler<RequestT, ResponseT> next;
+  private final CallEvents heard;
   private final Context context = Context.current();
 
   private Executor events = MoreExecutors.directExecutor();
@@ -32,10 +34,12 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
   BufferedCall(
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
-      ServerCallHandler<RequestT, ResponseT> next) {
+      ServerCallHandler<RequestT, ResponseT> next,
+      CallEvents heard) {
     this.call = call;
     this.headers = headers;
     this.next = next;
+    this.heard = heard;
   }
 
   /** Serves the call, now that its request is complete. */
@@ -59,13 +63,15 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
   }
 
   /**
-   * Moves the rest of the call to another executor, still one event at a time. A call moves only
-   * once, because two sequential executors would not wait for each other.
+   * Moves the rest of the call to another executor, still one event at a time, and within the scope
+   * in which it arrived. A call moves only once, because two sequential executors would not wait
+   * for each other.
    */
   final Executor moveTo(Executor executor) {
     if (!moved) {
       moved = true;
-      events = MoreExecutors.newSequentialExecutor(executor);
+      Executor sequence = MoreExecutors.newSequentialExecutor(executor);
+      events = event -> sequence.execute(() -> heard.within(event));
     }
     return events;
   }

@@ -17,6 +17,8 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
@@ -31,6 +33,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
   private final String keyName;
   private final ServerCall<RequestT, ResponseT> call;
   private final Context handlerContext;
+  private final Duration claimTook;
   private final RecordingCall<RequestT, ResponseT> recording;
 
   ClaimedCall(
@@ -38,19 +41,21 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
       Operation operation,
       String keyName,
       ServerCall<RequestT, ResponseT> call,
-      Context handlerContext) {
+      Context handlerContext,
+      Duration claimTook) {
     this.engine = engine;
     this.operation = operation;
     this.procedure = operation.procedure();
     this.keyName = keyName;
     this.call = call;
     this.handlerContext = handlerContext;
+    this.claimTook = claimTook;
     this.recording = new RecordingCall<>(call, this);
   }
 
   /** Begins to keep the lease, and returns the call for the handler. */
   ServerCall<RequestT, ResponseT> start() {
-    engine.track(operation.claim(), recording);
+    engine.track(operation, recording, claimTook);
     return recording;
   }
 
@@ -139,7 +144,8 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
 
   /** Asks the client to come again: the answer is not recorded (yet), or it is another owner's. */
   private void refuse(Refusal refusal) {
-    ResponseWriter.refuse(call, refusal, keyName, procedure, engine);
+    operation.events().refused(refusal, Optional.of(operation.claim().operationId()), null);
+    ResponseWriter.refuse(call, refusal, keyName);
   }
 
   /**

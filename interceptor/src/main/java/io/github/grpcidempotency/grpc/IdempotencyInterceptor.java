@@ -2,11 +2,16 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.longrunning.OperationsGrpc;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.event.DecisionLog;
+import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.internal.service.OperationsService;
@@ -28,6 +33,7 @@ import io.grpc.ServerInterceptor;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
@@ -53,6 +59,9 @@ import org.slf4j.LoggerFactory;
 public final class IdempotencyInterceptor implements ServerInterceptor, AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
 
+  /** What events call the source of callers. */
+  private static final String CALLERS = "caller";
+
   private final Procedures procedures;
   private final CallerResolver callers;
   private final Metadata.Key<String> keyHeader;
@@ -65,7 +74,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     this.keyHeader = WireMetadata.ascii(builder.keyHeader);
     this.engine =
         builder.store.map(
-            store -> new Engine(store, builder.listener, keyHeader.name(), builder.executor));
+            store ->
+                new Engine(
+                    store,
+                    new Listeners(builder.listeners),
+                    new DecisionLog(builder.keyHashSecret),
+                    keyHeader.name(),
+                    builder.executor));
   }
 
   /**
@@ -88,32 +103,34 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       return next.startCall(call, headers);
     }
     Procedure procedure = found.get();
+    CallEvents arrived = engine.get().events(procedure, Entry.CALL);
     if (OperationContext.isGuarded()) {
-      engine.get().unprotected(procedure, UnprotectedCause.REGISTERED_TWICE, null);
+      arrived.unprotected(UnprotectedCause.REGISTERED_TWICE, null);
       return next.startCall(call, headers);
     }
     Optional<Caller> caller;
     try {
       caller = callers.resolve();
     } catch (RuntimeException failed) {
-      return refuseUnresolved(engine.get(), call, procedure, failed);
+      return refuseUnresolved(arrived, call, failed);
     }
-    KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers, engine.get());
+    CallEvents events = arrived.of(caller);
+    KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers, events);
     if (finder.readsRequest()) {
-      return start(procedure, finder::decide, caller, call, headers, next);
+      return start(procedure, finder::decide, caller, events, call, headers, next);
     }
     KeyDecision decision = finder.decide();
     return decision.accept(
         new KeyDecision.Visitor<>() {
           @Override
           public ServerCall.Listener<RequestT> keyed(IdempotencyKey key, String name) {
-            return start(procedure, request -> decision, caller, call, headers, next);
+            return start(procedure, request -> decision, caller, events, call, headers, next);
           }
 
           @Override
           public ServerCall.Listener<RequestT> unkeyed() {
             return procedure.execution() == Execution.TRANSACTIONAL
-                ? start(procedure, request -> decision, caller, call, headers, next)
+                ? start(procedure, request -> decision, caller, events, call, headers, next)
                 : next.startCall(call, headers);
           }
 
@@ -124,7 +141,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
 
           @Override
           public ServerCall.Listener<RequestT> refuse(Refusal refusal, String name) {
-            ResponseWriter.refuse(call, refusal, name, procedure, engine.get());
+            events.refused(refusal, Optional.empty(), null);
+            ResponseWriter.refuse(call, refusal, name);
             return new ServerCall.Listener<>() {};
           }
         });
@@ -134,10 +152,12 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Procedure procedure,
       Function<Message, KeyDecision> keyOf,
       Optional<Caller> caller,
+      CallEvents events,
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
-    return new IdempotentCall<>(engine.orElseThrow(), procedure, keyOf, caller, call, headers, next)
+    return new IdempotentCall<>(
+            engine.orElseThrow(), procedure, keyOf, caller, events, call, headers, next)
         .start();
   }
 
@@ -186,15 +206,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   }
 
   /** Refuses a call whose resolver threw: without the caller nothing can be decided. */
-  private <RequestT> ServerCall.Listener<RequestT> refuseUnresolved(
-      Engine present, ServerCall<RequestT, ?> call, Procedure procedure, RuntimeException failed) {
-    present
-        .log()
-        .error(
-            procedure.name() + " caller",
-            failed,
-            "%s: the caller resolver %s threw an exception"
-                .formatted(procedure.name(), callers.getClass().getName()));
+  private static <RequestT> ServerCall.Listener<RequestT> refuseUnresolved(
+      CallEvents events, ServerCall<RequestT, ?> call, RuntimeException failed) {
+    events.extractionFailed(CALLERS, ExtractionFailure.DEFECT, failed);
     ResponseWriter.close(
         call,
         failed instanceof StatusRuntimeException said
@@ -211,7 +225,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private final CallerResolver callers;
     private Optional<IdempotencyStore> store = Optional.empty();
     private String keyHeader = IdempotencyMetadata.KEY.name();
-    private IdempotencyListener listener = new IdempotencyListener() {};
+    private final List<IdempotencyListener> listeners = new ArrayList<>();
+    private Optional<byte[]> keyHashSecret = Optional.empty();
     private Executor executor = DefaultExecutor.shared();
 
     private Builder(Procedures procedures, CallerResolver callers) {
@@ -237,9 +252,23 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       return this;
     }
 
-    /** Sets the listener for events; none by default. */
+    /** Adds a listener for events, after those that were added before; there is none by default. */
     public Builder listener(IdempotencyListener listener) {
-      this.listener = listener;
+      this.listeners.add(listener);
+      return this;
+    }
+
+    /**
+     * Lets the lines of the log {@value DecisionLog#LOGGER} name keys, as {@code key_hash}: the
+     * first 16 hexadecimal digits of an HMAC-SHA-256 of the key with its tenant and project in
+     * front. Give every server the same secret, and an operator can find what all of them say of
+     * one key. Without a secret the lines name operations only.
+     *
+     * @param secret at least 16 bytes
+     * @throws IllegalArgumentException if it is shorter
+     */
+    public Builder keyHashSecret(byte[] secret) {
+      this.keyHashSecret = Optional.of(DecisionLog.checkSecret(secret));
       return this;
     }
 
@@ -265,7 +294,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       if (store.isEmpty()) {
         logger.warn("no store is configured: calls with a key pass through unprotected");
       }
-      return new IdempotencyInterceptor(this);
+      IdempotencyInterceptor interceptor = new IdempotencyInterceptor(this);
+      interceptor.engine.ifPresent(Engine::start);
+      return interceptor;
     }
   }
 }

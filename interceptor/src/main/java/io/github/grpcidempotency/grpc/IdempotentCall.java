@@ -3,11 +3,13 @@ package io.github.grpcidempotency.grpc;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.ClaimDecider;
 import io.github.grpcidempotency.internal.decision.Decision;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.KeyedRequest;
@@ -58,19 +60,24 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   private final Procedure procedure;
   private final Function<Message, KeyDecision> keyOf;
   private final Optional<Caller> caller;
+  private CallEvents events;
   private String keyName;
+  private Duration claimTook = Duration.ZERO;
   private Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
   private Optional<Deadline> endOfWait = Optional.empty();
+  private long beginOfWait;
 
   IdempotentCall(
       Engine engine,
       Procedure procedure,
       Function<Message, KeyDecision> keyOf,
       Optional<Caller> caller,
+      CallEvents events,
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
-    super(call, headers, next);
+    super(call, headers, next, events);
+    this.events = events;
     this.engine = engine;
     this.procedure = procedure;
     this.keyOf = keyOf;
@@ -110,22 +117,29 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   @Override
   void cancelledEarly() {
-    waiter.ifPresent(InFlightWaiter.Waiter::cancel);
+    if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
+      waitEnded(WaitEnd.CANCELLED);
+    }
   }
 
   private void claim(IdempotencyKey key, String name, RequestT message) {
     keyName = name;
-    KeyedRequest request = KeyedRequest.of(key, procedure, (Message) message);
-    act(request, engine.claim(request), message);
+    events = events.of(key, name);
+    events.keyFound();
+    KeyedRequest request = KeyedRequest.of(key, procedure, (Message) message, events.trace());
+    long begun = System.nanoTime();
+    ClaimResult met = engine.claim(request);
+    act(request, met, Duration.ofNanos(System.nanoTime() - begun), message);
   }
 
-  private void act(KeyedRequest request, ClaimResult met, RequestT message) {
+  private void act(KeyedRequest request, ClaimResult met, Duration took, RequestT message) {
+    claimTook = took;
     ClaimDecider.decide(met, procedure, request::compare, timeLeft())
         .accept(
             new Decision.Actor<RuntimeException>() {
               @Override
               public void execute(Claim claim) {
-                run(new Operation(request, claim), message);
+                run(new Operation(request, claim, events), message);
               }
 
               @Override
@@ -145,7 +159,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
               @Override
               public void refuse(Refusal refusal) {
-                IdempotentCall.this.refuse(refusal);
+                IdempotentCall.this.refuse(refusal, met);
               }
             });
   }
@@ -153,7 +167,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   private void run(Operation operation, RequestT message) {
     Context running = OperationContext.in(context(), operation);
     ClaimedCall<RequestT, ResponseT> claimed =
-        new ClaimedCall<>(engine, operation, keyName, call(), running);
+        new ClaimedCall<>(engine, operation, keyName, call(), running, claimTook);
     try {
       run(running, claimed.start(), message);
     } catch (Throwable thrown) {
@@ -227,8 +241,8 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
               }
 
               @Override
-              public void refused(Refusal refusal) {
-                refuse(refusal);
+              public void refused(Replay.Refused refused) {
+                refuse(refused, recorded);
               }
             });
   }
@@ -238,22 +252,26 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     try {
       return Optional.of(reader.get());
     } catch (RuntimeException unreadable) {
-      refuse(Replay.unreadable(procedure, recorded, unreadable).refusal());
+      refuse(Replay.unreadable(unreadable), recorded);
       return Optional.empty();
     }
   }
 
   /** Returns when the record that is about to be replayed expires. */
   private Instant replayed(ClaimResult.Recorded recorded, KeyedRequest request) {
-    engine.notify(events -> events.replayed(procedure.name(), recorded.operationId()));
-    return engine.retain(request, recorded);
+    events.replayed(recorded, claimTook);
+    return engine.retain(request, recorded, events);
   }
 
   /** Runs the guard and the rebuilder with the call's context current. */
   private Replay replayOf(ClaimResult.Recorded recorded, KeyedRequest request) {
     Context before = context().attach();
     try {
-      return Replay.of(procedure, request.key(), recorded);
+      return Replay.of(
+          procedure,
+          request.key(),
+          recorded,
+          failure -> events.statusUnknown(recorded.operationId(), failure));
     } finally {
       context().detach(before);
     }
@@ -263,9 +281,10 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       ClaimResult.InFlight met, Duration limit, KeyedRequest request, RequestT message) {
     if (endOfWait.isEmpty()) {
       endOfWait = Optional.of(Deadline.after(limit.toMillis(), TimeUnit.MILLISECONDS));
-      engine.notify(events -> events.attached(procedure.name()));
+      beginOfWait = System.nanoTime();
+      events.attached();
     }
-    Executor events = moveTo(engine.executor());
+    Executor rest = moveTo(engine.executor());
     waiter =
         Optional.of(
             engine
@@ -274,25 +293,31 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
                     request,
                     met,
                     limit,
-                    result -> events.execute(() -> resume(request, result, message))));
+                    (result, took) ->
+                        rest.execute(() -> resume(request, result, took, message))));
   }
 
   /**
    * Outside gRPC's own executor nothing closes a call whose handler throws, so it is closed here.
    */
-  private void resume(KeyedRequest request, ClaimResult result, RequestT message) {
+  private void resume(KeyedRequest request, ClaimResult result, Duration took, RequestT message) {
     waiter = Optional.empty();
+    waitEnded(CallEvents.endOfWait(result));
     if (result instanceof ClaimResult.InFlight) {
       // The wait is over, or was cut short, and the other call still runs: do not wait again.
       endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
     }
     try {
-      act(request, result, message);
+      act(request, result, took, message);
     } catch (Throwable thrown) {
       logger.error("{}: the handler failed", procedure.name(), thrown);
       closeUnlessAnswered(
           Status.UNKNOWN.withDescription("Application error processing RPC").withCause(thrown));
     }
+  }
+
+  private void waitEnded(WaitEnd end) {
+    events.waitEnded(Duration.ofNanos(System.nanoTime() - beginOfWait), end);
   }
 
   private void closeUnlessAnswered(Status status) {
@@ -305,15 +330,23 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private void refuseFor(String name, Refusal refusal) {
     keyName = name;
-    refuse(refusal);
+    events.refused(refusal, Optional.empty(), null);
+    ResponseWriter.refuse(call(), refusal, keyName);
   }
 
-  private void refuse(Refusal refusal) {
-    ResponseWriter.refuse(call(), refusal, keyName, procedure, engine);
+  private void refuse(Replay.Refused refused, ClaimResult.Recorded recorded) {
+    events.refused(
+        refused.refusal(), Optional.of(recorded.operationId()), refused.why().orElse(null));
+    ResponseWriter.refuse(call(), refused.refusal(), keyName);
+  }
+
+  private void refuse(Refusal refusal, ClaimResult met) {
+    events.refused(refusal, met);
+    ResponseWriter.refuse(call(), refusal, keyName);
   }
 
   private void runUnguarded(StoreException outage, KeyedRequest request, RequestT message) {
-    engine.unprotected(procedure, UnprotectedCause.FAILED_OPEN, outage);
+    events.unprotected(UnprotectedCause.FAILED_OPEN, outage);
     run(OperationContext.in(context(), request), new PrefetchedCall<>(call()), message);
   }
 

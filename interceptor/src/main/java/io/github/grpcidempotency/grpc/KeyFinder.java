@@ -2,14 +2,17 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.common.collect.ImmutableList;
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.event.ExtractionFailure;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.decision.KeyDecider;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyCall;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
@@ -20,29 +23,30 @@ import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Metadata;
 import java.util.List;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Looks for one call's key where its procedure says, and decides how the call goes on. */
 final class KeyFinder {
-  private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
-
   private final Procedure procedure;
   private final Optional<Caller> caller;
   private final Metadata headers;
-  private final Engine engine;
+  private final CallEvents events;
   private final KeySource source;
 
+  /**
+   * Makes a finder.
+   *
+   * @param events hear what is wrong with the key, or that there is none
+   */
   KeyFinder(
       Procedure procedure,
       String keyHeader,
       Optional<Caller> caller,
       Metadata headers,
-      Engine engine) {
+      CallEvents events) {
     this.procedure = procedure;
     this.caller = caller;
     this.headers = headers;
-    this.engine = engine;
+    this.events = events;
     this.source =
         procedure
             .keySource()
@@ -57,49 +61,72 @@ final class KeyFinder {
 
   /** Decides without the request. */
   KeyDecision decide() {
-    return heard(decide(Optional.empty()));
+    return decide(Optional.empty());
   }
 
   /** Decides with the request. */
   KeyDecision decide(Message request) {
-    return heard(decide(Optional.of(request)));
-  }
-
-  private KeyDecision heard(KeyDecision decision) {
-    if (decision instanceof KeyDecision.NoCaller) {
-      engine.unprotected(procedure, UnprotectedCause.NO_CALLER, null);
-    }
-    return decision;
+    return decide(Optional.of(request));
   }
 
   private KeyDecision decide(Optional<Message> request) {
     if (procedure.keyPolicy() == KeyPolicy.HANDLER_INTERNAL) {
       return new KeyDecision.Unkeyed();
     }
-    Optional<FoundKey> key;
-    try {
-      key = source.find(new Call(request));
-    } catch (MalformedKeyException malformed) {
-      logger.debug("{}: {}", procedure.name(), malformed.getMessage());
-      if (procedure.keyPolicy() == KeyPolicy.PROHIBITED) {
-        return new KeyDecision.Refuse(Refusal.keyProhibited(), source.name());
+    KeyCall call = new Call(request);
+    for (KeySource each : source.alternatives()) {
+      try {
+        Optional<FoundKey> found = each.find(call);
+        if (found.isPresent()) {
+          return decide(found, found.get().name().orElse(each.name()));
+        }
+      } catch (MalformedKeyException malformed) {
+        return onMalformed(malformed, malformed.keyName().orElse(each.name()));
+      } catch (UnauthenticatedKeyException unproven) {
+        events.extractionFailed(each.name(), ExtractionFailure.UNAUTHENTICATED, unproven);
+        return new KeyDecision.Refuse(Refusal.callerRequired(), source.name());
+      } catch (StoreException unreachable) {
+        events.extractionFailed(each.name(), ExtractionFailure.UNAVAILABLE, unreachable);
+        return new KeyDecision.Refuse(Refusal.storeUnavailable(), source.name());
+      } catch (RuntimeException | Error defect) {
+        events.extractionFailed(each.name(), ExtractionFailure.DEFECT, defect);
+        throw defect;
       }
-      return caller.isEmpty() && procedure.keyPolicy() == KeyPolicy.OPTIONAL
-          ? new KeyDecision.NoCaller()
-          : new KeyDecision.Refuse(Refusal.invalidKey(), malformed.keyName().orElse(source.name()));
-    } catch (UnauthenticatedKeyException unproven) {
-      logger.debug("{}: {}", procedure.name(), unproven.getMessage());
-      return new KeyDecision.Refuse(Refusal.callerRequired(), source.name());
-    } catch (StoreException unreachable) {
-      engine
-          .log()
-          .warn(
-              procedure.name() + " key",
-              unreachable,
-              procedure.name() + ": the key could not be looked up");
-      return new KeyDecision.Refuse(Refusal.storeUnavailable(), source.name());
     }
-    return KeyDecider.decide(procedure.keyPolicy(), key, caller, source.name());
+    return decide(Optional.empty(), source.name());
+  }
+
+  private KeyDecision onMalformed(MalformedKeyException malformed, String where) {
+    if (procedure.keyPolicy() == KeyPolicy.PROHIBITED) {
+      return new KeyDecision.Refuse(Refusal.keyProhibited(), where);
+    }
+    if (caller.isEmpty() && procedure.keyPolicy() == KeyPolicy.OPTIONAL) {
+      return noCaller();
+    }
+    events.keyInvalid(where, malformed.problem());
+    return new KeyDecision.Refuse(Refusal.invalidKey(), where);
+  }
+
+  private KeyDecision decide(Optional<FoundKey> key, String where) {
+    KeyDecision decision = KeyDecider.decide(procedure.keyPolicy(), key, caller, where);
+    if (decision instanceof KeyDecision.NoCaller) {
+      return noCaller();
+    }
+    if (key.isEmpty()) {
+      if (procedure.keyPolicy() != KeyPolicy.PROHIBITED) {
+        events.keyMissing(decision instanceof KeyDecision.Refuse);
+      }
+    } else if (decision instanceof KeyDecision.Refuse refuse
+        && refuse.refusal().reason() == RefusalReason.IDEMPOTENCY_KEY_INVALID) {
+      IdempotencyKey.problemOf(key.get().value())
+          .ifPresent(problem -> events.keyInvalid(where, problem));
+    }
+    return decision;
+  }
+
+  private KeyDecision noCaller() {
+    events.unprotected(UnprotectedCause.NO_CALLER, null);
+    return new KeyDecision.NoCaller();
   }
 
   private final class Call implements KeyCall {

@@ -8,11 +8,9 @@ import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
 
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Replay;
 import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
@@ -71,10 +69,8 @@ final class ResponseWriter {
     call.close(Status.OK, trailers);
   }
 
-  /** Sends an error of the wire contract, and lets it be heard; no header goes ahead of it. */
-  static void refuse(
-      ServerCall<?, ?> call, Refusal refusal, String keyName, Procedure procedure, Engine engine) {
-    engine.notify(events -> events.refused(procedure.name(), refusal.reason()));
+  /** Sends an error of the wire contract; no header goes ahead of it. */
+  static void refuse(ServerCall<?, ?> call, Refusal refusal, String keyName) {
     close(call, RefusalError.of(refusal, keyName));
   }
 

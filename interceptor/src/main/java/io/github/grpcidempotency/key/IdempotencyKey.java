@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.key;
 
+import java.util.Optional;
+
 /**
  * A canonical key and its caller, which together identify one operation.
  *
@@ -27,9 +29,20 @@ public record IdempotencyKey(Caller caller, String value) {
    * would be stored as one. Applies to every format.
    */
   public static boolean isKey(String value) {
-    return !value.isEmpty()
-        && value.length() <= MAX_CHARACTERS
-        && value.codePoints().noneMatch(IdempotencyKey::isUnfit);
+    return problemOf(value).isEmpty();
+  }
+
+  /** Returns why a store cannot keep a key; empty if {@linkplain #isKey it can}. */
+  public static Optional<KeyProblem> problemOf(String value) {
+    if (value.isEmpty()) {
+      return Optional.of(KeyProblem.EMPTY);
+    }
+    if (value.length() > MAX_CHARACTERS) {
+      return Optional.of(KeyProblem.TOO_LONG);
+    }
+    return value.codePoints().anyMatch(IdempotencyKey::isUnfit)
+        ? Optional.of(KeyProblem.CHARACTERS)
+        : Optional.empty();
   }
 
   private static boolean isUnfit(int character) {

@@ -36,6 +36,14 @@ public interface KeySource {
   }
 
   /**
+   * Returns the sources that are asked in order until one has a key, so that errors and events name
+   * the one; this source alone unless it is composed.
+   */
+  default List<KeySource> alternatives() {
+    return List.of(this);
+  }
+
+  /**
    * Returns whether {@link #find} reads the request. If not, calls without a key are left
    * untouched.
    */

@@ -45,7 +45,8 @@ final class KeySources {
         key ->
             format
                 .canonicalize(key)
-                .orElseThrow(() -> new MalformedKeyException("the key is malformed")));
+                .orElseThrow(
+                    () -> new MalformedKeyException(KeyProblem.FORMAT, "the key is malformed")));
   }
 
   static KeySource prefixed(KeySource source, String prefix) {
@@ -69,12 +70,14 @@ final class KeySources {
       if (values.isEmpty()) {
         return Optional.empty();
       }
-      if (values.size() > 1 || values.get(0).isEmpty()) {
-        throw new MalformedKeyException(
-            name + " must have exactly one value, and not an empty one");
+      if (values.size() > 1) {
+        throw new MalformedKeyException(KeyProblem.REPEATED, name + " must have only one value");
+      }
+      if (values.get(0).isEmpty()) {
+        throw new MalformedKeyException(KeyProblem.EMPTY, name + " must not be empty");
       }
       if (!ASCII.matchesAllOf(values.get(0))) {
-        throw new MalformedKeyException(name + " must be printable ASCII");
+        throw new MalformedKeyException(KeyProblem.CHARACTERS, name + " must be printable ASCII");
       }
       return Optional.of(FoundKey.of(values.get(0)));
     }
@@ -172,6 +175,11 @@ final class KeySources {
     }
 
     @Override
+    public List<KeySource> alternatives() {
+      return sources.stream().flatMap(source -> source.alternatives().stream()).toList();
+    }
+
+    @Override
     public String name() {
       return sources.stream().map(KeySource::name).distinct().collect(Collectors.joining(" or "));
     }
@@ -193,6 +201,13 @@ final class KeySources {
     @Override
     public String name() {
       return source.name();
+    }
+
+    @Override
+    public List<KeySource> alternatives() {
+      return source.alternatives().stream()
+          .<KeySource>map(each -> new MappedKeySource(each, spelling))
+          .toList();
     }
 
     @Override

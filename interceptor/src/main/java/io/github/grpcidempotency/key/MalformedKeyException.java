@@ -10,16 +10,33 @@ import org.jspecify.annotations.Nullable;
 public final class MalformedKeyException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
+  private final KeyProblem problem;
   private final @Nullable String keyName;
 
   /** Makes the exception with a message that says what is wrong. */
   public MalformedKeyException(String message) {
-    this(message, null);
+    this(KeyProblem.OTHER, message);
   }
 
-  private MalformedKeyException(String message, @Nullable String keyName) {
+  /**
+   * Makes the exception.
+   *
+   * @param problem what is wrong, as listeners hear it
+   * @param message says what is wrong
+   */
+  public MalformedKeyException(KeyProblem problem, String message) {
+    this(problem, message, null);
+  }
+
+  private MalformedKeyException(KeyProblem problem, String message, @Nullable String keyName) {
     super(message);
+    this.problem = problem;
     this.keyName = keyName;
+  }
+
+  /** Returns what is wrong with the key. */
+  public KeyProblem problem() {
+    return problem;
   }
 
   /** Returns the place of the key, if it is more specific than the name of its source. */
@@ -29,6 +46,8 @@ public final class MalformedKeyException extends RuntimeException {
 
   /** Returns the same exception with a name, unless it has one. */
   MalformedKeyException named(String found) {
-    return keyName == null ? new MalformedKeyException(String.valueOf(getMessage()), found) : this;
+    return keyName == null
+        ? new MalformedKeyException(problem, String.valueOf(getMessage()), found)
+        : this;
   }
 }

@@ -5,12 +5,17 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.protobuf.Parser;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.internal.context.OperationContext;
 import io.github.grpcidempotency.internal.decision.ClaimDecider;
 import io.github.grpcidempotency.internal.decision.Decision;
 import io.github.grpcidempotency.internal.decision.Outcome;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.event.DecisionLog;
+import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
@@ -30,11 +35,15 @@ import io.github.grpcidempotency.store.StoreException;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs work once per token, with the same leases, fencing tokens, transactions and replays as
@@ -50,21 +59,35 @@ import java.util.concurrent.ExecutionException;
 public final class IdempotentWork implements AutoCloseable {
   private final Engine engine;
 
-  private IdempotentWork(IdempotencyStore store) {
-    this.engine = new Engine(store, new IdempotencyListener() {}, "token", Runnable::run);
+  private IdempotentWork(Builder builder) {
+    this.engine =
+        new Engine(
+            builder.store,
+            new Listeners(builder.listeners),
+            new DecisionLog(builder.keyHashSecret),
+            "token",
+            Runnable::run);
   }
 
   /**
-   * Checks the procedures and the store, and returns a runner. Close it when the last work has
-   * ended.
+   * Checks the procedures and the store, and returns a runner without listeners. Close it when the
+   * last work has ended.
    *
    * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists every
    *     problem
    * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
    */
   public static IdempotentWork on(IdempotencyStore store, Procedure... kinds) {
-    Setup.check(Procedures.of(kinds), Optional.of(store));
-    return new IdempotentWork(store);
+    return builder(store, kinds).build();
+  }
+
+  /**
+   * Starts the settings of a runner.
+   *
+   * @param kinds the procedures of its work
+   */
+  public static Builder builder(IdempotencyStore store, Procedure... kinds) {
+    return new Builder(store, kinds);
   }
 
   /**
@@ -94,8 +117,11 @@ public final class IdempotentWork implements AutoCloseable {
       Parser<T> results,
       Callable<T> work)
       throws Exception {
-    KeyedRequest request = KeyedRequest.of(new IdempotencyKey(caller, token), kind, input);
-    return new Attempt<>(request, results, work).result();
+    IdempotencyKey key = new IdempotencyKey(caller, token);
+    CallEvents events = engine.events(kind, Entry.WORK).of(key, engine.keyName());
+    events.keyFound();
+    KeyedRequest request = KeyedRequest.of(key, kind, input, events.trace());
+    return new Attempt<>(request, events, results, work).result();
   }
 
   /** Stops renewing leases and recording results in the background. */
@@ -125,26 +151,27 @@ public final class IdempotentWork implements AutoCloseable {
                         .toByteString()));
   }
 
-  private WorkRefusedException inProgress() {
-    return new WorkRefusedException(Refusal.inProgress(engine.lease()));
-  }
-
   /** One call of {@link #run}. It decides and acts, and does so again after each wait. */
   private final class Attempt<T extends Message> implements Decision.Actor<Exception> {
     private final KeyedRequest request;
+    private final CallEvents events;
     private final Procedure kind;
     private final Parser<T> results;
     private final Callable<T> work;
+    private final long begun = System.nanoTime();
     private ClaimResult met;
+    private Duration claimTook;
     private long end;
     private Optional<WorkResult<T>> result = Optional.empty();
 
-    Attempt(KeyedRequest request, Parser<T> results, Callable<T> work) {
+    Attempt(KeyedRequest request, CallEvents events, Parser<T> results, Callable<T> work) {
       this.request = request;
+      this.events = events;
       this.kind = request.procedure();
       this.results = results;
       this.work = work;
       this.met = engine.claim(request);
+      this.claimTook = Duration.ofNanos(System.nanoTime() - begun);
       this.end = System.nanoTime() + kind.inFlightPolicy().limit().toNanos();
     }
 
@@ -158,15 +185,15 @@ public final class IdempotentWork implements AutoCloseable {
 
     @Override
     public void execute(Claim claim) throws Exception {
-      Operation operation = new Operation(request, claim);
+      Operation operation = new Operation(request, claim, events);
       Object running = new Object();
-      engine.track(claim, running);
+      engine.track(operation, running, claimTook);
       T value;
       try {
         value = OperationContext.run(operation, work);
       } catch (Throwable thrown) {
         if (!fail(operation, thrown)) {
-          WorkRefusedException overtaken = inProgress();
+          WorkRefusedException overtaken = inProgress(claim);
           overtaken.initCause(thrown);
           throw overtaken;
         }
@@ -185,7 +212,7 @@ public final class IdempotentWork implements AutoCloseable {
                         claim.operationId(),
                         claim.expires(),
                         Set.of()));
-        case LOST -> throw inProgress();
+        case LOST -> throw inProgress(claim);
         case ROLLED_BACK ->
             throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
       }
@@ -195,50 +222,89 @@ public final class IdempotentWork implements AutoCloseable {
       try {
         return engine.settler().complete(operation, value);
       } catch (StoreException undone) {
-        throw new WorkRefusedException(Refusal.storeUnavailable());
+        throw refused(
+            Refusal.storeUnavailable(), Optional.of(operation.claim().operationId()), null);
       }
     }
 
     /** Work fails closed, even if its procedure says otherwise. */
     @Override
     public void executeUnguarded(StoreException outage) throws WorkRefusedException {
-      throw new WorkRefusedException(Refusal.storeUnavailable());
+      throw refused(Refusal.storeUnavailable(), Optional.empty(), outage);
     }
 
     @Override
     public void attach(ClaimResult.InFlight running, Duration limit) throws InterruptedException {
+      events.attached();
+      long begin = System.nanoTime();
       CompletableFuture<ClaimResult> ended = new CompletableFuture<>();
-      var waiter = engine.waiter().await(request, running, limit, ended::complete);
+      var waiter =
+          engine
+              .waiter()
+              .await(
+                  request,
+                  running,
+                  limit,
+                  (result, took) -> {
+                    claimTook = took;
+                    boolean unused = ended.complete(result);
+                  });
+      WaitEnd end = WaitEnd.CANCELLED;
       try {
         met = ended.get();
+        end = CallEvents.endOfWait(met);
       } catch (InterruptedException interrupted) {
-        waiter.cancel();
+        boolean unused = waiter.cancel();
         throw interrupted;
       } catch (ExecutionException impossible) {
         throw new AssertionError(impossible);
+      } finally {
+        events.waitEnded(Duration.ofNanos(System.nanoTime() - begin), end);
       }
       if (met instanceof ClaimResult.InFlight) {
-        end = System.nanoTime(); // its wait is over: do not wait again
+        this.end = System.nanoTime(); // its wait is over: do not wait again
       }
     }
 
     @Override
     public void refuse(Refusal refusal) throws WorkRefusedException {
+      events.refused(refusal, met);
       throw new WorkRefusedException(refusal);
+    }
+
+    private WorkRefusedException inProgress(Claim claim) {
+      return refused(
+          Refusal.inProgress(engine.lease()), Optional.of(claim.operationId()), null);
+    }
+
+    private WorkRefusedException refused(
+        Refusal refusal, Optional<UUID> operationId, @Nullable Throwable why) {
+      events.refused(refusal, operationId, why);
+      return new WorkRefusedException(refusal);
     }
 
     @Override
     public void replay(ClaimResult.Recorded recorded)
         throws WorkFailedException, WorkRefusedException {
       try {
-        Replay.of(kind, request.key(), recorded).accept(new Reader(recorded));
+        Replay.of(
+                kind,
+                request.key(),
+                recorded,
+                failure -> events.statusUnknown(recorded.operationId(), failure))
+            .accept(new Reader(recorded));
       } catch (InvalidProtocolBufferException unreadable) {
-        throw new WorkRefusedException(Replay.unreadable(kind, recorded, unreadable).refusal());
+        throw refused(recorded, Replay.unreadable(unreadable));
       } catch (WorkFailedException | WorkRefusedException said) {
         throw said;
       } catch (Exception impossible) {
         throw new AssertionError(impossible);
       }
+    }
+
+    private WorkRefusedException refused(ClaimResult.Recorded recorded, Replay.Refused refused) {
+      return refused(
+          refused.refusal(), Optional.of(recorded.operationId()), refused.why().orElse(null));
     }
 
     /** Reads the recorded result, or throws the recorded failure. */
@@ -252,6 +318,7 @@ public final class IdempotentWork implements AutoCloseable {
       @Override
       public void response(Replay.Response response) throws InvalidProtocolBufferException {
         T value = results.parseFrom(response.bytes());
+        events.replayed(recorded, claimTook);
         result =
             Optional.of(
                 new WorkResult<>(
@@ -259,7 +326,7 @@ public final class IdempotentWork implements AutoCloseable {
                     true,
                     response.status(),
                     recorded.operationId(),
-                    engine.retain(request, recorded),
+                    engine.retain(request, recorded, events),
                     response.omitted()));
       }
 
@@ -271,14 +338,61 @@ public final class IdempotentWork implements AutoCloseable {
         if (code == null || code == Code.OK) {
           throw new InvalidProtocolBufferException("a recorded error has code " + error.getCode());
         }
-        Instant unused = engine.retain(request, recorded);
+        events.replayed(recorded, claimTook);
+        Instant unused = engine.retain(request, recorded, events);
         throw new WorkFailedException(code, error.getMessage());
       }
 
       @Override
-      public void refused(Refusal refusal) throws WorkRefusedException {
-        throw new WorkRefusedException(refusal);
+      public void refused(Replay.Refused refused) throws WorkRefusedException {
+        throw Attempt.this.refused(recorded, refused);
       }
+    }
+  }
+
+  /** Settings of a runner. Not thread-safe. */
+  public static final class Builder {
+    private final IdempotencyStore store;
+    private final Procedure[] kinds;
+    private final List<IdempotencyListener> listeners = new ArrayList<>();
+    private Optional<byte[]> keyHashSecret = Optional.empty();
+
+    private Builder(IdempotencyStore store, Procedure... kinds) {
+      this.store = store;
+      this.kinds = kinds.clone();
+    }
+
+    /** Adds a listener for events, after those that were added before; there is none by default. */
+    public Builder listener(IdempotencyListener listener) {
+      this.listeners.add(listener);
+      return this;
+    }
+
+    /**
+     * Lets the lines of the log {@value DecisionLog#LOGGER} name tokens, as an interceptor's name
+     * keys.
+     *
+     * @param secret at least 16 bytes
+     * @throws IllegalArgumentException if it is shorter
+     */
+    public Builder keyHashSecret(byte[] secret) {
+      this.keyHashSecret = Optional.of(DecisionLog.checkSecret(secret));
+      return this;
+    }
+
+    /**
+     * Checks the procedures and the store, and returns the runner. Close it when the last work has
+     * ended.
+     *
+     * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists
+     *     every problem
+     * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
+     */
+    public IdempotentWork build() {
+      Setup.check(Procedures.of(kinds), Optional.of(store));
+      IdempotentWork work = new IdempotentWork(this);
+      work.engine.start();
+      return work;
     }
   }
 }

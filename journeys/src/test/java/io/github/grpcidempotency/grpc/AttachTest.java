@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
@@ -377,7 +378,7 @@ class AttachTest extends CallTest {
   private IdempotencyListener counting() {
     return new IdempotencyListener() {
       @Override
-      public void attached(String procedure) {
+      public void attached(IdempotencyEvent.Attached event) {
         attached.incrementAndGet();
       }
     };

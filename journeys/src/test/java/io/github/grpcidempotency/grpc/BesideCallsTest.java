@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.MoreExecutors;
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
-import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
@@ -292,7 +290,7 @@ class BesideCallsTest extends CallTest {
     IdempotencyListener counting =
         new IdempotencyListener() {
           @Override
-          public void attached(String procedure) {
+          public void attached(IdempotencyEvent.Attached event) {
             attached.incrementAndGet();
           }
         };
@@ -324,37 +322,37 @@ class BesideCallsTest extends CallTest {
   /** Throws at every event what a service's metrics may throw: an error of linkage. */
   private final class FatalListener implements IdempotencyListener {
     @Override
-    public void claimed(String procedure, UUID operationId) {
+    public void claimed(IdempotencyEvent.Claimed event) {
       fail("claimed");
     }
 
     @Override
-    public void replayed(String procedure, UUID operationId) {
+    public void replayed(IdempotencyEvent.Replayed event) {
       fail("replayed");
     }
 
     @Override
-    public void refused(String procedure, RefusalReason reason) {
+    public void refused(IdempotencyEvent.Refused event) {
       fail("refused");
     }
 
     @Override
-    public void settled(String procedure, UUID operationId, Settlement settlement) {
+    public void settled(IdempotencyEvent.Settled event) {
       fail("settled");
     }
 
     @Override
-    public void leaseLost(UUID operationId) {
+    public void leaseLost(IdempotencyEvent.LeaseLost event) {
       fail("leaseLost");
     }
 
     @Override
-    public void recordingDeferred(UUID operationId, StoreException cause) {
+    public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
       fail("recordingDeferred");
     }
 
     @Override
-    public void recordedLate(UUID operationId) {
+    public void recordedLate(IdempotencyEvent.RecordedLate event) {
       fail("recordedLate");
     }
 

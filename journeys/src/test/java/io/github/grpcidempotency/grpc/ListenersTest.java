@@ -5,17 +5,13 @@ import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.event.Settlement;
-import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Status;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
@@ -127,43 +123,43 @@ class ListenersTest extends CallTest {
     volatile boolean fails;
 
     @Override
-    public void claimed(String procedure, UUID operationId) {
-      write("claimed " + operationId);
+    public void claimed(IdempotencyEvent.Claimed event) {
+      write("claimed " + event.operationId());
     }
 
     @Override
-    public void replayed(String procedure, UUID operationId) {
-      write("replayed " + operationId);
+    public void replayed(IdempotencyEvent.Replayed event) {
+      write("replayed " + event.operationId());
     }
 
     @Override
-    public void refused(String procedure, RefusalReason reason) {
-      write("refused " + reason);
+    public void refused(IdempotencyEvent.Refused event) {
+      write("refused " + event.reason());
     }
 
     @Override
-    public void settled(String procedure, UUID operationId, Settlement settlement) {
-      write("settled " + operationId + " " + settlement);
+    public void settled(IdempotencyEvent.Settled event) {
+      write("settled " + event.operationId() + " " + event.settlement());
     }
 
     @Override
-    public void unprotected(String procedure, UnprotectedCause cause) {
-      write("unprotected " + cause);
+    public void unprotected(IdempotencyEvent.Unprotected event) {
+      write("unprotected " + event.cause());
     }
 
     @Override
-    public void leaseLost(UUID operationId) {
-      write("lost " + operationId);
+    public void leaseLost(IdempotencyEvent.LeaseLost event) {
+      write("lost " + event.operationId());
     }
 
     @Override
-    public void recordingDeferred(UUID operationId, StoreException cause) {
-      write("deferred " + operationId);
+    public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
+      write("deferred " + event.operationId());
     }
 
     @Override
-    public void recordedLate(UUID operationId) {
-      write("late " + operationId);
+    public void recordedLate(IdempotencyEvent.RecordedLate event) {
+      write("late " + event.operationId());
     }
 
     private void write(String event) {

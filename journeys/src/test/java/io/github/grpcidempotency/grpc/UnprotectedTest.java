@@ -3,6 +3,7 @@ package io.github.grpcidempotency.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.rpc.BadRequest;
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
@@ -33,9 +34,10 @@ class UnprotectedTest extends CallTest {
   private final IdempotencyListener listener =
       new IdempotencyListener() {
         @Override
-        public void unprotected(String procedure, UnprotectedCause cause) {
-          assertThat(procedure).isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
-          heard.add(cause);
+        public void unprotected(IdempotencyEvent.Unprotected event) {
+          assertThat(event.call().procedure().name())
+              .isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
+          heard.add(event.cause());
         }
       };
 

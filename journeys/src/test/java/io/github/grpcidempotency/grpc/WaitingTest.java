@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -162,7 +163,7 @@ class WaitingTest extends CallTest {
             .listener(
                 new IdempotencyListener() {
                   @Override
-                  public void attached(String procedure) {
+                  public void attached(IdempotencyEvent.Attached event) {
                     waiting.incrementAndGet();
                   }
                 }));

@@ -9,6 +9,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
@@ -455,7 +456,7 @@ class RecoveryTest {
               .listener(
                   new IdempotencyListener() {
                     @Override
-                    public void attached(String procedure) {
+                    public void attached(IdempotencyEvent.Attached event) {
                       attached.incrementAndGet();
                     }
                   })

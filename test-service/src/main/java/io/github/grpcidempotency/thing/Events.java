@@ -1,12 +1,8 @@
 package io.github.grpcidempotency.thing;
 
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.event.RefusalReason;
-import io.github.grpcidempotency.event.Settlement;
-import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.store.StoreException;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
@@ -24,47 +20,47 @@ final class Events implements IdempotencyListener {
   }
 
   @Override
-  public void claimed(String procedure, UUID operationId) {
+  public void claimed(IdempotencyEvent.Claimed event) {
     add("claimed");
   }
 
   @Override
-  public void replayed(String procedure, UUID operationId) {
+  public void replayed(IdempotencyEvent.Replayed event) {
     add("replayed");
   }
 
   @Override
-  public void attached(String procedure) {
+  public void attached(IdempotencyEvent.Attached event) {
     add("attached");
   }
 
   @Override
-  public void refused(String procedure, RefusalReason reason) {
+  public void refused(IdempotencyEvent.Refused event) {
     add("refused");
   }
 
   @Override
-  public void settled(String procedure, UUID operationId, Settlement settlement) {
+  public void settled(IdempotencyEvent.Settled event) {
     add("settled");
   }
 
   @Override
-  public void unprotected(String procedure, UnprotectedCause cause) {
-    add("unprotected " + cause);
+  public void unprotected(IdempotencyEvent.Unprotected event) {
+    add("unprotected " + event.cause());
   }
 
   @Override
-  public void leaseLost(UUID operationId) {
+  public void leaseLost(IdempotencyEvent.LeaseLost event) {
     add("leaseLost");
   }
 
   @Override
-  public void recordingDeferred(UUID operationId, StoreException cause) {
+  public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
     add("recordingDeferred");
   }
 
   @Override
-  public void recordedLate(UUID operationId) {
+  public void recordedLate(IdempotencyEvent.RecordedLate event) {
     add("recordedLate");
   }
 

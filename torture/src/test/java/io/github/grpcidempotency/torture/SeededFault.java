@@ -405,7 +405,7 @@ enum SeededFault {
   LEASE_KEEPER_DIES_OF_AN_ERROR(
       List.of(
           interceptor(
-              "internal/runtime/SafeListener",
+              "internal/event/Listeners",
               "catch (Throwable thrown)",
               "catch (RuntimeException thrown)"),
           interceptor(
@@ -413,7 +413,8 @@ enum SeededFault {
               "RepeatedTask.of(\"renew idempotency leases\", log, this::renew)",
               """
               () -> {
-                listener.notify(events -> events.leaseLost(new UUID(0, 0)));
+                listeners.notify(
+                    new IdempotencyEvent.LeasesRenewed(0, 0, Duration.ZERO));
                 renew();
               }\
               """)),

@@ -23,12 +23,14 @@ public record Refusal(
   /** The entry of the metadata that says which operation runs under the key, if it is known. */
   public static final String OPERATION = "operation";
 
+  private static final String MISMATCH = "mismatch";
+
   private static final Duration RETRY_DELAY = Duration.ofMillis(500);
   private static final Duration MIN_RETRY_DELAY = Duration.ofMillis(50);
 
   static Refusal reused(String mismatch) {
     return new Refusal(
-        RefusalReason.IDEMPOTENCY_KEY_REUSED, Map.of("mismatch", mismatch), Optional.empty());
+        RefusalReason.IDEMPOTENCY_KEY_REUSED, Map.of(MISMATCH, mismatch), Optional.empty());
   }
 
   /** Returns the refusal of a malformed key. */
@@ -109,6 +111,16 @@ public record Refusal(
         RefusalReason.IDEMPOTENCY_OUTCOME_UNKNOWN,
         Map.of(),
         Optional.of(known.compareTo(MIN_RETRY_DELAY) < 0 ? MIN_RETRY_DELAY : known));
+  }
+
+  /** Returns a word that says more: what differs of a reused key, or why the store failed. */
+  public Optional<String> detail() {
+    return Optional.ofNullable(metadata.getOrDefault(MISMATCH, metadata.get(CAUSE)));
+  }
+
+  /** Returns the operation that is in the way, if the client is told of it. */
+  public Optional<UUID> operation() {
+    return Optional.ofNullable(metadata.get(OPERATION)).map(UUID::fromString);
   }
 
   /** Returns the same refusal, naming the operation that is in the way if it is known. */

@@ -6,9 +6,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.event.Level;
+import org.slf4j.spi.LoggingEventBuilder;
 
 /**
  * Logs at most one line per subject in ten seconds. The next line says how many were left out. A
@@ -57,6 +59,37 @@ public final class RateLimitedLog {
    */
   public void error(String subject, @Nullable Throwable cause, String message) {
     log(Level.ERROR, subject, cause, message);
+  }
+
+  /**
+   * Writes a line with key-value pairs. One at debug level is not limited; one of a higher level
+   * that is left out is written at debug level instead. The stack trace is only for debugging.
+   *
+   * @param subject what is limited, such as a procedure, a decision and its reason
+   * @param pairs makes the pairs, in their order; not called unless the line is written
+   */
+  public void write(
+      Level level,
+      String subject,
+      @Nullable Throwable cause,
+      String message,
+      Supplier<Map<String, Object>> pairs) {
+    OptionalLong leftOut =
+        level == Level.DEBUG || !logger.isEnabledForLevel(level)
+            ? OptionalLong.empty()
+            : leftOutSinceLastLine(new Subject(level, subject));
+    if (leftOut.isEmpty() && !logger.isDebugEnabled()) {
+      return;
+    }
+    LoggingEventBuilder line =
+        logger.makeLoggingEventBuilder(leftOut.isPresent() ? level : Level.DEBUG);
+    for (Map.Entry<String, Object> pair : pairs.get().entrySet()) {
+      line = line.addKeyValue(pair.getKey(), pair.getValue());
+    }
+    if (cause != null && logger.isDebugEnabled()) {
+      line = line.setCause(cause);
+    }
+    line.log(line(message, cause, leftOut.orElse(0)));
   }
 
   private void log(Level level, String name, @Nullable Throwable cause, String message) {

@@ -1,14 +1,18 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import io.github.grpcidempotency.event.IdempotencyListener;
-import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.LiveCounts;
+import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.event.DecisionLog;
+import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
-import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
@@ -21,10 +25,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -35,31 +39,88 @@ public final class Engine implements AutoCloseable {
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Engine.class));
   private final IdempotencyStore store;
   private final String keyName;
-  private final SafeListener listener;
+  private final Listeners listeners;
+  private final DecisionLog decisions;
+  private final ProcedureInfos infos = new ProcedureInfos();
   private final LeaseKeeper leases;
   private final LateRecorder lateRecorder;
-  private final UnprotectedCalls unprotected;
   private final Settler settler;
   private final InFlightWaiter waiter;
   private final Executor executor;
+  private final Collection<Operations<?>> opened = new CopyOnWriteArrayList<>();
+  private final LiveCounts counts = new Counts();
+  private final AtomicBoolean live = new AtomicBoolean();
+
+  /** What this process is busy with. */
+  private final class Counts implements LiveCounts {
+    @Override
+    public int leasesHeld() {
+      return leases.count();
+    }
+
+    @Override
+    public int callsWaiting() {
+      return waiter.count();
+    }
+
+    @Override
+    public int lateAnswers() {
+      return lateRecorder.count();
+    }
+
+    @Override
+    public int operationsWaiting() {
+      return opened.stream().mapToInt(Operations::waiting).sum();
+    }
+  }
 
   /**
    * Makes an engine.
    *
+   * @param listeners hear what happens to calls and leases
+   * @param decisions says it in the log
    * @param keyName what clients call the key
    * @param executor resumes calls that had to wait
    */
   public Engine(
-      IdempotencyStore store, IdempotencyListener listener, String keyName, Executor executor) {
+      IdempotencyStore store,
+      Listeners listeners,
+      DecisionLog decisions,
+      String keyName,
+      Executor executor) {
     this.store = store;
+    this.listeners = listeners;
+    this.decisions = decisions;
     this.keyName = keyName;
-    this.listener = new SafeListener(listener);
-    this.leases = new LeaseKeeper(store, this.listener);
-    this.lateRecorder = new LateRecorder(leases, this.listener);
-    this.unprotected = new UnprotectedCalls(log, this.listener);
-    this.settler = new Settler(leases, lateRecorder, this.listener, unprotected, log);
+    this.leases = new LeaseKeeper(store, listeners);
+    this.lateRecorder = new LateRecorder(leases);
+    this.settler = new Settler(leases, lateRecorder);
     this.waiter = new InFlightWaiter(this::claim, leases, store);
     this.executor = new CallerRunsExecutor(executor);
+  }
+
+  /** Lets it be heard that this engine has started. */
+  public void start() {
+    live.set(true);
+    listeners.started(counts);
+  }
+
+  /**
+   * Returns who hears of a call, or of a piece of work, that arrives on the current thread. Its
+   * caller and its key are not known yet.
+   */
+  public CallEvents events(Procedure procedure, Entry entry) {
+    return CallEvents.capture(listeners, decisions, info(procedure, entry));
+  }
+
+  /** Returns what events say of a procedure; the same object each time. */
+  public ProcedureInfo info(Procedure procedure, Entry entry) {
+    return infos.of(procedure, entry);
+  }
+
+  /** Returns who hears of a call of which it is not known what procedure it is about. */
+  public CallEvents events(ProcedureInfo unknown) {
+    return CallEvents.capture(listeners, decisions, unknown);
   }
 
   /**
@@ -120,29 +181,26 @@ public final class Engine implements AutoCloseable {
    * Returns when a record that is about to be replayed expires. Its retention may begin anew. If
    * that fails, the record expires earlier, but the answer is still sent.
    */
-  public Instant retain(KeyedRequest request, ClaimResult.Recorded recorded) {
-    return retain(request.procedure(), request.claim(), recorded);
+  public Instant retain(
+      KeyedRequest request, ClaimResult.Recorded recorded, CallEvents events) {
+    return retain(request.procedure(), request.claim(), recorded, events);
   }
 
   /** Returns when a record that was found, and is about to be reported, expires. */
-  public Instant retain(Procedure procedure, ClaimRequest request, ClaimResult.Recorded recorded) {
+  public Instant retain(
+      Procedure procedure,
+      ClaimRequest request,
+      ClaimResult.Recorded recorded,
+      CallEvents events) {
     if (!procedure.retainedFromLastReplay()) {
       return recorded.expires();
     }
     try {
       return store.retain(request, recorded);
     } catch (RuntimeException failure) {
-      log.warn(
-          procedure.name() + " retain",
-          failure,
-          procedure.name() + ": a record's retention could not be extended");
+      events.retentionFailed(recorded.operationId(), failure);
       return recorded.expires();
     }
-  }
-
-  /** Reports with an event and a warning that a call with a key is not protected. */
-  public void unprotected(Procedure procedure, UnprotectedCause cause, @Nullable Throwable why) {
-    unprotected.notify(procedure, cause, why);
   }
 
   /**
@@ -174,7 +232,9 @@ public final class Engine implements AutoCloseable {
    */
   public <V> Operations<V> operations(
       Collection<Procedure> procedures, Function<StoredOperation, V> view) {
-    return Operations.open(store, procedures, executor, view);
+    Operations<V> operations = Operations.open(store, procedures, executor, view);
+    opened.add(operations);
+    return operations;
   }
 
   /** Returns how long a claim lasts unless it is renewed. */
@@ -188,13 +248,14 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Renews a won claim's lease until the claim is settled, or its call can never be closed.
+   * Renews an operation's lease until its claim is settled, or its call can never be closed.
    *
    * @param call the object through which the call is closed; held weakly
+   * @param took how long the claim took
    */
-  public void track(Claim claim, Object call) {
-    leases.track(claim, call);
-    notify(events -> events.claimed(claim.request().procedure().name(), claim.operationId()));
+  public void track(Operation operation, Object call, Duration took) {
+    leases.track(operation, call);
+    operation.events().claimed(operation.claim(), took);
   }
 
   /** Returns the log for messages that may repeat with every call. */
@@ -207,16 +268,14 @@ public final class Engine implements AutoCloseable {
     return settler;
   }
 
-  /** Notifies the service's listener of an event. */
-  public void notify(Consumer<IdempotencyListener> event) {
-    listener.notify(event);
-  }
-
   /** Stops all background work. */
   @Override
   public void close() {
     waiter.close();
     lateRecorder.close();
     leases.close();
+    if (live.getAndSet(false)) {
+      listeners.stopped(counts);
+    }
   }
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
@@ -58,7 +58,7 @@ public final class InFlightWaiter implements AutoCloseable {
     private final ClaimResult.InFlight met;
     private final boolean claims;
     private final Supplier<Optional<ClaimResult>> ask;
-    private final Consumer<Optional<ClaimResult>> resume;
+    private final BiConsumer<Optional<ClaimResult>, Duration> resume;
     private Optional<Future<?>> timeout = Optional.empty();
 
     private Waiter(
@@ -66,7 +66,7 @@ public final class InFlightWaiter implements AutoCloseable {
         ClaimResult.InFlight met,
         boolean claims,
         Supplier<Optional<ClaimResult>> ask,
-        Consumer<Optional<ClaimResult>> resume) {
+        BiConsumer<Optional<ClaimResult>, Duration> resume) {
       this.key = key;
       this.met = met;
       this.claims = claims;
@@ -77,9 +77,11 @@ public final class InFlightWaiter implements AutoCloseable {
     /**
      * Gives up waiting, because the call was cancelled. The call is not resumed, unless it already
      * is.
+     *
+     * @return whether it was still waiting
      */
-    public void cancel() {
-      boolean unused = leave(this);
+    public boolean cancel() {
+      return leave(this);
     }
   }
 
@@ -121,20 +123,21 @@ public final class InFlightWaiter implements AutoCloseable {
    * @param met what runs there; the waiter is resumed with it when the limit is over, or when there
    *     is no waiting any more because this is closed
    * @param limit how long to wait
-   * @param resume gets the result of a new claim, once, unless the waiter is cancelled first
+   * @param resume gets the result of a new claim, and how long that took, once, unless the waiter
+   *     is cancelled first
    */
   public Waiter await(
       KeyedRequest request,
       ClaimResult.InFlight met,
       Duration limit,
-      Consumer<ClaimResult> resume) {
+      BiConsumer<ClaimResult, Duration> resume) {
     return await(
         new Waiter(
             request.key(),
             met,
             true,
             () -> Optional.of(claim.apply(request)),
-            result -> resume.accept(result.orElseThrow())),
+            (result, took) -> resume.accept(result.orElseThrow(), took)),
         limit);
   }
 
@@ -145,15 +148,15 @@ public final class InFlightWaiter implements AutoCloseable {
    *     is no waiting any more because this is closed
    * @param limit how long to wait
    * @param find reads the outcome; empty if nothing is left
-   * @param resume gets what was found, once, unless the waiter is cancelled first; it may be an
-   *     abandoned reservation
+   * @param resume gets what was found, and how long that took, once, unless the waiter is cancelled
+   *     first; it may be an abandoned reservation
    */
   public Waiter await(
       IdempotencyKey key,
       ClaimResult.InFlight met,
       Duration limit,
       Supplier<Optional<ClaimResult>> find,
-      Consumer<Optional<ClaimResult>> resume) {
+      BiConsumer<Optional<ClaimResult>, Duration> resume) {
     return await(new Waiter(key, met, false, find, resume), limit);
   }
 
@@ -170,9 +173,14 @@ public final class InFlightWaiter implements AutoCloseable {
               watchUnlessOwn(waiter.key);
             });
     if (!waits) {
-      boolean unused = resume(waiter, Optional.of(waiter.met));
+      resumeWithWhatItMet(waiter);
     }
     return waiter;
+  }
+
+  /** Returns how many calls wait. Does not block. */
+  int count() {
+    return queues.count();
   }
 
   /** Ends all waiting. A claim that is under way for a waiter is released once it is won. */
@@ -219,7 +227,9 @@ public final class InFlightWaiter implements AutoCloseable {
         head.isPresent();
         head = queues.nextHead(key)) {
       try {
-        hand(head.get().ask.get(), head.get());
+        long begun = System.nanoTime();
+        Optional<ClaimResult> found = head.get().ask.get();
+        hand(found, Duration.ofNanos(System.nanoTime() - begun), head.get());
       } catch (Throwable unexpected) {
         wakeLater(key);
         log.error("probe", unexpected, "could not probe for waiting calls; trying again");
@@ -227,10 +237,10 @@ public final class InFlightWaiter implements AutoCloseable {
     }
   }
 
-  private void hand(Optional<ClaimResult> found, Waiter head) {
+  private void hand(Optional<ClaimResult> found, Duration took, Waiter head) {
     IdempotencyKey key = head.key;
     if (found.isEmpty()) {
-      resumeAlone(head, found);
+      resumeAlone(head, found, took);
       return;
     }
     ClaimResult result = found.get();
@@ -239,22 +249,22 @@ public final class InFlightWaiter implements AutoCloseable {
             new ClaimResult.Visitor<>() {
               @Override
               public Runnable won(ClaimResult.Won won) {
-                return () -> handOver(won, head);
+                return () -> handOver(won, took, head);
               }
 
               @Override
               public Runnable recorded(ClaimResult.Recorded recorded) {
-                return () -> resumeAll(key, recorded);
+                return () -> resumeAll(key, recorded, took);
               }
 
               /** Nobody waits for an outcome that will stay unknown. */
               @Override
               public Runnable inFlight(ClaimResult.InFlight inFlight) {
                 if (inFlight.outcomeUnknown()) {
-                  return () -> resumeAll(key, inFlight);
+                  return () -> resumeAll(key, inFlight, took);
                 }
                 return !head.claims && inFlight.isAbandoned()
-                    ? () -> resumeAlone(head, found)
+                    ? () -> resumeAlone(head, found, took)
                     : () -> watchUnlessOwn(key);
               }
 
@@ -266,25 +276,25 @@ public final class InFlightWaiter implements AutoCloseable {
     next.run();
   }
 
-  private void resumeAll(IdempotencyKey key, ClaimResult result) {
+  private void resumeAll(IdempotencyKey key, ClaimResult result, Duration took) {
     for (Waiter waiter : queues.removeAll(key)) {
       stopTimeout(waiter);
-      resume(waiter, Optional.of(result));
+      resume(waiter, Optional.of(result), took);
     }
   }
 
   /**
    * A head that only asks learns that nobody runs the call any more; the next may claim the key.
    */
-  private void resumeAlone(Waiter head, Optional<ClaimResult> found) {
+  private void resumeAlone(Waiter head, Optional<ClaimResult> found, Duration took) {
     if (leave(head)) {
-      boolean unused = resume(head, found);
+      boolean unused = resume(head, found, took);
     }
     wake(head.key);
   }
 
-  private void handOver(ClaimResult.Won won, Waiter head) {
-    boolean taken = leave(head) && resume(head, Optional.of(won));
+  private void handOver(ClaimResult.Won won, Duration took, Waiter head) {
+    boolean taken = leave(head) && resume(head, Optional.of(won), took);
     if (!taken) {
       giveBack(won.claim());
     }
@@ -307,7 +317,7 @@ public final class InFlightWaiter implements AutoCloseable {
 
   private void timeOut(Waiter waiter) {
     if (leave(waiter)) {
-      resume(waiter, Optional.of(waiter.met));
+      resumeWithWhatItMet(waiter);
     }
   }
 
@@ -322,7 +332,7 @@ public final class InFlightWaiter implements AutoCloseable {
 
   private void resumeWithWhatItMet(Waiter waiter) {
     stopTimeout(waiter);
-    resume(waiter, Optional.of(waiter.met));
+    boolean unused = resume(waiter, Optional.of(waiter.met), Duration.ZERO);
   }
 
   private static void stopTimeout(Waiter waiter) {
@@ -332,9 +342,9 @@ public final class InFlightWaiter implements AutoCloseable {
   /**
    * Returns whether the waiter took the result. An exception of one waiter does not affect others.
    */
-  private boolean resume(Waiter waiter, Optional<ClaimResult> result) {
+  private boolean resume(Waiter waiter, Optional<ClaimResult> result, Duration took) {
     try {
-      waiter.resume.accept(result);
+      waiter.resume.accept(result, took);
       return true;
     } catch (Throwable thrown) {
       log.error("resume", thrown, "a call that had waited could not go on");

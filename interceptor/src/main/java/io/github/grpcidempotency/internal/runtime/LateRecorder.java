@@ -45,12 +45,12 @@ final class LateRecorder implements AutoCloseable {
 
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final LeaseKeeper leases;
-  private final SafeListener listener;
   private final Limits limits;
   private final Set<Answer> waiting = new LinkedHashSet<>();
   private final ScheduledExecutorService timer =
       DaemonThreads.newTimer("idempotency-late-recorder");
   private long waitingBytes;
+  private volatile int count;
   private boolean closed;
 
   /**
@@ -66,24 +66,21 @@ final class LateRecorder implements AutoCloseable {
   }
 
   /** Makes a recorder that holds its claims with a lease keeper. */
-  public LateRecorder(LeaseKeeper leases, SafeListener listener) {
-    this(leases, listener, Limits.DEFAULT);
+  public LateRecorder(LeaseKeeper leases) {
+    this(leases, Limits.DEFAULT);
   }
 
-  LateRecorder(LeaseKeeper leases, SafeListener listener, Limits limits) {
+  LateRecorder(LeaseKeeper leases, Limits limits) {
     this.leases = leases;
-    this.listener = listener;
     this.limits = limits;
   }
 
   /** Records an answer as soon as the store can. Does not block, and never throws. */
   public void record(Operation operation, RecordedOutcome outcome, StoreException cause) {
     Answer answer = new Answer(operation, outcome, cause);
-    Claim claim = operation.claim();
-    leases.track(claim, answer);
+    leases.track(operation, answer);
     if (keep(answer)) {
-      log.warn("defer", cause, "could not record the answer of " + answer + "; trying again");
-      listener.notify(events -> events.recordingDeferred(claim.operationId(), cause));
+      operation.events().recordingDeferred(operation.claim().operationId(), cause);
       answer.tryLater();
     } else {
       answer.abandon();
@@ -113,6 +110,11 @@ final class LateRecorder implements AutoCloseable {
     allWaiting().forEach(Answer::giveUp);
   }
 
+  /** Returns how many answers wait to be recorded. Does not block. */
+  int count() {
+    return count;
+  }
+
   private synchronized List<Answer> closeDoor() {
     closed = true;
     return allWaiting();
@@ -125,6 +127,7 @@ final class LateRecorder implements AutoCloseable {
             && waitingBytes + answer.bytes <= limits.bytes
             && waiting.add(answer);
     waitingBytes += fits ? answer.bytes : 0;
+    count = waiting.size();
     return fits;
   }
 
@@ -132,6 +135,7 @@ final class LateRecorder implements AutoCloseable {
   private synchronized boolean forget(Answer answer) {
     boolean waited = waiting.remove(answer);
     waitingBytes -= waited ? answer.bytes : 0;
+    count = waiting.size();
     return waited;
   }
 
@@ -191,7 +195,7 @@ final class LateRecorder implements AutoCloseable {
         return;
       }
       try {
-        end(operation.complete(outcome));
+        end(operation.settle(() -> operation.complete(outcome)));
       } catch (StoreException stillOut) {
         onFailure(stillOut);
       } catch (Throwable defect) {
@@ -205,15 +209,11 @@ final class LateRecorder implements AutoCloseable {
       }
       leases.drop(claim);
       switch (settled) {
-        case DONE -> {
-          logger.info("recorded the late answer of operation {}", claim.operationId());
-          listener.notify(events -> events.recordedLate(claim.operationId()));
-        }
-        case LOST, ROLLED_BACK -> {
-          log.warn(
-              "lost", null, "%s was taken over before its answer was recorded".formatted(this));
-          listener.notify(events -> events.leaseLost(claim.operationId()));
-        }
+        case DONE ->
+            operation
+                .events()
+                .recordedLate(claim.operationId(), operation.sinceHandlerEnded());
+        case LOST, ROLLED_BACK -> operation.leaseLost();
       }
     }
 
@@ -225,7 +225,7 @@ final class LateRecorder implements AutoCloseable {
         markUnknown();
         giveUp();
       } else {
-        log.warn("retry", latest, "could not record the answer of %s yet".formatted(this));
+        logger.debug("could not record the answer of {} yet", this, latest);
         Duration longest = permanent ? LONGEST_DELAY_IF_PERMANENT : LONGEST_DELAY;
         Duration doubled = delay.multipliedBy(2);
         delay = doubled.compareTo(longest) < 0 ? doubled : longest;
@@ -257,12 +257,7 @@ final class LateRecorder implements AutoCloseable {
      */
     void abandon() {
       leases.drop(claim);
-      log.error(
-          "abandon",
-          failure,
-          "gave up recording the answer of %s; once its lease has ended, a retry runs again"
-              .formatted(this));
-      listener.notify(events -> events.recordingAbandoned(claim.operationId(), failure));
+      operation.events().recordingAbandoned(claim.operationId(), failure);
     }
 
     @Override

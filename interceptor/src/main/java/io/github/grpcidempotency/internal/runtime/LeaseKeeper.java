@@ -1,7 +1,11 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import static io.github.grpcidempotency.event.Settlement.MARK_UNKNOWN;
+
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.internal.background.DaemonThreads;
 import io.github.grpcidempotency.internal.background.RepeatedTask;
+import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.Claim;
@@ -9,6 +13,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -35,7 +40,7 @@ import org.slf4j.LoggerFactory;
 final class LeaseKeeper implements AutoCloseable {
   private final RateLimitedLog log;
   private final IdempotencyStore store;
-  private final SafeListener listener;
+  private final Listeners listeners;
   private final ScheduledExecutorService timer;
 
   /** A key has more than one entry if a call was paused for longer than its lease. */
@@ -43,29 +48,33 @@ final class LeaseKeeper implements AutoCloseable {
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
 
-  private record Held(Claim claim, WeakReference<Object> call) {
+  private record Held(Operation operation, WeakReference<Object> call) {
+    Claim claim() {
+      return operation.claim();
+    }
+
     boolean isForgotten() {
       return call.refersTo(null);
     }
   }
 
   /** Makes the keeper of a store's leases. */
-  public LeaseKeeper(IdempotencyStore store, SafeListener listener) {
+  public LeaseKeeper(IdempotencyStore store, Listeners listeners) {
     this(
         store,
-        listener,
+        listeners,
         DaemonThreads.newTimer("idempotency-lease"),
         RateLimitedLog.of(LoggerFactory.getLogger(LeaseKeeper.class)));
   }
 
   LeaseKeeper(
       IdempotencyStore store,
-      SafeListener listener,
+      Listeners listeners,
       ScheduledExecutorService timer,
       RateLimitedLog log) {
     this.log = log;
     this.store = store;
-    this.listener = listener;
+    this.listeners = listeners;
     this.timer = timer;
     long thirdOfLease = Math.max(1, store.lease().toMillis() / 3);
     ScheduledFuture<?> unused =
@@ -77,12 +86,13 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   /**
-   * Renews a claim's lease for as long as its call can still be closed.
+   * Renews an operation's lease for as long as its call can still be closed.
    *
    * @param call the object through which the call is closed
    */
-  public void track(Claim claim, Object call) {
-    Held entry = new Held(claim, new WeakReference<>(call));
+  public void track(Operation operation, Object call) {
+    Claim claim = operation.claim();
+    Held entry = new Held(operation, new WeakReference<>(call));
     held.compute(
         claim.request().key(),
         (key, before) -> {
@@ -117,6 +127,11 @@ final class LeaseKeeper implements AutoCloseable {
     return of(key).stream().findFirst().map(entry -> inFlight(entry.claim()));
   }
 
+  /** Returns how many leases this process holds. Does not block. */
+  int count() {
+    return (int) all().count();
+  }
+
   /** Stops renewing. Leases then end by themselves. */
   @Override
   public void close() {
@@ -125,56 +140,83 @@ final class LeaseKeeper implements AutoCloseable {
 
   private void renew() {
     try {
-      List<Claim> claims = new ArrayList<>();
-      all().filter(entry -> !entry.isForgotten()).forEach(entry -> claims.add(entry.claim()));
-      if (!claims.isEmpty()) {
-        dropLost(claims, store.renew(claims));
+      List<Held> kept = all().filter(entry -> !entry.isForgotten()).toList();
+      if (!kept.isEmpty()) {
+        renew(kept);
       }
     } finally {
       dropForgotten();
     }
   }
 
+  private void renew(List<Held> kept) {
+    long begun = System.nanoTime();
+    Set<UUID> renewed;
+    try {
+      renewed = store.renew(kept.stream().map(Held::claim).toList());
+    } catch (Throwable failure) {
+      listeners.notify(new IdempotencyEvent.RenewalFailed(kept.size(), failure));
+      throw failure;
+    }
+    Duration took = Duration.ofNanos(System.nanoTime() - begun);
+    int lost = dropLost(kept, renewed);
+    listeners.notify(new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took));
+  }
+
   private void dropForgotten() {
     boolean reachable = true;
     for (Held entry : all().toList()) {
       if (entry.isForgotten()) {
-        Claim claim = entry.claim();
-        warn(claim, "was dropped by its handler without an answer");
+        Operation operation = entry.operation();
+        String procedure = operation.procedure().name();
+        log.warn(
+            procedure + " dropped",
+            null,
+            "%s: operation %s was dropped by its handler without an answer"
+                .formatted(procedure, operation.claim().operationId()));
         // A lease ends by itself, and each try may take long. A transaction holds a connection.
-        if (reachable || claim.transaction().isPresent()) {
-          reachable = markUnknown(claim);
+        if (reachable || operation.claim().transaction().isPresent()) {
+          reachable = markUnknown(operation);
+        } else {
+          operation.events().settlementFailed(operation.claim().operationId(), MARK_UNKNOWN, null);
         }
-        drop(claim);
+        drop(operation.claim());
       }
     }
   }
 
-  private boolean markUnknown(Claim claim) {
+  private static boolean markUnknown(Operation operation) {
+    UUID id = operation.claim().operationId();
+    Duration handler = operation.handlerTime();
+    long begun = System.nanoTime();
     try {
-      Claim.Settled unused = claim.markUnknown();
+      Claim.Settled settled = operation.claim().markUnknown();
+      Duration took = Duration.ofNanos(System.nanoTime() - begun);
+      if (settled == Claim.Settled.LOST) {
+        operation.leaseLost();
+      } else {
+        operation.events().settled(id, MARK_UNKNOWN, handler, took);
+      }
       return true;
     } catch (Throwable unmarked) {
-      log.warn("mark", unmarked, "could not mark a dropped operation's outcome as unknown");
+      operation.events().settlementFailed(id, MARK_UNKNOWN, unmarked);
       return false;
     }
   }
 
-  private void dropLost(List<Claim> claims, Set<UUID> renewed) {
-    for (Claim claim : claims) {
-      if (!renewed.contains(claim.operationId()) && holds(claim)) {
+  /** Returns how many operations belong to somebody else now. */
+  private int dropLost(List<Held> kept, Set<UUID> renewed) {
+    int lost = 0;
+    for (Held entry : kept) {
+      Operation operation = entry.operation();
+      Claim claim = operation.claim();
+      if (!renewed.contains(claim.operationId()) && !operation.isSettling() && holds(claim)) {
+        lost++;
         drop(claim);
-        warn(claim, "lost its lease while it was running");
-        listener.notify(events -> events.leaseLost(claim.operationId()));
+        operation.leaseLost();
       }
     }
-  }
-
-  private void warn(Claim claim, String what) {
-    log.warn(
-        claim.request().procedure().name() + what,
-        null,
-        "operation %s %s".formatted(claim.operationId(), what));
+    return lost;
   }
 
   /** A transactional operation cannot be found by its id before it is recorded. */

@@ -1,12 +1,16 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 /**
  * An operation that this process runs: its request, its claim, and what is recorded for its answer.
@@ -15,14 +19,20 @@ import java.util.Optional;
 public final class Operation {
   private final KeyedRequest request;
   private final Claim claim;
+  private final CallEvents events;
+  private final long begun = System.nanoTime();
+  private final AtomicBoolean lost = new AtomicBoolean();
+  private volatile long ended = begun;
+  private volatile boolean settling;
   private Optional<Sealed> lastSealed = Optional.empty();
 
   private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}
 
-  /** Makes the operation of a request whose claim was won. */
-  public Operation(KeyedRequest request, Claim claim) {
+  /** Makes the operation of a request whose claim was won, and whose handler begins now. */
+  public Operation(KeyedRequest request, Claim claim, CallEvents events) {
     this.request = request;
     this.claim = claim;
+    this.events = events;
   }
 
   /** Returns the request. */
@@ -33,6 +43,48 @@ public final class Operation {
   /** Returns the right to run, and the duty to settle. */
   public Claim claim() {
     return claim;
+  }
+
+  /** Returns who hears of this operation. */
+  public CallEvents events() {
+    return events;
+  }
+
+  /** Notes that the handler has ended. */
+  void handlerEnded() {
+    ended = System.nanoTime();
+  }
+
+  /** Returns for how long the handler ran, or has been running. */
+  Duration handlerTime() {
+    return Duration.ofNanos((ended == begun ? System.nanoTime() : ended) - begun);
+  }
+
+  /** Returns how long ago the handler ended. */
+  Duration sinceHandlerEnded() {
+    return Duration.ofNanos(System.nanoTime() - ended);
+  }
+
+  /** Lets it be heard, once, that somebody else owns the key. */
+  void leaseLost() {
+    if (!lost.getAndSet(true)) {
+      events.leaseLost(claim.operationId());
+    }
+  }
+
+  /** Settles the claim. */
+  Settled settle(Supplier<Settled> write) {
+    settling = true;
+    try {
+      return write.get();
+    } finally {
+      settling = false;
+    }
+  }
+
+  /** Returns whether the claim is being settled: who settles it learns whether it was lost. */
+  boolean isSettling() {
+    return settling;
   }
 
   /** Returns the procedure that is called. */

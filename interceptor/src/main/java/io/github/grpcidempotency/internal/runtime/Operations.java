@@ -109,6 +109,11 @@ public final class Operations<V> implements AutoCloseable {
     return watch.await(procedure.name(), resource, limit, ended, over);
   }
 
+  /** Returns how many calls wait for the end of work. Does not block. */
+  int waiting() {
+    return watch.count();
+  }
+
   @Override
   public void close() {
     watch.close();

@@ -11,8 +11,7 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
 import java.util.Set;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.Consumer;
 
 /** The answer that a record gives to the current call. */
 public sealed interface Replay {
@@ -27,7 +26,7 @@ public sealed interface Replay {
 
     void failure(ByteString error) throws X;
 
-    void refused(Refusal refusal) throws X;
+    void refused(Refused refused) throws X;
   }
 
   /** Lets an actor act on this replay. */
@@ -65,42 +64,48 @@ public sealed interface Replay {
   /**
    * No answer.
    *
-   * @param refusal why
+   * @param refusal what the caller is told
+   * @param why the failure behind it, if there is one
    */
-  record Refused(Refusal refusal) implements Replay {
+  record Refused(Refusal refusal, Optional<Exception> why) implements Replay {
+    private static Refused of(Refusal refusal) {
+      return new Refused(refusal, Optional.empty());
+    }
+
     @Override
     public <X extends Exception> void accept(Actor<X> actor) throws X {
-      actor.refused(refusal);
+      actor.refused(this);
     }
   }
 
   /**
    * Returns a record's answer: asks the procedure's guard, and then opens the answer, or rebuilds
    * it from its resource. Never throws.
+   *
+   * @param statusUnknown gets what the resolver of its status throws
    */
-  static Replay of(Procedure procedure, IdempotencyKey key, ClaimResult.Recorded recorded) {
-    Optional<Refusal> denied = ReplayRight.refusal(procedure, key.caller(), recorded);
+  static Replay of(
+      Procedure procedure,
+      IdempotencyKey key,
+      ClaimResult.Recorded recorded,
+      Consumer<RuntimeException> statusUnknown) {
+    Optional<Refused> denied = ReplayRight.refusal(procedure, key.caller(), recorded);
     if (denied.isPresent()) {
-      return new Refused(denied.get());
+      return denied.get();
     }
     try {
-      return recorded.outcome().accept(new Reader(procedure, key, recorded));
+      return recorded.outcome().accept(new Reader(procedure, key, recorded, statusUnknown));
     } catch (StoreException unreachable) {
-      return new Refused(Refusal.storeUnavailable(unreachable.failureCause()));
+      return new Refused(
+          Refusal.storeUnavailable(unreachable.failureCause()), Optional.of(unreachable));
     } catch (RuntimeException failure) {
-      return unreadable(procedure, recorded, failure);
+      return unreadable(failure);
     }
   }
 
-  /** Returns the refusal of an answer that cannot be read, and says so in the log. */
-  static Refused unreadable(Procedure procedure, ClaimResult.Recorded recorded, Exception why) {
-    Logger logger = LoggerFactory.getLogger(Replay.class);
-    logger.error(
-        "{}: the answer of operation {} cannot be read; it stays recorded",
-        procedure.name(),
-        recorded.operationId(),
-        why);
-    return new Refused(Refusal.recordUnreadable());
+  /** Returns the refusal of an answer that cannot be read. It stays recorded. */
+  static Refused unreadable(Exception why) {
+    return new Refused(Refusal.recordUnreadable(), Optional.of(why));
   }
 
   /** Reads what is recorded. */
@@ -108,18 +113,24 @@ public sealed interface Replay {
     private final Procedure procedure;
     private final IdempotencyKey key;
     private final ClaimResult.Recorded recorded;
+    private final Consumer<RuntimeException> statusUnknown;
 
-    private Reader(Procedure procedure, IdempotencyKey key, ClaimResult.Recorded recorded) {
+    private Reader(
+        Procedure procedure,
+        IdempotencyKey key,
+        ClaimResult.Recorded recorded,
+        Consumer<RuntimeException> statusUnknown) {
       this.procedure = procedure;
       this.key = key;
       this.recorded = recorded;
+      this.statusUnknown = statusUnknown;
     }
 
     @Override
     public Replay response(RecordedOutcome.Response response) {
       return new Response(
           new RecordSeal(key, procedure).open(response.bytes()),
-          ReplayStatus.of(procedure, recorded),
+          ReplayStatus.of(procedure, recorded, statusUnknown),
           procedure.omittedFields(),
           false);
     }
@@ -140,10 +151,10 @@ public sealed interface Replay {
               message ->
                   new Response(
                       RecordedResponse.withoutOmitted(procedure, message).toByteString(),
-                      ReplayStatus.of(procedure, recorded),
+                      ReplayStatus.of(procedure, recorded, statusUnknown),
                       procedure.omittedFields(),
                       true))
-          .orElseGet(() -> new Refused(Refusal.resourceGone()));
+          .orElseGet(() -> Refused.of(Refusal.resourceGone()));
     }
 
     @Override

@@ -1,21 +1,15 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.internal.decision.Refusal;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Decides whether the current caller may have a recorded answer. */
 final class ReplayRight {
-  private static final Logger logger = LoggerFactory.getLogger(ReplayGuard.class);
-  private static final RateLimitedLog log = RateLimitedLog.of(logger);
-
   private ReplayRight() {}
 
   /**
@@ -24,7 +18,7 @@ final class ReplayRight {
    *
    * @return why the answer may not be given; empty if it may
    */
-  static Optional<Refusal> refusal(
+  static Optional<Replay.Refused> refusal(
       Procedure procedure, Caller caller, ClaimResult.Recorded recorded) {
     Optional<ReplayGuard> guard = procedure.replayGuard();
     if (guard.isEmpty()) {
@@ -33,14 +27,15 @@ final class ReplayRight {
     try {
       return guard.get().mayReplay(caller, recorded.outcome().resourceId())
           ? Optional.empty()
-          : Optional.of(Refusal.replayDenied());
+          : refused(Refusal.replayDenied(), Optional.empty());
     } catch (StoreException unreachable) {
-      log.warn(
-          procedure.name(), unreachable, procedure.name() + ": the replay guard cannot be asked");
-      return Optional.of(Refusal.storeUnavailable());
+      return refused(Refusal.storeUnavailable(), Optional.of(unreachable));
     } catch (RuntimeException undecided) {
-      logger.error("{}: the replay guard failed; not replayed", procedure.name(), undecided);
-      return Optional.of(Refusal.replayDenied());
+      return refused(Refusal.replayDenied(), Optional.of(undecided));
     }
+  }
+
+  private static Optional<Replay.Refused> refused(Refusal refusal, Optional<Exception> why) {
+    return Optional.of(new Replay.Refused(refusal, why));
   }
 }

@@ -5,13 +5,10 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.ClaimResult;
 import java.util.UUID;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.function.Consumer;
 
 /** How far the work behind an answer has come. */
 public final class ReplayStatus {
-  private static final Logger logger = LoggerFactory.getLogger(ReplayStatus.class);
-
   private ReplayStatus() {}
 
   /**
@@ -27,8 +24,11 @@ public final class ReplayStatus {
    * Returns the status of a recorded answer, from the store or else from the procedure's resolver.
    * Never throws: the status is {@code processing} if it is not known, and {@code completed} if
    * there is no asynchronous work, or a deleted resource is gone.
+   *
+   * @param unknown gets what the resolver throws
    */
-  public static IdempotencyStatus of(Procedure procedure, ClaimResult.Recorded recorded) {
+  public static IdempotencyStatus of(
+      Procedure procedure, ClaimResult.Recorded recorded, Consumer<RuntimeException> unknown) {
     if (procedure.deletes() && recorded.outcome().resourceId().isEmpty()) {
       return IdempotencyStatus.COMPLETED;
     }
@@ -39,27 +39,25 @@ public final class ReplayStatus {
                 recorded
                     .outcome()
                     .resourceId()
-                    .map(resource -> ofResource(procedure, resource))
+                    .map(resource -> ofResource(procedure, resource, unknown))
                     .orElseGet(() -> first(procedure)));
   }
 
   /** Returns the status of a resource from the procedure's resolver. Never throws. */
-  static IdempotencyStatus ofResource(Procedure procedure, UUID resource) {
+  static IdempotencyStatus ofResource(
+      Procedure procedure, UUID resource, Consumer<RuntimeException> unknown) {
     return procedure
         .statusResolver()
-        .map(resolver -> resolve(procedure, resolver, resource))
+        .map(resolver -> resolve(resolver, resource, unknown))
         .orElse(IdempotencyStatus.COMPLETED);
   }
 
   private static IdempotencyStatus resolve(
-      Procedure procedure, StatusResolver resolver, UUID resource) {
+      StatusResolver resolver, UUID resource, Consumer<RuntimeException> unknown) {
     try {
       return resolver.resolve(resource);
     } catch (RuntimeException failed) {
-      logger.warn(
-          "the status of {} could not be resolved; it is reported as processing",
-          procedure.name(),
-          failed);
+      unknown.accept(failed);
       return IdempotencyStatus.PROCESSING;
     }
   }

@@ -7,7 +7,6 @@ import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.internal.decision.Outcome;
 import io.github.grpcidempotency.internal.decision.OutcomeDecider;
-import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
@@ -15,15 +14,13 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import java.time.Duration;
 import java.util.Set;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
 
 /** Settles claims whose handler has ended, and stops renewing their leases. Thread-safe; blocks. */
 public final class Settler {
-  private static final Logger logger = LoggerFactory.getLogger(Settler.class);
-
   /** Codes with which a handler reports a failed check, before it has written anything anywhere. */
   private static final Set<Code> CHECKS =
       Set.of(
@@ -37,21 +34,10 @@ public final class Settler {
 
   private final LeaseKeeper leases;
   private final LateRecorder lateRecorder;
-  private final SafeListener listener;
-  private final UnprotectedCalls unprotected;
-  private final RateLimitedLog log;
 
-  Settler(
-      LeaseKeeper leases,
-      LateRecorder lateRecorder,
-      SafeListener listener,
-      UnprotectedCalls unprotected,
-      RateLimitedLog log) {
+  Settler(LeaseKeeper leases, LateRecorder lateRecorder) {
     this.leases = leases;
     this.lateRecorder = lateRecorder;
-    this.listener = listener;
-    this.unprotected = unprotected;
-    this.log = log;
   }
 
   /**
@@ -63,6 +49,7 @@ public final class Settler {
    * @throws TransactionMisuseException if the handler has misused the claim's transaction
    */
   public Settled complete(Operation operation, Message response) {
+    operation.handlerEnded();
     checkTransactionTaken(operation);
     RecordedOutcome answer = operation.answerOf(response);
     try {
@@ -71,8 +58,7 @@ public final class Settler {
       return onFailure(operation, answer, failure);
     } catch (TransactionMisuseException misuse) {
       leases.drop(operation.claim());
-      String procedure = operation.procedure().name();
-      log.error(procedure + " misuse", misuse, procedure + ": misused");
+      failed(operation, Settlement.COMPLETE, misuse);
       throw misuse;
     }
   }
@@ -86,6 +72,7 @@ public final class Settler {
    */
   public boolean fail(
       Operation operation, Outcome.Failed failed, Supplier<RecordedOutcome> record) {
+    operation.handlerEnded();
     Settlement settlement = OutcomeDecider.decide(failed, operation.procedure().failurePolicy());
     Claim claim = operation.claim();
     if (!CHECKS.contains(failed.code())) {
@@ -103,12 +90,7 @@ public final class Settler {
       return settled != Settled.LOST;
     } catch (StoreException | TransactionMisuseException unsettled) {
       leases.drop(claim);
-      String procedure = operation.procedure().name();
-      log.warn(
-          procedure + " settle",
-          unsettled,
-          "%s: operation %s could not be settled; its key is free once the lease ends"
-              .formatted(procedure, claim.operationId()));
+      failed(operation, settlement, unsettled);
       return true;
     }
   }
@@ -118,7 +100,7 @@ public final class Settler {
    */
   private void checkTransactionTaken(Operation operation) {
     if (operation.claim().transaction().filter(open -> !open.isTaken()).isPresent()) {
-      unprotected.notify(operation.procedure(), UnprotectedCause.TRANSACTION_NOT_TAKEN, null);
+      operation.events().unprotected(UnprotectedCause.TRANSACTION_NOT_TAKEN, null);
     }
   }
 
@@ -132,40 +114,33 @@ public final class Settler {
       return Settled.LOST;
     }
     leases.drop(claim);
-    String procedure = operation.procedure().name();
-    boolean mayBeDone = FailureDecider.mayBeDone(failure.failureCause());
-    log.warn(
-        procedure + " commit " + failure.failureCause(),
-        failure,
-        "%s: operation %s %s"
-            .formatted(
-                procedure,
-                claim.operationId(),
-                mayBeDone
-                    ? "may or may not have been committed; a retry will find out"
-                    : "could not be committed, and was rolled back"));
-    if (!mayBeDone) {
+    failed(operation, Settlement.COMPLETE, failure);
+    if (!FailureDecider.mayBeDone(failure.failureCause())) {
       throw failure;
     }
     return Settled.LOST;
   }
 
   private Settled settle(Operation operation, Settlement settlement, Supplier<Settled> write) {
-    Settled settled = write(write);
+    long begun = System.nanoTime();
+    Settled settled = operation.settle(() -> write(write));
+    Duration took = Duration.ofNanos(System.nanoTime() - begun);
     Claim claim = operation.claim();
     leases.drop(claim);
     switch (settled) {
       case DONE ->
-          listener.notify(
-              events ->
-                  events.settled(operation.procedure().name(), claim.operationId(), settlement));
-      case LOST -> {
-        logger.warn("operation {} was taken over before it was settled", claim.operationId());
-        listener.notify(events -> events.leaseLost(claim.operationId()));
-      }
-      case ROLLED_BACK -> logger.warn("operation {} was rolled back", claim.operationId());
+          operation
+              .events()
+              .settled(claim.operationId(), settlement, operation.handlerTime(), took);
+      case LOST -> operation.leaseLost();
+      case ROLLED_BACK -> failed(operation, settlement, null);
     }
     return settled;
+  }
+
+  private static void failed(
+      Operation operation, Settlement settlement, @Nullable Throwable unsettled) {
+    operation.events().settlementFailed(operation.claim().operationId(), settlement, unsettled);
   }
 
   /** Treats a defect of the store as an outage: it is not known whether the write was done. */

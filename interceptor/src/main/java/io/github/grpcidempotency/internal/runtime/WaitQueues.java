@@ -19,6 +19,7 @@ final class WaitQueues<K, W> {
   private final Consumer<K> abandoned;
   private final Map<K, Queue<W>> queues = new HashMap<>();
   private boolean closed;
+  private volatile int count;
 
   private static final class Queue<W> {
     final Set<W> waiters = new LinkedHashSet<>();
@@ -46,6 +47,7 @@ final class WaitQueues<K, W> {
       return false;
     }
     queues.computeIfAbsent(key, absent -> new Queue<>()).waiters.add(waiter);
+    count++;
     try {
       added.run();
     } catch (Throwable thrown) {
@@ -61,6 +63,7 @@ final class WaitQueues<K, W> {
     if (queue == null || !queue.waiters.remove(waiter)) {
       return false;
     }
+    count--;
     if (queue.waiters.isEmpty()) {
       abandon(key);
     }
@@ -74,6 +77,7 @@ final class WaitQueues<K, W> {
       return List.of();
     }
     abandon(key);
+    count -= queue.waiters.size();
     return List.copyOf(queue.waiters);
   }
 
@@ -90,6 +94,11 @@ final class WaitQueues<K, W> {
     if (queues.containsKey(key)) {
       action.run();
     }
+  }
+
+  /** Returns how many wait. Does not block. */
+  int count() {
+    return count;
   }
 
   /** Returns whether nobody waits. */

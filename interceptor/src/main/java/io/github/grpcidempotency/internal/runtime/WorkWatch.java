@@ -95,6 +95,11 @@ final class WorkWatch implements AutoCloseable {
     return () -> leave(work, waiter);
   }
 
+  /** Returns how many calls wait. Does not block. */
+  int count() {
+    return queues.count();
+  }
+
   private void keepLooking() {
     if (!looking.getAndSet(true)) {
       lookLater();
@@ -140,11 +145,16 @@ final class WorkWatch implements AutoCloseable {
     for (OwnedResource resource : resources) {
       IdempotencyStatus status =
           statuses.computeIfAbsent(
-              resource, missing -> ReplayStatus.ofResource(procedure, missing.resourceId()));
+              resource, missing -> ReplayStatus.ofResource(procedure, missing.resourceId(), this::statusUnknown));
       if (status != IdempotencyStatus.PROCESSING) {
         queues.removeAll(new Work(name, Optional.of(resource))).forEach(this::end);
       }
     }
+  }
+
+  /** The calls that wait hear of it once they are answered. */
+  private void statusUnknown(RuntimeException failure) {
+    log.warn("status", failure, "the status of asynchronous work could not be resolved");
   }
 
   private void end(Waiter waiter) {

@@ -4,9 +4,7 @@ import com.google.longrunning.Operation;
 import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Timestamp;
-import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Replay;
-import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
@@ -30,8 +28,8 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
   /**
    * Returns the message for an operation that was asked for by name.
    *
-   * @throws io.grpc.StatusRuntimeException if the caller may no longer have the answer, or the
-   *     answer cannot be read
+   * @throws RefusedException if the caller may no longer have the answer, or the answer cannot be
+   *     read
    */
   static Operation of(StoredOperation stored, State state, Procedure procedure) {
     return new OperationMessage(procedure, true).build(stored, state);
@@ -50,7 +48,8 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
     stored.answered().ifPresent(answered -> metadata.setAnswerTime(timestamp(answered)));
     if (stored.standing() instanceof ClaimResult.Recorded recorded) {
       metadata.setExpireTime(timestamp(recorded.expires()));
-      Replay.of(procedure, stored.key(), recorded).accept(this);
+      // Who has asked for the state has heard already if it is not known.
+      Replay.of(procedure, stored.key(), recorded, heardAlready -> {}).accept(this);
     }
     boolean done = OperationState.isDone(state);
     if (!done) {
@@ -77,9 +76,9 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
   }
 
   @Override
-  public void refused(Refusal refusal) {
+  public void refused(Replay.Refused refused) {
     if (refusals) {
-      throw RefusalError.of(refusal, "operation");
+      throw new RefusedException(refused.refusal(), refused.why());
     }
   }
 

@@ -30,6 +30,7 @@ final class OperationPage {
   private static final int MOST_BYTES = 1 << 20;
 
   private final Operations<?> operations;
+  private final Question question;
   private final String filterText;
   private final OperationFilter filter;
   private final int size;
@@ -43,11 +44,12 @@ final class OperationPage {
    *
    * @throws io.grpc.StatusRuntimeException if the request cannot be served
    */
-  OperationPage(Operations<?> operations, ListOperationsRequest request) {
+  OperationPage(Operations<?> operations, ListOperationsRequest request, Question question) {
     if (request.getPageSize() < 0) {
       throw ServiceError.invalid("page_size is negative");
     }
     this.operations = operations;
+    this.question = question;
     this.filterText = request.getFilter();
     this.filter = OperationFilter.parse(filterText);
     this.size = request.getPageSize() == 0 ? USUAL_SIZE : Math.min(request.getPageSize(), MOST);
@@ -74,7 +76,10 @@ final class OperationPage {
     lookedAt++;
     last = Optional.of(stored.id());
     Procedure procedure = operations.procedure(stored);
-    State state = OperationState.of(stored.standing(), procedure);
+    State state = OperationState.of(
+            stored.standing(),
+            procedure,
+            failure -> question.statusUnknown(stored, procedure, failure));
     if (filter.states().contains(state)) {
       Operation operation = OperationMessage.listed(stored, state, procedure);
       bytes += operation.getSerializedSize();

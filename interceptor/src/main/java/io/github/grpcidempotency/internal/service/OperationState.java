@@ -6,17 +6,26 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import java.util.function.Consumer;
 
 /** The state of an operation, derived from its record. */
 final class OperationState implements ClaimResult.Visitor<State> {
   private final Procedure procedure;
+  private final Consumer<RuntimeException> statusUnknown;
 
-  private OperationState(Procedure procedure) {
+  private OperationState(Procedure procedure, Consumer<RuntimeException> statusUnknown) {
     this.procedure = procedure;
+    this.statusUnknown = statusUnknown;
   }
 
-  static State of(ClaimResult standing, Procedure procedure) {
-    return standing.accept(new OperationState(procedure));
+  /**
+   * Returns the state.
+   *
+   * @param statusUnknown gets what the resolver of the status of asynchronous work throws
+   */
+  static State of(
+      ClaimResult standing, Procedure procedure, Consumer<RuntimeException> statusUnknown) {
+    return standing.accept(new OperationState(procedure, statusUnknown));
   }
 
   /** Returns whether a state is final. */
@@ -50,12 +59,12 @@ final class OperationState implements ClaimResult.Visitor<State> {
             new RecordedOutcome.Visitor<>() {
               @Override
               public State response(RecordedOutcome.Response response) {
-                return ofWork(ReplayStatus.of(procedure, recorded));
+                return ofWork(ReplayStatus.of(procedure, recorded, statusUnknown));
               }
 
               @Override
               public State reference(RecordedOutcome.Reference reference) {
-                return ofWork(ReplayStatus.of(procedure, recorded));
+                return ofWork(ReplayStatus.of(procedure, recorded, statusUnknown));
               }
 
               @Override

@@ -25,6 +25,7 @@ final class OperationWait {
 
   private final Engine engine;
   private final Operations<SeenOperation> operations;
+  private final Question question;
   private final ServerCallStreamObserver<Operation> observer;
   private final Context context = Context.current();
   private final long begun = System.nanoTime();
@@ -34,10 +35,12 @@ final class OperationWait {
   OperationWait(
       Engine engine,
       Operations<SeenOperation> operations,
+      Question question,
       ServerCallStreamObserver<Operation> observer,
       Duration limit) {
     this.engine = engine;
     this.operations = operations;
+    this.question = question;
     this.observer = observer;
     this.limit = limit;
     observer.setOnCancelHandler(() -> giveUp.run());
@@ -48,7 +51,7 @@ final class OperationWait {
     StoredOperation stored = seen.stored();
     Duration left = left();
     if (left.isNegative() || left.isZero()) {
-      answer(seen.message());
+      answer(seen);
     } else if (seen.state() == State.STATE_RUNNING
         && stored.standing() instanceof ClaimResult.InFlight running) {
       awaitAnswer(seen, running, left);
@@ -56,7 +59,7 @@ final class OperationWait {
         && stored.standing() instanceof ClaimResult.Recorded recorded) {
       awaitWork(seen, recorded, left);
     } else {
-      answer(seen.message());
+      answer(seen);
     }
   }
 
@@ -70,7 +73,7 @@ final class OperationWait {
                 running,
                 left,
                 () -> engine.find(stored.key(), seen.procedure()),
-                result -> readAgain(stored));
+                (result, took) -> readAgain(stored));
     onCancel(waiter::cancel);
   }
 
@@ -82,14 +85,13 @@ final class OperationWait {
             .resourceId()
             .map(id -> new OwnedResource(stored.key().caller().userId(), id));
     boolean looksAgain = seen.procedure().deletes() && left.compareTo(BETWEEN_LOOKS) > 0;
-    Operation message = seen.message();
     onCancel(
         operations.await(
             seen.procedure(),
             resource,
             looksAgain ? BETWEEN_LOOKS : left,
             () -> readAgain(stored),
-            looksAgain ? () -> readAgain(stored) : () -> answer(message)));
+            looksAgain ? () -> readAgain(stored) : () -> answer(seen)));
   }
 
   private Duration left() {
@@ -106,7 +108,11 @@ final class OperationWait {
 
   private void readAgain(StoredOperation stored) {
     operations.read(
-        stored.key().caller(), stored.id(), context::wrap, this::considerAgain, this::fail);
+        stored.key().caller(),
+        stored.id(),
+        context::wrap,
+        found -> question.within(() -> considerAgain(found)),
+        this::fail);
   }
 
   private void considerAgain(Optional<SeenOperation> found) {
@@ -114,12 +120,13 @@ final class OperationWait {
         this::begin, () -> fail(ServiceError.refused(Refusal.operationUnknown())));
   }
 
-  private void answer(Operation message) {
-    observer.onNext(message);
+  private void answer(SeenOperation seen) {
+    question.answered(seen);
+    observer.onNext(seen.message());
     observer.onCompleted();
   }
 
   private void fail(RuntimeException failure) {
-    observer.onError(ServiceError.of(failure));
+    observer.onError(question.failed(failure));
   }
 }

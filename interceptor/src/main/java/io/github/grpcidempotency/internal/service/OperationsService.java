@@ -15,6 +15,7 @@ import io.github.grpcidempotency.internal.runtime.Operations;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoredOperation;
@@ -25,7 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /**
  * A caller's operations, by the ids in the trailer {@code idempotency-operation}. A caller to whom
@@ -51,7 +52,8 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     this.engine = engine;
     this.operations =
         engine.operations(
-            procedures.all().stream().filter(RecordedAnswer::isReadable).toList(), this::see);
+            procedures.all().stream().filter(RecordedAnswer::isReadable).toList(),
+            stored -> see(stored, new Question(engine)));
   }
 
   /** Ends all waiting. */
@@ -62,19 +64,26 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
 
   @Override
   public void getOperation(GetOperationRequest request, StreamObserver<Operation> observer) {
-    answer(observer, () -> find(caller(), request.getName()).message());
+    answer(
+        observer,
+        question -> {
+          SeenOperation seen = find(question, request.getName());
+          question.answered(seen);
+          return seen.message();
+        });
   }
 
   @Override
   public void waitOperation(WaitOperationRequest request, StreamObserver<Operation> observer) {
+    Question question = new Question(engine);
     Duration limit = request.hasTimeout() ? WaitLimit.of(request.getTimeout()) : WaitLimit.most();
     OperationWait wait =
         new OperationWait(
-            engine, operations, (ServerCallStreamObserver<Operation>) observer, limit);
+            engine, operations, question, (ServerCallStreamObserver<Operation>) observer, limit);
     try {
-      wait.begin(find(caller(), request.getName()));
+      wait.begin(find(question, request.getName()));
     } catch (RuntimeException failure) {
-      observer.onError(ServiceError.of(failure));
+      observer.onError(question.failed(failure));
     }
   }
 
@@ -83,12 +92,12 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
       ListOperationsRequest request, StreamObserver<ListOperationsResponse> observer) {
     answer(
         observer,
-        () -> {
+        question -> {
           if (!COLLECTIONS.contains(request.getName())) {
             throw ServiceError.invalid("name is empty, or operations");
           }
-          Caller caller = caller();
-          return new OperationPage(operations, request).of(caller);
+          Caller caller = caller(question);
+          return new OperationPage(operations, request, question).of(caller);
         });
   }
 
@@ -96,11 +105,15 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
   public void deleteOperation(DeleteOperationRequest request, StreamObserver<Empty> observer) {
     answer(
         observer,
-        () -> {
-          Caller caller = caller();
-          StoredOperation stored = stored(caller, request.getName());
+        question -> {
+          Caller caller = caller(question);
+          StoredOperation stored = stored(question, caller, request.getName());
+          Procedure procedure = operations.procedure(stored);
           if (!OperationState.isDone(
-              OperationState.of(stored.standing(), operations.procedure(stored)))) {
+              OperationState.of(
+                  stored.standing(),
+                  procedure,
+                  failure -> question.statusUnknown(stored, procedure, failure)))) {
             throw ServiceError.refused(Refusal.operationUnfinished());
           }
           if (!operations.catalog().forget(caller, stored.id())) {
@@ -120,8 +133,11 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
             .asRuntimeException());
   }
 
-  private Caller caller() {
-    return callers.resolve().orElseThrow(() -> ServiceError.refused(Refusal.callerRequired()));
+  private Caller caller(Question question) {
+    Caller caller =
+        callers.resolve().orElseThrow(() -> ServiceError.refused(Refusal.callerRequired()));
+    question.by(caller);
+    return caller;
   }
 
   /** Returns the id in a name. Other names are answered like those of unknown operations. */
@@ -132,26 +148,32 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
         .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
   }
 
-  private SeenOperation find(Caller caller, String name) {
-    return see(stored(caller, name));
+  private SeenOperation find(Question question, String name) {
+    return see(stored(question, caller(question), name), question);
   }
 
-  private StoredOperation stored(Caller caller, String name) {
-    return operations.catalog().find(caller, List.of(idOf(name))).stream()
-        .findFirst()
-        .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
+  private StoredOperation stored(Question question, Caller caller, String name) {
+    StoredOperation stored =
+        operations.catalog().find(caller, List.of(idOf(name))).stream()
+            .findFirst()
+            .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
+    question.about(stored, operations.procedure(stored));
+    return stored;
   }
 
-  private SeenOperation see(StoredOperation stored) {
-    return SeenOperation.of(stored, operations.procedure(stored));
+  private SeenOperation see(StoredOperation stored, Question question) {
+    Procedure procedure = operations.procedure(stored);
+    return SeenOperation.of(
+        stored, procedure, failure -> question.statusUnknown(stored, procedure, failure));
   }
 
-  private static <T> void answer(StreamObserver<T> observer, Supplier<T> work) {
+  private <T> void answer(StreamObserver<T> observer, Function<Question, T> work) {
+    Question question = new Question(engine);
     T response;
     try {
-      response = work.get();
+      response = work.apply(question);
     } catch (RuntimeException failure) {
-      observer.onError(ServiceError.of(failure));
+      observer.onError(question.failed(failure));
       return;
     }
     observer.onNext(response);

@@ -2,7 +2,10 @@ package io.github.grpcidempotency.internal.service;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.util.Timestamps;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.Replay;
@@ -31,8 +34,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.TreeSet;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.UUID;
 
 /**
  * Finds the outcome of a call by its method and key, for a client that no longer has the request.
@@ -40,8 +42,6 @@ import org.slf4j.LoggerFactory;
  * either.
  */
 public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
-  private static final Logger logger = LoggerFactory.getLogger(RecoveryService.class);
-
   private final Procedures procedures;
   private final CallerResolver callers;
   private final Engine engine;
@@ -55,14 +55,30 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
 
   @Override
   public void recover(RecoverRequest request, StreamObserver<RecoverResponse> observer) {
+    Procedure procedure;
+    try {
+      procedure = procedureOf(request.getMethod());
+    } catch (StatusRuntimeException unknown) {
+      observer.onError(unknown);
+      return;
+    }
+    CallEvents events = engine.events(procedure, Entry.RECOVERY);
     Recovery recovery;
     try {
-      Procedure procedure = procedureOf(request.getMethod());
-      Caller caller = callers.resolve().orElseThrow(() -> refused(Refusal.callerRequired()));
+      Caller caller =
+          callers.resolve().orElseThrow(() -> new RefusedException(Refusal.callerRequired()));
+      events = events.of(Optional.of(caller));
       IdempotencyKey key = new IdempotencyKey(caller, canonical(procedure, request.getKey()));
-      recovery = new Recovery(procedure, key, (ServerCallStreamObserver<RecoverResponse>) observer);
-    } catch (StatusRuntimeException refused) {
-      observer.onError(refused);
+      events = events.of(key, "key");
+      recovery =
+          new Recovery(
+              procedure, key, events, (ServerCallStreamObserver<RecoverResponse>) observer);
+    } catch (RefusedException refused) {
+      events.refused(refused.refusal(), Optional.empty(), null);
+      observer.onError(errorOf(refused.refusal()));
+      return;
+    } catch (StatusRuntimeException said) {
+      observer.onError(said);
       return;
     }
     recovery.run(WaitLimit.of(request.getWait()));
@@ -87,10 +103,10 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
             ? Optional.of(key)
             : procedure.keyFormat().canonicalize(key))
         .filter(IdempotencyKey::isKey)
-        .orElseThrow(() -> refused(Refusal.invalidKey()));
+        .orElseThrow(() -> new RefusedException(Refusal.invalidKey()));
   }
 
-  private static StatusRuntimeException refused(Refusal refusal) {
+  private static StatusRuntimeException errorOf(Refusal refusal) {
     return RefusalError.of(refusal, "key");
   }
 
@@ -98,21 +114,38 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
   private final class Recovery {
     private final Procedure procedure;
     private final IdempotencyKey key;
+    private final CallEvents events;
     private final ServerCallStreamObserver<RecoverResponse> observer;
+    private volatile Duration took = Duration.ZERO;
+    private volatile long begin;
     private volatile Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
 
     Recovery(
         Procedure procedure,
         IdempotencyKey key,
+        CallEvents events,
         ServerCallStreamObserver<RecoverResponse> observer) {
       this.procedure = procedure;
       this.key = key;
+      this.events = events;
       this.observer = observer;
-      observer.setOnCancelHandler(() -> waiter.ifPresent(InFlightWaiter.Waiter::cancel));
+      observer.setOnCancelHandler(this::cancelled);
+    }
+
+    private void cancelled() {
+      if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
+        waitEnded(WaitEnd.CANCELLED);
+      }
+    }
+
+    private void waitEnded(WaitEnd end) {
+      events.waitEnded(Duration.ofNanos(System.nanoTime() - begin), end);
     }
 
     void run(Duration wait) {
+      begin = System.nanoTime();
       Optional<ClaimResult> found = engine.find(key, procedure);
+      took = Duration.ofNanos(System.nanoTime() - begin);
       if (found.isPresent()
           && found.get() instanceof ClaimResult.InFlight running
           && isOurs(running.procedure())
@@ -120,6 +153,8 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
           && !wait.isNegative()
           && !wait.isZero()) {
         Context context = Context.current();
+        begin = System.nanoTime();
+        events.attached();
         waiter =
             Optional.of(
                 engine
@@ -129,7 +164,10 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                         running,
                         wait,
                         () -> engine.find(key, procedure),
-                        result -> engine.executor().execute(context.wrap(() -> answer(result)))));
+                        (result, probeTook) ->
+                            engine
+                                .executor()
+                                .execute(context.wrap(() -> resume(result, probeTook)))));
       } else {
         answer(found);
       }
@@ -139,18 +177,47 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       return !running.outcomeUnknown() && !running.isAbandoned();
     }
 
+    private void resume(Optional<ClaimResult> found, Duration probeTook) {
+      took = probeTook;
+      events.within(
+          () -> {
+            waitEnded(found.map(CallEvents::endOfWait).orElse(WaitEnd.ANSWERED));
+            answer(found);
+          });
+    }
+
     private void answer(Optional<ClaimResult> found) {
+      RecoverResponse response;
       try {
-        RecoverResponse response =
-            found.orElseThrow(() -> refused(Refusal.keyUnknown())).accept(new Responder());
-        observer.onNext(response);
-        observer.onCompleted();
-      } catch (StatusRuntimeException refused) {
-        observer.onError(refused);
+        response =
+            found
+                .orElseThrow(() -> new RefusedException(Refusal.keyUnknown()))
+                .accept(new Responder());
+      } catch (RefusedException refused) {
+        refuse(refused.refusal(), refused.why(), found);
+        return;
+      } catch (StatusRuntimeException said) {
+        observer.onError(said);
+        return;
       } catch (RuntimeException unreadable) {
-        logger.error("{}: a recorded answer cannot be read", procedure.name(), unreadable);
-        observer.onError(refused(Refusal.recordUnreadable()));
+        refuse(Refusal.recordUnreadable(), Optional.of(unreadable), found);
+        return;
       }
+      observer.onNext(response);
+      observer.onCompleted();
+    }
+
+    private void refuse(
+        Refusal refusal, Optional<Exception> why, Optional<ClaimResult> found) {
+      Optional<UUID> operationId =
+          found.flatMap(
+              result ->
+                  result instanceof ClaimResult.Recorded recorded
+                          && isOurs(Optional.of(recorded.procedure()))
+                      ? Optional.of(recorded.operationId())
+                      : Optional.empty());
+      events.refused(refusal, operationId, why.orElse(null));
+      observer.onError(errorOf(refusal));
     }
 
     private boolean isOurs(Optional<String> recordedProcedure) {
@@ -165,13 +232,15 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
 
       @Override
       public RecoverResponse unanswered(ClaimResult.Unanswered unanswered) {
-        throw refused(Refusal.storeUnavailable(unanswered.cause().failureCause()));
+        throw new RefusedException(
+            Refusal.storeUnavailable(unanswered.cause().failureCause()),
+            Optional.of(unanswered.cause()));
       }
 
       @Override
       public RecoverResponse inFlight(ClaimResult.InFlight inFlight) {
         if (!isOurs(inFlight.procedure())) {
-          throw refused(Refusal.keyUnknown());
+          throw new RefusedException(Refusal.keyUnknown());
         }
         Unfinished.State state =
             inFlight.isAbandoned()
@@ -187,12 +256,17 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       @Override
       public RecoverResponse recorded(ClaimResult.Recorded recorded) {
         if (!isOurs(Optional.of(recorded.procedure()))) {
-          throw refused(Refusal.keyUnknown());
+          throw new RefusedException(Refusal.keyUnknown());
         }
         RecoverResponse.Builder response =
             RecoverResponse.newBuilder().setOperation(recorded.operationId().toString());
-        Replay.of(procedure, key, recorded).accept(new Filler(response));
-        engine.notify(events -> events.replayed(procedure.name(), recorded.operationId()));
+        Replay.of(
+                procedure,
+                key,
+                recorded,
+                failure -> events.statusUnknown(recorded.operationId(), failure))
+            .accept(new Filler(response));
+        events.replayed(recorded, took);
         return response.setExpires(Timestamps.fromMillis(expires(recorded).toEpochMilli())).build();
       }
 
@@ -203,7 +277,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                 RecordedProcedure.of(procedure),
                 recorded.fingerprint(),
                 procedure.retention());
-        return engine.retain(procedure, request, recorded);
+        return engine.retain(procedure, request, recorded, events);
       }
     }
 
@@ -230,8 +304,8 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       }
 
       @Override
-      public void refused(Refusal refusal) {
-        throw RecoveryService.refused(refusal);
+      public void refused(Replay.Refused refused) {
+        throw new RefusedException(refused.refusal(), refused.why());
       }
     }
   }

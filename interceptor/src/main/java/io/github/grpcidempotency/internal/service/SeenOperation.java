@@ -4,6 +4,7 @@ import com.google.longrunning.Operation;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.StoredOperation;
+import java.util.function.Consumer;
 
 /**
  * An operation as its caller may see it now.
@@ -18,11 +19,12 @@ record SeenOperation(StoredOperation stored, Procedure procedure, State state, O
   /**
    * Returns what a caller sees of its operation.
    *
-   * @throws io.grpc.StatusRuntimeException if it may not have the answer any more, or the answer
-   *     cannot be read
+   * @param statusUnknown gets what the resolver of the status of asynchronous work throws
+   * @throws RefusedException if it may not have the answer any more, or the answer cannot be read
    */
-  static SeenOperation of(StoredOperation stored, Procedure procedure) {
-    State state = OperationState.of(stored.standing(), procedure);
+  static SeenOperation of(
+      StoredOperation stored, Procedure procedure, Consumer<RuntimeException> statusUnknown) {
+    State state = OperationState.of(stored.standing(), procedure, statusUnknown);
     return new SeenOperation(
         stored, procedure, state, OperationMessage.of(stored, state, procedure));
   }

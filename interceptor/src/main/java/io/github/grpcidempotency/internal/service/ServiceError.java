@@ -1,22 +1,21 @@
 package io.github.grpcidempotency.internal.service;
 
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import java.util.Optional;
+import java.util.UUID;
 
 /** The errors of a service that finds operations. */
 final class ServiceError {
-  private static final Logger logger = LoggerFactory.getLogger(ServiceError.class);
-
   private ServiceError() {}
 
   /** Returns a refusal of the wire contract. */
-  static StatusRuntimeException refused(Refusal refusal) {
-    return RefusalError.of(refusal, "name");
+  static RefusedException refused(Refusal refusal) {
+    return new RefusedException(refusal);
   }
 
   /** Returns the error of a request that cannot be served. */
@@ -24,15 +23,28 @@ final class ServiceError {
     return Status.INVALID_ARGUMENT.withDescription(why).asRuntimeException();
   }
 
-  /** Returns what a client is told of a failure. */
-  static StatusRuntimeException of(RuntimeException failure) {
+  /**
+   * Returns what a client is told of a failure, and lets it be heard if it is a refusal.
+   *
+   * @param operationId the operation, if it is known
+   */
+  static StatusRuntimeException of(
+      RuntimeException failure, CallEvents events, Optional<UUID> operationId) {
     if (failure instanceof StatusRuntimeException said) {
       return said;
     }
-    if (failure instanceof StoreException outage) {
-      return refused(Refusal.storeUnavailable(outage.failureCause()));
+    RefusedException refused = refusedBecause(failure);
+    events.refused(refused.refusal(), operationId, refused.why().orElse(null));
+    return RefusalError.of(refused.refusal(), "name");
+  }
+
+  private static RefusedException refusedBecause(RuntimeException failure) {
+    if (failure instanceof RefusedException refused) {
+      return refused;
     }
-    logger.error("an operation cannot be read", failure);
-    return refused(Refusal.recordUnreadable());
+    return failure instanceof StoreException outage
+        ? new RefusedException(
+            Refusal.storeUnavailable(outage.failureCause()), Optional.of(outage))
+        : new RefusedException(Refusal.recordUnreadable(), Optional.of(failure));
   }
 }

@@ -2,7 +2,11 @@ package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Empty;
-import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.event.DecisionLog;
+import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
@@ -21,6 +25,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -56,10 +61,21 @@ final class ModelStore implements IdempotencyStore {
         Optional.empty());
   }
 
+  /** Returns the operation of a call whose claim was won. Nobody hears of it. */
+  static Operation operation(Claim claim) {
+    return new Operation(
+        request(claim.request().fingerprint().version()),
+        claim,
+        CallEvents.capture(
+            new Listeners(List.of()),
+            new DecisionLog(Optional.empty()),
+            new ProcedureInfos().of(PROCEDURE, Entry.CALL)));
+  }
+
   static LeaseKeeper keeperOf(ModelStore store, ManualThreads renewals) {
     return new LeaseKeeper(
         store,
-        new SafeListener(new IdempotencyListener() {}),
+        new Listeners(List.of()),
         renewals,
         RateLimitedLog.of(NOPLogger.NOP_LOGGER));
   }

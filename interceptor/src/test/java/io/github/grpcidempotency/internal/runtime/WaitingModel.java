@@ -101,7 +101,7 @@ public class WaitingModel {
 
   private Claim run() {
     Claim claim = ((ClaimResult.Won) store.claim(ModelStore.request(0).claim())).claim();
-    leases.track(claim, this);
+    leases.track(ModelStore.operation(claim), this);
     return claim;
   }
 
@@ -124,7 +124,7 @@ public class WaitingModel {
       KeyedRequest request = ModelStore.request(0);
       ClaimResult result = claim(request);
       if (result instanceof ClaimResult.InFlight met) {
-        waiting = waiter.await(request, met, Duration.ofMinutes(1), this::answer);
+        waiting = waiter.await(request, met, Duration.ofMinutes(1), (ended, took) -> answer(ended));
       } else {
         answer(result);
       }
@@ -134,14 +134,14 @@ public class WaitingModel {
       InFlightWaiter.Waiter cancelled = waiting;
       if (cancelled != null) {
         left = true;
-        cancelled.cancel();
+        boolean unused = cancelled.cancel();
       }
     }
 
     private void answer(ClaimResult result) {
       answers.incrementAndGet();
       if (result instanceof ClaimResult.Won won) {
-        leases.track(won.claim(), this);
+        leases.track(ModelStore.operation(won.claim()), this);
         succeed(won.claim());
       }
     }

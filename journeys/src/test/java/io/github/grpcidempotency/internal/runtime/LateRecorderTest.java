@@ -5,7 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.event.DecisionLog;
+import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.runtime.LateRecorder.Limits;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -37,8 +43,8 @@ class LateRecorderTest {
 
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore();
   private final List<String> events = new CopyOnWriteArrayList<>();
-  private final SafeListener listener = new SafeListener(new Journal());
-  private final LeaseKeeper leases = new LeaseKeeper(store, listener);
+  private final Listeners listeners = new Listeners(List.of(new Journal()));
+  private final LeaseKeeper leases = new LeaseKeeper(store, listeners);
 
   private volatile Optional<FailureCause> outage = Optional.of(FailureCause.NO_CONNECTION);
   private final AtomicInteger attempts = new AtomicInteger();
@@ -142,7 +148,7 @@ class LateRecorderTest {
   }
 
   private LateRecorder recorder(Limits limits) {
-    return new LateRecorder(leases, listener, limits);
+    return new LateRecorder(leases, limits);
   }
 
   /** Claims a key whose answer could not be recorded. */
@@ -157,8 +163,14 @@ class LateRecorderTest {
             Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).retention(retention).build(),
             CreateThingRequest.getDefaultInstance());
     Claim claim = new UnrecordableClaim(((ClaimResult.Won) store.claim(request.claim())).claim());
-    leases.track(claim, this);
-    recorder.record(new Operation(request, claim), ANSWER, failure());
+    CallEvents events =
+        CallEvents.capture(
+            listeners,
+            new DecisionLog(Optional.empty()),
+            new ProcedureInfos().of(request.procedure(), Entry.CALL));
+    Operation operation = new Operation(request, claim, events);
+    leases.track(operation, this);
+    recorder.record(operation, ANSWER, failure());
     return claim;
   }
 
@@ -187,18 +199,18 @@ class LateRecorderTest {
 
   private final class Journal implements IdempotencyListener {
     @Override
-    public void recordingDeferred(UUID operationId, StoreException cause) {
-      events.add("deferred " + operationId);
+    public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
+      events.add("deferred " + event.operationId());
     }
 
     @Override
-    public void recordedLate(UUID operationId) {
-      events.add("late " + operationId);
+    public void recordedLate(IdempotencyEvent.RecordedLate event) {
+      events.add("late " + event.operationId());
     }
 
     @Override
-    public void recordingAbandoned(UUID operationId, StoreException cause) {
-      events.add("abandoned " + operationId);
+    public void recordingAbandoned(IdempotencyEvent.RecordingAbandoned event) {
+      events.add("abandoned " + event.operationId());
     }
   }
 

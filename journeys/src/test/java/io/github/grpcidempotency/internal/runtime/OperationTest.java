@@ -7,7 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.event.DecisionLog;
+import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -29,6 +32,8 @@ import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ForwardingClaim;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,7 +55,14 @@ class OperationTest {
 
   private final InMemoryIdempotencyStore store = new InMemoryIdempotencyStore(LEASE);
   private final Engine engine =
-      new Engine(store, new IdempotencyListener() {}, "idempotency-key", Runnable::run);
+      new Engine(
+          store,
+          new Listeners(List.of()),
+          new DecisionLog(Optional.empty()),
+          "idempotency-key",
+          Runnable::run);
+
+  private final List<RuntimeException> unknown = new ArrayList<>();
 
   @AfterEach
   void close() {
@@ -101,7 +113,8 @@ class OperationTest {
               public Optional<StoreTransaction> transaction() {
                 return Optional.of(transaction);
               }
-            });
+            },
+            eventsOf(request));
 
     assertThatExceptionOfType(StoreException.class).isThrownBy(() -> operation.complete(ERROR));
 
@@ -135,7 +148,7 @@ class OperationTest {
     KeyedRequest request = request(createThing());
     win(request).complete(answer(Optional.empty()));
 
-    assertThat(ReplayStatus.of(request.procedure(), recorded(request))).isEqualTo(COMPLETED);
+    assertThat(ReplayStatus.of(request.procedure(), recorded(request), unknown::add)).isEqualTo(COMPLETED);
   }
 
   @Test
@@ -154,6 +167,7 @@ class OperationTest {
         };
 
     assertThat(replayStatus(broken, Optional.of(UUID.randomUUID()))).isEqualTo(PROCESSING);
+    assertThat(unknown).hasSize(1);
   }
 
   @Test
@@ -173,19 +187,23 @@ class OperationTest {
             answer(Optional.of(UUID.randomUUID())),
             Optional.of(FAILED));
 
-    assertThat(ReplayStatus.of(procedure, recorded)).isEqualTo(FAILED);
+    assertThat(ReplayStatus.of(procedure, recorded, unknown::add)).isEqualTo(FAILED);
   }
 
   private IdempotencyStatus replayStatus(StatusResolver resolver, Optional<UUID> resource) {
     KeyedRequest request = request(createThing().status(resolver));
     win(request).complete(answer(resource));
-    return ReplayStatus.of(request.procedure(), recorded(request));
+    return ReplayStatus.of(request.procedure(), recorded(request), unknown::add);
   }
 
   private Operation win(KeyedRequest request) {
     ClaimResult result = engine.claim(request);
     assertThat(result).isInstanceOf(ClaimResult.Won.class);
-    return new Operation(request, ((ClaimResult.Won) result).claim());
+    return new Operation(request, ((ClaimResult.Won) result).claim(), eventsOf(request));
+  }
+
+  private CallEvents eventsOf(KeyedRequest request) {
+    return engine.events(request.procedure(), Entry.CALL);
   }
 
   private ClaimResult.Recorded recorded(KeyedRequest request) {

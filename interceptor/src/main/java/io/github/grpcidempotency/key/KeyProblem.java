@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.event;
+package io.github.grpcidempotency.key;
 
 /** What is wrong with a key. */
 public enum KeyProblem {

@@ -1,0 +1,263 @@
+package io.github.grpcidempotency.internal.event;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.CallInfo;
+import io.github.grpcidempotency.event.ExtractionFailure;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.key.KeyProblem;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets what happens to one call be heard, once each: by the listeners, within the scope in which
+ * the call arrived, and in the log. Thread-safe; never throws.
+ */
+public final class CallEvents {
+  private final Listeners listeners;
+  private final DecisionLog log;
+  private final SafeScope scope;
+  private final CallInfo call;
+  private final Optional<IdempotencyKey> key;
+  private final Optional<String> source;
+
+  private CallEvents(
+      Listeners listeners,
+      DecisionLog log,
+      SafeScope scope,
+      CallInfo call,
+      Optional<IdempotencyKey> key,
+      Optional<String> source) {
+    this.listeners = listeners;
+    this.log = log;
+    this.scope = scope;
+    this.call = call;
+    this.key = key;
+    this.source = source;
+  }
+
+  /** Captures the context of a call that arrives on the current thread. */
+  public static CallEvents capture(Listeners listeners, DecisionLog log, ProcedureInfo procedure) {
+    return new CallEvents(
+        listeners,
+        log,
+        listeners.capture(),
+        new CallInfo(procedure, Optional.empty(), Optional.empty()),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  /** Returns the events of the same call, whose caller is known now. */
+  public CallEvents of(Optional<Caller> caller) {
+    return caller.map(known -> with(infoOf(known), key, source)).orElse(this);
+  }
+
+  /**
+   * Returns the events of the same call, whose key is known now.
+   *
+   * @param source where the key was found
+   */
+  public CallEvents of(IdempotencyKey key, String source) {
+    return with(infoOf(key.caller()), Optional.of(key), Optional.of(source));
+  }
+
+  /** Returns the events of the same call, whose procedure is known now. */
+  public CallEvents about(ProcedureInfo procedure) {
+    return with(new CallInfo(procedure, call.tenant(), call.project()), key, source);
+  }
+
+  private CallInfo infoOf(Caller caller) {
+    return new CallInfo(call.procedure(), caller.tenant(), caller.project());
+  }
+
+  private CallEvents with(
+      CallInfo info, Optional<IdempotencyKey> known, Optional<String> knownSource) {
+    return new CallEvents(listeners, log, scope, info, known, knownSource);
+  }
+
+  /** Runs an action within the call's scope, on the current thread. */
+  public void within(Runnable action) {
+    scope.run(action);
+  }
+
+  /** Returns the call's position in its trace. */
+  public Optional<ByteString> trace() {
+    return scope.trace();
+  }
+
+  /** The call carries a well-formed key. */
+  public void keyFound() {
+    hear(new IdempotencyEvent.KeyFound(call, source.orElse("")), null);
+  }
+
+  /** The call carries no key, and its procedure takes one. */
+  public void keyMissing(boolean refused) {
+    hear(new IdempotencyEvent.KeyMissing(call, refused), null);
+  }
+
+  /** The call carries a malformed key. */
+  public void keyInvalid(String where, KeyProblem problem) {
+    hear(new IdempotencyEvent.KeyInvalid(call, where, problem), null);
+  }
+
+  /** A key's source, or the resolver of callers, could not do its part. */
+  public void extractionFailed(String where, ExtractionFailure failure, Throwable why) {
+    hear(new IdempotencyEvent.ExtractionFailed(call, where, failure), why);
+  }
+
+  /** A claim was won. */
+  public void claimed(Claim claim, Duration took) {
+    hear(
+        new IdempotencyEvent.Claimed(call, claim.operationId(), claim.attempt(), took), null);
+  }
+
+  /** A record is about to be replayed. */
+  public void replayed(ClaimResult.Recorded recorded, Duration took) {
+    boolean failure = recorded.outcome() instanceof RecordedOutcome.Failure;
+    hear(
+        new IdempotencyEvent.Replayed(
+            call, recorded.operationId(), failure, took, recorded.trace()),
+        null);
+  }
+
+  /** The call begins to wait. */
+  public void attached() {
+    hear(new IdempotencyEvent.Attached(call), null);
+  }
+
+  /** The call has stopped waiting. */
+  public void waitEnded(Duration waited, WaitEnd end) {
+    hear(new IdempotencyEvent.WaitEnded(call, waited, end), null);
+  }
+
+  /** Returns why a call waits no longer that has got this result. */
+  public static WaitEnd endOfWait(ClaimResult result) {
+    return result.accept(
+        new ClaimResult.Visitor<>() {
+          @Override
+          public WaitEnd won(ClaimResult.Won won) {
+            return WaitEnd.CLAIMED;
+          }
+
+          @Override
+          public WaitEnd inFlight(ClaimResult.InFlight inFlight) {
+            return inFlight.outcomeUnknown() ? WaitEnd.OUTCOME_UNKNOWN : WaitEnd.GAVE_UP;
+          }
+
+          @Override
+          public WaitEnd recorded(ClaimResult.Recorded recorded) {
+            return WaitEnd.ANSWERED;
+          }
+
+          @Override
+          public WaitEnd unanswered(ClaimResult.Unanswered unanswered) {
+            return WaitEnd.GAVE_UP;
+          }
+        });
+  }
+
+  /**
+   * The call is about to be refused.
+   *
+   * @param operationId the operation that is in the way, if it is known
+   * @param why the failure behind it, if there is one
+   */
+  public void refused(Refusal refusal, Optional<UUID> operationId, @Nullable Throwable why) {
+    hear(
+        new IdempotencyEvent.Refused(call, refusal.reason(), refusal.detail(), operationId), why);
+  }
+
+  /** The call is about to be refused, because of what it has met. */
+  public void refused(Refusal refusal, ClaimResult met) {
+    met.accept(
+            new ClaimResult.Visitor<Runnable>() {
+              @Override
+              public Runnable won(ClaimResult.Won won) {
+                return () -> refused(refusal, Optional.of(won.claim().operationId()), null);
+              }
+
+              @Override
+              public Runnable inFlight(ClaimResult.InFlight inFlight) {
+                return () -> refused(refusal, inFlight.operationId(), null);
+              }
+
+              @Override
+              public Runnable recorded(ClaimResult.Recorded recorded) {
+                return () -> refused(refusal, Optional.of(recorded.operationId()), null);
+              }
+
+              @Override
+              public Runnable unanswered(ClaimResult.Unanswered unanswered) {
+                return () -> refused(refusal, Optional.empty(), unanswered.cause());
+              }
+            })
+        .run();
+  }
+
+  /** The claim was settled. */
+  public void settled(UUID operationId, Settlement settlement, Duration handler, Duration took) {
+    hear(new IdempotencyEvent.Settled(call, operationId, settlement, handler, took), null);
+  }
+
+  /** The claim could not be settled. */
+  public void settlementFailed(UUID operationId, Settlement settlement, @Nullable Throwable why) {
+    Optional<StoreException> cause =
+        why instanceof StoreException failure ? Optional.of(failure) : Optional.empty();
+    hear(new IdempotencyEvent.SettlementFailed(call, operationId, settlement, cause), why);
+  }
+
+  /** The call runs, or ran, unprotected. */
+  public void unprotected(UnprotectedCause cause, @Nullable Throwable why) {
+    hear(new IdempotencyEvent.Unprotected(call, cause), why);
+  }
+
+  /** The call's claim belongs to somebody else. */
+  public void leaseLost(UUID operationId) {
+    hear(new IdempotencyEvent.LeaseLost(call, operationId), null);
+  }
+
+  /** The answer could not be recorded yet. */
+  public void recordingDeferred(UUID operationId, StoreException cause) {
+    hear(new IdempotencyEvent.RecordingDeferred(call, operationId, cause), cause);
+  }
+
+  /** A deferred answer was recorded. */
+  public void recordedLate(UUID operationId, Duration late) {
+    hear(new IdempotencyEvent.RecordedLate(call, operationId, late), null);
+  }
+
+  /** A deferred answer was given up. */
+  public void recordingAbandoned(UUID operationId, StoreException cause) {
+    hear(new IdempotencyEvent.RecordingAbandoned(call, operationId, cause), cause);
+  }
+
+  /** The state of the work behind an operation could not be read. */
+  public void statusUnknown(UUID operationId, @Nullable Throwable why) {
+    hear(new IdempotencyEvent.StatusUnknown(call, operationId), why);
+  }
+
+  /** The retention of a record could not be extended. */
+  public void retentionFailed(UUID operationId, Throwable cause) {
+    hear(new IdempotencyEvent.RetentionFailed(call, operationId, cause), cause);
+  }
+
+  private void hear(IdempotencyEvent event, @Nullable Throwable why) {
+    scope.run(
+        () -> {
+          log.write(event, call, key, source, why);
+          listeners.notify(event);
+        });
+  }
+}

@@ -1,0 +1,104 @@
+package io.github.grpcidempotency.internal.event;
+
+import com.google.common.hash.HashFunction;
+import com.google.common.hash.Hashing;
+import io.github.grpcidempotency.event.CallInfo;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One line for every decision, with key-value pairs: {@code decision}, {@code procedure}, {@code
+ * entry}, {@code policy}, and where they are known {@code reason}, {@code cause}, {@code source},
+ * {@code operation} and {@code key_hash}. Never a key, a request or a response.
+ *
+ * <p>What is ordinary is for debugging. What is not is limited to a line in ten seconds for each
+ * procedure, decision and reason. Thread-safe; never throws.
+ */
+public final class DecisionLog {
+  /** The name of the logger. */
+  public static final String LOGGER = "io.github.grpcidempotency.decision";
+
+  private static final int HASH_DIGITS = 16;
+  private static final int MIN_SECRET = 16;
+
+  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(LOGGER));
+  private final Optional<HashFunction> keyHash;
+
+  /**
+   * Makes a log.
+   *
+   * @param keyHashSecret the secret under which keys are hashed; empty to leave hashes out
+   */
+  public DecisionLog(Optional<byte[]> keyHashSecret) {
+    this.keyHash = keyHashSecret.map(Hashing::hmacSha256);
+  }
+
+  /**
+   * Returns a copy of a secret.
+   *
+   * @throws IllegalArgumentException if it is too short
+   */
+  public static byte[] checkSecret(byte[] secret) {
+    if (secret.length < MIN_SECRET) {
+      throw new IllegalArgumentException(
+          "a secret for hashes of keys has at least " + MIN_SECRET + " bytes");
+    }
+    return secret.clone();
+  }
+
+  void write(
+      IdempotencyEvent event,
+      CallInfo call,
+      Optional<IdempotencyKey> key,
+      Optional<String> source,
+      @Nullable Throwable why) {
+    try {
+      DecisionLine.of(event, why != null).ifPresent(line -> write(line, call, key, source, why));
+    } catch (Throwable unwritten) {
+      // The call matters more than a line about it.
+    }
+  }
+
+  private void write(
+      DecisionLine line,
+      CallInfo call,
+      Optional<IdempotencyKey> key,
+      Optional<String> source,
+      @Nullable Throwable why) {
+    String procedure = call.procedure().name();
+    log.write(
+        line.level(),
+        procedure + " " + line.decision() + " " + line.reason().orElse(""),
+        why,
+        procedure + ": " + line.words(),
+        () -> {
+          Map<String, Object> pairs = new LinkedHashMap<>();
+          pairs.put("decision", line.decision());
+          pairs.put("procedure", procedure);
+          pairs.put("entry", call.procedure().entry());
+          pairs.put("policy", call.procedure().keyPolicy());
+          line.reason().ifPresent(reason -> pairs.put("reason", reason));
+          line.cause().ifPresent(cause -> pairs.put("cause", cause));
+          line.source().or(() -> source).ifPresent(place -> pairs.put("source", place));
+          line.operationId().ifPresent(id -> pairs.put("operation", id));
+          key.flatMap(this::hash).ifPresent(hash -> pairs.put("key_hash", hash));
+          return pairs;
+        });
+  }
+
+  private Optional<String> hash(IdempotencyKey key) {
+    return keyHash.map(
+        function ->
+            function
+                .hashString(key.stored(), StandardCharsets.UTF_8)
+                .toString()
+                .substring(0, HASH_DIGITS));
+  }
+}

@@ -1,0 +1,101 @@
+package io.github.grpcidempotency.internal.event;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.CallScope;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The scopes of all listeners, one within the other. An action within them runs exactly once,
+ * whatever they do, and only what the action itself throws reaches its caller. Thread-safe if the
+ * scopes are.
+ */
+final class SafeScope {
+  /** Keeps nothing. */
+  static final SafeScope NONE = new SafeScope(List.of(), thrown -> {});
+
+  private final List<CallScope> scopes;
+  private final Consumer<Throwable> ignored;
+
+  /**
+   * Puts scopes together.
+   *
+   * @param ignored gets what a scope throws
+   */
+  SafeScope(List<CallScope> scopes, Consumer<Throwable> ignored) {
+    this.scopes = List.copyOf(scopes);
+    this.ignored = ignored;
+  }
+
+  /** Runs an action within all scopes. */
+  void run(Runnable action) {
+    run(0, action);
+  }
+
+  /** Returns what the first scope that is traced says. */
+  Optional<ByteString> trace() {
+    for (CallScope scope : scopes) {
+      try {
+        Optional<ByteString> trace = scope.trace();
+        if (trace.filter(bytes -> bytes.size() <= CallScope.MAX_TRACE).isPresent()) {
+          return trace;
+        }
+      } catch (Throwable thrown) {
+        ignored.accept(thrown);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private void run(int depth, Runnable action) {
+    if (depth == scopes.size()) {
+      action.run();
+      return;
+    }
+    Once inner = new Once(() -> run(depth + 1, action));
+    try {
+      scopes.get(depth).run(inner);
+    } catch (Throwable thrown) {
+      if (thrown != inner.thrown) {
+        ignored.accept(thrown);
+      }
+    }
+    inner.run();
+    inner.rethrow();
+  }
+
+  /** Runs an action the first time, and keeps what it throws. */
+  private static final class Once implements Runnable {
+    private final AtomicBoolean begun = new AtomicBoolean();
+    private final Runnable action;
+    private volatile @Nullable Throwable thrown;
+
+    Once(Runnable action) {
+      this.action = action;
+    }
+
+    @Override
+    public void run() {
+      if (!begun.getAndSet(true)) {
+        try {
+          action.run();
+        } catch (Throwable failure) {
+          thrown = failure;
+          throw failure;
+        }
+      }
+    }
+
+    void rethrow() {
+      if (thrown instanceof RuntimeException failure) {
+        throw failure;
+      }
+      if (thrown instanceof Error failure) {
+        throw failure;
+      }
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** How what happens to a call reaches the listeners and the log. Not for use by services. */
+@NullMarked
+package io.github.grpcidempotency.internal.event;
+
+import org.jspecify.annotations.NullMarked;

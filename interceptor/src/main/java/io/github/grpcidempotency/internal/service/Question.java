@@ -1,0 +1,80 @@
+package io.github.grpcidempotency.internal.service;
+
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.KeyCase;
+import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.StoredOperation;
+import io.grpc.StatusRuntimeException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+
+/** One question about operations, and who hears of it. Made on the thread on which it arrives. */
+final class Question {
+  /** What is said of an operation that is not found. */
+  private static final ProcedureInfo UNKNOWN =
+      new ProcedureInfo(
+          "google.longrunning.Operations",
+          Entry.OPERATIONS,
+          KeyPolicy.HANDLER_INTERNAL,
+          KeyCase.HANDLER_INTERNAL,
+          Execution.RESERVED);
+
+  private final Engine engine;
+  private final long begun = System.nanoTime();
+  private volatile CallEvents events;
+  private volatile Optional<UUID> operationId = Optional.empty();
+
+  Question(Engine engine) {
+    this.engine = engine;
+    this.events = engine.events(UNKNOWN);
+  }
+
+  /** Notes who asks. */
+  void by(Caller caller) {
+    events = events.of(Optional.of(caller));
+  }
+
+  /** Notes what the question is about. */
+  void about(StoredOperation stored, Procedure procedure) {
+    events = eventsOf(stored, procedure);
+    operationId = Optional.of(stored.id());
+  }
+
+  /** The status of the work behind an operation could not be read. */
+  void statusUnknown(StoredOperation stored, Procedure procedure, RuntimeException failure) {
+    eventsOf(stored, procedure).statusUnknown(stored.id(), failure);
+  }
+
+  /** The answer that is recorded is about to be given, if it is. */
+  void answered(SeenOperation seen) {
+    if (OperationState.isDone(seen.state())
+        && seen.stored().standing() instanceof ClaimResult.Recorded recorded) {
+      eventsOf(seen.stored(), seen.procedure())
+          .replayed(recorded, Duration.ofNanos(System.nanoTime() - begun));
+    }
+  }
+
+  /** Returns what the client is told of a failure, once it has been heard. */
+  StatusRuntimeException failed(RuntimeException failure) {
+    return ServiceError.of(failure, events, operationId);
+  }
+
+  /** Runs an action within the scope of the call that asks. */
+  void within(Runnable action) {
+    events.within(action);
+  }
+
+  private CallEvents eventsOf(StoredOperation stored, Procedure procedure) {
+    return events
+        .about(engine.info(procedure, Entry.OPERATIONS))
+        .of(stored.key(), "name");
+  }
+}

@@ -1,0 +1,38 @@
+package io.github.grpcidempotency.internal.service;
+
+import io.github.grpcidempotency.internal.decision.Refusal;
+import java.util.Optional;
+
+/** A question cannot be answered. Whoever catches it lets it be heard and tells the client. */
+final class RefusedException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  @SuppressWarnings("serial") // never serialized
+  private final Refusal refusal;
+
+  @SuppressWarnings("serial") // never serialized
+  private final Optional<Exception> why;
+
+  RefusedException(Refusal refusal) {
+    this(refusal, Optional.empty());
+  }
+
+  /**
+   * Makes the exception.
+   *
+   * @param why the failure behind it, if there is one
+   */
+  RefusedException(Refusal refusal, Optional<Exception> why) {
+    super(refusal.reason().name(), why.orElse(null), false, false);
+    this.refusal = refusal;
+    this.why = why;
+  }
+
+  Refusal refusal() {
+    return refusal;
+  }
+
+  Optional<Exception> why() {
+    return why;
+  }
+}

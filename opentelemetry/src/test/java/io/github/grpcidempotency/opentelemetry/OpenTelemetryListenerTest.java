@@ -1,0 +1,387 @@
+package io.github.grpcidempotency.opentelemetry;
+
+import static io.opentelemetry.sdk.testing.assertj.OpenTelemetryAssertions.assertThat;
+import static java.util.stream.Collectors.toSet;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.CallInfo;
+import io.github.grpcidempotency.event.CallScope;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.ExtractionFailure;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.KeyCase;
+import io.github.grpcidempotency.event.KeyProblem;
+import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
+import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.ContextKey;
+import io.opentelemetry.sdk.testing.junit5.OpenTelemetryExtension;
+import io.opentelemetry.sdk.trace.data.EventData;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.data.StatusData;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class OpenTelemetryListenerTest {
+  @RegisterExtension static final OpenTelemetryExtension traces = OpenTelemetryExtension.create();
+
+  private static final String SECRET = "what nobody may read";
+  private static final UUID OPERATION = UUID.randomUUID();
+  private static final CallInfo CALL =
+      new CallInfo(
+          new ProcedureInfo(
+              "things.Things/CreateThing",
+              Entry.CALL,
+              KeyPolicy.REQUIRED,
+              KeyCase.HEADER,
+              Execution.RESERVED),
+          Optional.of(SECRET),
+          Optional.of(SECRET));
+  private static final Duration SOME_TIME = Duration.ofMillis(1_500);
+
+  private final OpenTelemetryListener listener =
+      OpenTelemetryListener.of(traces.getOpenTelemetry());
+
+  @Test
+  void aClaimIsToldByAttributesAndAnEvent() {
+    SpanData span = spanOf(new IdempotencyEvent.Claimed(CALL, OPERATION, 2, SOME_TIME));
+
+    assertThat(span)
+        .hasAttribute(TraceNames.PROCEDURE, "things.Things/CreateThing")
+        .hasAttribute(TraceNames.ENTRY, "call")
+        .hasAttribute(TraceNames.POLICY, "required")
+        .hasAttribute(TraceNames.KEY_CASE, "header")
+        .hasAttribute(TraceNames.EXECUTION, "reserved")
+        .hasAttribute(TraceNames.DECISION, "claimed")
+        .hasAttribute(TraceNames.OPERATION, OPERATION.toString())
+        .hasAttribute(TraceNames.ATTEMPT, 2L);
+    EventData event = only(span.getEvents());
+    assertThat(event.getName()).isEqualTo(TraceNames.CLAIMED);
+    assertThat(event.getAttributes())
+        .isEqualTo(
+            Attributes.builder()
+                .put(TraceNames.PROCEDURE, "things.Things/CreateThing")
+                .put(TraceNames.OPERATION, OPERATION.toString())
+                .put(TraceNames.ATTEMPT, 2L)
+                .put(TraceNames.CLAIM_DURATION, 1.5)
+                .build());
+  }
+
+  @Test
+  void aReplayIsLinkedToTheSpanOfTheRunThatMadeItsAnswer() {
+    SpanContext run = aSpanElsewhere();
+
+    SpanData span = spanOf(replayed(TraceBytes.of(run)));
+
+    assertThat(span)
+        .hasAttribute(TraceNames.DECISION, "replayed")
+        .hasAttribute(TraceNames.OPERATION, OPERATION.toString())
+        .hasAttribute(TraceNames.REPLAYED_ERROR, false);
+    assertThat(only(span.getLinks()).getSpanContext().getTraceId()).isEqualTo(run.getTraceId());
+    assertThat(only(span.getLinks()).getSpanContext().getSpanId()).isEqualTo(run.getSpanId());
+    assertThat(only(span.getLinks()).getAttributes())
+        .isEqualTo(Attributes.of(TraceNames.LINK, "answered_by"));
+  }
+
+  @Test
+  void aReplayWithoutAKnownTraceIsToldWithoutALink() {
+    for (Optional<ByteString> unknown :
+        List.of(Optional.<ByteString>empty(), Optional.of(ByteString.copyFromUtf8("unknown")))) {
+      SpanData span = spanOf(replayed(unknown));
+
+      assertThat(span).hasAttribute(TraceNames.DECISION, "replayed");
+      assertThat(span.getLinks()).isEmpty();
+      traces.clearSpans();
+    }
+  }
+
+  @Test
+  void aRefusalIsToldAndLeavesTheSpansStatusAlone() {
+    SpanData span =
+        spanOf(
+            new IdempotencyEvent.Refused(
+                CALL,
+                RefusalReason.IDEMPOTENCY_KEY_REUSED,
+                Optional.of("request"),
+                Optional.of(OPERATION)));
+
+    assertThat(span)
+        .hasStatus(StatusData.unset())
+        .hasAttribute(TraceNames.DECISION, "refused")
+        .hasAttribute(TraceNames.REFUSAL_REASON, "IDEMPOTENCY_KEY_REUSED")
+        .hasAttribute(TraceNames.REFUSAL_DETAIL, "request")
+        .hasAttribute(TraceNames.OPERATION, OPERATION.toString());
+    assertThat(only(span.getEvents()).getName()).isEqualTo(TraceNames.REFUSED);
+  }
+
+  @Test
+  void aWaitIsToldWhenItBeginsAndWhenItEnds() {
+    SpanData span =
+        spanOf(
+            new IdempotencyEvent.Attached(CALL),
+            new IdempotencyEvent.WaitEnded(CALL, SOME_TIME, WaitEnd.GAVE_UP));
+
+    assertThat(span.getEvents())
+        .extracting(EventData::getName)
+        .containsExactly(TraceNames.ATTACHED, TraceNames.WAIT_ENDED);
+    assertThat(span.getEvents().get(1).getAttributes().get(TraceNames.WAIT_END))
+        .isEqualTo("gave_up");
+    assertThat(span.getEvents().get(1).getAttributes().get(TraceNames.WAIT_DURATION))
+        .isEqualTo(1.5);
+  }
+
+  @Test
+  void anUnprotectedCallSaysWhy() {
+    SpanData span = spanOf(new IdempotencyEvent.Unprotected(CALL, UnprotectedCause.FAILED_OPEN));
+
+    assertThat(span)
+        .hasAttribute(TraceNames.DECISION, "unprotected")
+        .hasAttribute(TraceNames.UNPROTECTED_CAUSE, "failed_open");
+    assertThat(only(span.getEvents()).getName()).isEqualTo(TraceNames.UNPROTECTED);
+  }
+
+  @Test
+  void aCallWithoutAKeySaysSo() {
+    assertThat(spanOf(new IdempotencyEvent.KeyMissing(CALL, false)))
+        .hasAttribute(TraceNames.DECISION, "no_key");
+  }
+
+  @Test
+  void aSettlementTellsHowLongHandlerAndSettlementTook() {
+    SpanData span =
+        spanOf(
+            new IdempotencyEvent.Settled(
+                CALL, OPERATION, Settlement.COMPLETE, SOME_TIME, Duration.ofMillis(2)));
+
+    assertThat(span).hasAttribute(TraceNames.SETTLEMENT, "complete");
+    Attributes event = only(span.getEvents()).getAttributes();
+    assertThat(event.get(TraceNames.HANDLER_DURATION)).isEqualTo(1.5);
+    assertThat(event.get(TraceNames.SETTLEMENT_DURATION)).isEqualTo(0.002);
+  }
+
+  @Test
+  void anAnswerThatIsRecordedLateIsASpanBelowTheOneThatHasEnded() {
+    Span call = traces.getOpenTelemetry().getTracer("test").spanBuilder("call").startSpan();
+    CallScope scope = captured(call);
+    call.end();
+
+    scope.run(() -> new IdempotencyEvent.RecordedLate(CALL, OPERATION, SOME_TIME).accept(listener));
+
+    SpanData late = named(TraceNames.RECORD_LATE);
+    assertThat(late)
+        .hasTraceId(call.getSpanContext().getTraceId())
+        .hasParentSpanId(call.getSpanContext().getSpanId())
+        .hasStatus(StatusData.unset())
+        .hasAttribute(TraceNames.OPERATION, OPERATION.toString());
+    assertThat(Duration.ofNanos(late.getEndEpochNanos() - late.getStartEpochNanos()))
+        .isCloseTo(SOME_TIME, Duration.ofSeconds(1));
+  }
+
+  @Test
+  void anAnswerThatIsGivenUpIsAnError() {
+    SpanData call = spanOf(new IdempotencyEvent.RecordingAbandoned(CALL, OPERATION, failure()));
+
+    assertThat(call).hasStatus(StatusData.unset());
+    SpanData abandoned = named(TraceNames.RECORDING_ABANDONED);
+    assertThat(abandoned).hasAttribute(TraceNames.FAILURE_CAUSE, "connection_lost");
+    assertThat(abandoned.getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+  }
+
+  @Test
+  void aCallGoesOnWithinItsOwnSpanOnAnotherThread() {
+    Span call = traces.getOpenTelemetry().getTracer("test").spanBuilder("call").startSpan();
+    CallScope scope = captured(call);
+
+    Span resumed =
+        CompletableFuture.supplyAsync(
+                () -> {
+                  CompletableFuture<Span> seen = new CompletableFuture<>();
+                  scope.run(() -> seen.complete(Span.current()));
+                  return seen.join();
+                })
+            .join();
+
+    assertThat(resumed).isSameAs(call);
+    assertThat(Span.current().getSpanContext().isValid()).isFalse();
+    assertThat(scope.trace()).isEqualTo(TraceBytes.of(call.getSpanContext()));
+  }
+
+  @Test
+  void aCallWithoutAContextCostsNoScope() {
+    assertThat(listener.capture()).isSameAs(CallScope.NONE);
+  }
+
+  @Test
+  void aContextWithoutASpanHasNoTraceAndIsKeptAllTheSame() {
+    Context baggage = Context.root().with(ContextKey.named("a"), "b");
+    CompletableFuture<Context> seen = new CompletableFuture<>();
+    CallScope captured = baggage.wrapSupplier(listener::capture).get();
+
+    captured.run(() -> seen.complete(Context.current()));
+
+    assertThat(seen.join()).isSameAs(baggage);
+    assertThat(captured.trace()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("everything")
+  void withoutASpanNothingIsWritten(IdempotencyEvent event) {
+    event.accept(listener);
+    event.accept(OpenTelemetryListener.of(OpenTelemetry.noop()));
+
+    assertThat(traces.getSpans()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("everything")
+  void aSpanThatIsNotRecordedGetsNothing(IdempotencyEvent event) {
+    SpanContext unsampled =
+        SpanContext.create(
+            "4bf92f3577b34da6a3ce929d0e0e4736",
+            "00f067aa0ba902b7",
+            TraceFlags.getDefault(),
+            TraceState.getDefault());
+
+    Context.root().with(Span.wrap(unsampled)).wrap(() -> event.accept(listener)).run();
+
+    assertThat(traces.getSpans()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @MethodSource("everything")
+  void noEventTellsATenantOrAMessage(IdempotencyEvent event) {
+    spanOf(event);
+
+    assertThat(traces.getSpans().toString()).doesNotContain(SECRET);
+  }
+
+  @Test
+  void everyNameIsListedAndWritten() {
+    Set<String> written =
+        everything()
+            .flatMap(
+                event -> {
+                  spanOf(event);
+                  Set<String> names =
+                      traces.getSpans().stream()
+                          .flatMap(OpenTelemetryListenerTest::namesIn)
+                          .filter(name -> !name.equals("call"))
+                          .collect(toSet());
+                  traces.clearSpans();
+                  return names.stream();
+                })
+            .collect(toSet());
+
+    assertThat(written).isEqualTo(TraceNamesTest.names().collect(toSet()));
+  }
+
+  private static Stream<IdempotencyEvent> everything() {
+    return Stream.of(
+        new IdempotencyEvent.KeyFound(CALL, "idempotency-key"),
+        new IdempotencyEvent.KeyMissing(CALL, false),
+        new IdempotencyEvent.KeyMissing(CALL, true),
+        new IdempotencyEvent.KeyInvalid(CALL, "idempotency-key", KeyProblem.TOO_LONG),
+        new IdempotencyEvent.ExtractionFailed(CALL, "webhook", ExtractionFailure.DEFECT),
+        new IdempotencyEvent.Claimed(CALL, OPERATION, 1, SOME_TIME),
+        replayed(TraceBytes.of(aSpanElsewhere())),
+        new IdempotencyEvent.Attached(CALL),
+        new IdempotencyEvent.WaitEnded(CALL, SOME_TIME, WaitEnd.ANSWERED),
+        new IdempotencyEvent.Refused(
+            CALL,
+            RefusalReason.IDEMPOTENCY_KEY_REUSED,
+            Optional.of("request"),
+            Optional.of(OPERATION)),
+        new IdempotencyEvent.Settled(CALL, OPERATION, Settlement.RELEASE, SOME_TIME, SOME_TIME),
+        new IdempotencyEvent.SettlementFailed(
+            CALL, OPERATION, Settlement.COMPLETE, Optional.of(failure())),
+        new IdempotencyEvent.Unprotected(CALL, UnprotectedCause.NO_CALLER),
+        new IdempotencyEvent.LeaseLost(CALL, OPERATION),
+        new IdempotencyEvent.RecordingDeferred(CALL, OPERATION, failure()),
+        new IdempotencyEvent.RecordedLate(CALL, OPERATION, SOME_TIME),
+        new IdempotencyEvent.RecordingAbandoned(CALL, OPERATION, failure()),
+        new IdempotencyEvent.StatusUnknown(CALL, OPERATION));
+  }
+
+  private static Stream<String> namesIn(SpanData span) {
+    return Stream.of(
+            Stream.of(span.getName()),
+            keys(span.getAttributes()),
+            span.getEvents().stream().map(EventData::getName),
+            span.getEvents().stream().flatMap(event -> keys(event.getAttributes())),
+            span.getLinks().stream().flatMap(link -> keys(link.getAttributes())))
+        .flatMap(names -> names);
+  }
+
+  private static Stream<String> keys(Attributes attributes) {
+    return attributes.asMap().keySet().stream().map(AttributeKey::getKey);
+  }
+
+  private static StoreException failure() {
+    return new StoreException(
+        SECRET,
+        new IllegalStateException(SECRET),
+        FailurePhase.HANDLER_DONE,
+        FailureCause.CONNECTION_LOST);
+  }
+
+  private static IdempotencyEvent replayed(Optional<ByteString> trace) {
+    return new IdempotencyEvent.Replayed(CALL, OPERATION, false, SOME_TIME, trace);
+  }
+
+  private static SpanContext aSpanElsewhere() {
+    return SpanContext.createFromRemoteParent(
+        "4bf92f3577b34da6a3ce929d0e0e4736",
+        "00f067aa0ba902b7",
+        TraceFlags.getSampled(),
+        TraceState.getDefault());
+  }
+
+  /** Returns the span of a call to which these events have happened. */
+  private SpanData spanOf(IdempotencyEvent... events) {
+    Span call = traces.getOpenTelemetry().getTracer("test").spanBuilder("call").startSpan();
+    CallScope scope = captured(call);
+    for (IdempotencyEvent event : events) {
+      scope.run(() -> event.accept(listener));
+    }
+    call.end();
+    return named("call");
+  }
+
+  private CallScope captured(Span call) {
+    return Context.root().with(call).wrapSupplier(listener::capture).get();
+  }
+
+  private static SpanData named(String name) {
+    return only(traces.getSpans().stream().filter(span -> span.getName().equals(name)).toList());
+  }
+
+  private static <T> T only(List<T> list) {
+    assertThat(list).hasSize(1);
+    return list.get(0);
+  }
+}
