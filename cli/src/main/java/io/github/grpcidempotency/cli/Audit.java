@@ -40,6 +40,12 @@ final class Audit implements Callable<Integer> {
       description = "At most so many, up to 1000. Default: ${DEFAULT-VALUE}.")
   private int limit;
 
+  @Option(
+      names = "--before",
+      paramLabel = "ID",
+      description = "Only acts before this one, by the id that the JSON has: the next page.")
+  private Optional<Long> before = Optional.empty();
+
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
   @Mixin private OutputOptions output = new OutputOptions();
 
@@ -53,7 +59,7 @@ final class Audit implements Callable<Integer> {
       throw new CommandFailure(ExitCode.USAGE, "--limit is 1 to " + MAX_LIMIT);
     }
     List<AuditEntry> entries =
-        Database.connect(connection, surroundings).administration().audit(id, limit);
+        Database.connect(connection, surroundings).administration().audit(id, before, limit);
     Output results = new Output(surroundings.out());
     if (output.isJson()) {
       entries.forEach(entry -> results.json(AuditView.json(entry)));

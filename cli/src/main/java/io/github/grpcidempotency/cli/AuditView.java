@@ -3,6 +3,7 @@ package io.github.grpcidempotency.cli;
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.admin.AuditEntry;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 
 /** Acts of operators, as operators see them. */
@@ -12,6 +13,7 @@ record AuditView(List<AuditEntry> entries) {
         new Table(
             Table.Column.fixed("AT"),
             Table.Column.fixed("ACT"),
+            Table.Column.fixed("RESULT"),
             new Table.Column("OPERATION", 1, 0),
             new Table.Column("ACTOR", 2, 12),
             new Table.Column("ROLE", 3, 10),
@@ -20,6 +22,7 @@ record AuditView(List<AuditEntry> entries) {
       table.add(
           Output.time(entry.at()),
           entry.act(),
+          result(entry),
           entry.operationId().map(UUID::toString).orElse("-"),
           entry.actor(),
           entry.role(),
@@ -30,9 +33,19 @@ record AuditView(List<AuditEntry> entries) {
 
   /** Returns one line for an operation's own page. */
   static String line(AuditEntry entry) {
-    return "%s %s by %s as %s: %s"
+    return "%s %s (%s) by %s as %s: %s"
         .formatted(
-            Output.time(entry.at()), entry.act(), entry.actor(), entry.role(), entry.reason());
+            Output.time(entry.at()),
+            entry.act(),
+            result(entry),
+            entry.actor(),
+            entry.role(),
+            entry.reason());
+  }
+
+  private static String result(AuditEntry entry) {
+    String word = entry.result().name().toLowerCase(Locale.ROOT);
+    return entry.forced() ? word + ", forced" : word;
   }
 
   static JsonObject json(AuditEntry entry) {
@@ -41,6 +54,12 @@ record AuditView(List<AuditEntry> entries) {
     json.addProperty("at", entry.at().toString());
     json.addProperty("act", entry.act());
     json.addProperty("operation", entry.operationId().map(UUID::toString).orElse(null));
+    json.addProperty("procedure", entry.procedure().orElse(null));
+    json.addProperty("user", entry.userId().map(UUID::toString).orElse(null));
+    json.addProperty("attempt", entry.attempt().orElse(null));
+    json.addProperty("result", entry.result().name().toLowerCase(Locale.ROOT));
+    json.addProperty("forced", entry.forced());
+    json.addProperty("deleted", entry.deleted());
     json.addProperty("actor", entry.actor());
     json.addProperty("role", entry.role());
     json.addProperty("reason", entry.reason());

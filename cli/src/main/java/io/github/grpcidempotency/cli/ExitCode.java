@@ -7,7 +7,7 @@ enum ExitCode {
   USAGE(2, "the command line is wrong"),
   REFUSED(3, "a guard refused: the owner lives, or there is nothing to free or forget"),
   NO_RIGHT(4, "the database refused the login, or the role lacks the right"),
-  UNREACHABLE(5, "the database cannot be reached"),
+  UNREACHABLE(5, "the database cannot be reached, or takes no writes"),
   NO_REASON(6, "no reason was given, and nobody could be asked"),
   WRONG_SCHEMA(7, "the schema is not there, not up to date, or made by another tool"),
   FAILED(8, "anything else went wrong");

@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.cli;
 
 import com.google.common.base.Throwables;
+import io.github.grpcidempotency.admin.AdministrationException;
+import io.github.grpcidempotency.store.StoreException;
 import java.sql.SQLException;
 import java.util.Optional;
 
@@ -15,9 +17,24 @@ record FailureReport(ExitCode exitCode, String message) {
     if (failure instanceof CommandFailure told) {
       return new FailureReport(told.exitCode(), String.valueOf(told.getMessage()));
     }
+    if (failure instanceof AdministrationException refused) {
+      return new FailureReport(exitCode(refused.problem()), String.valueOf(refused.getMessage()));
+    }
+    if (failure instanceof StoreException unavailable) {
+      return new FailureReport(ExitCode.UNREACHABLE, String.valueOf(unavailable.getMessage()));
+    }
     return sqlException(failure)
         .map(FailureReport::ofDatabase)
         .orElseGet(() -> new FailureReport(ExitCode.FAILED, "failed: " + failure));
+  }
+
+  private static ExitCode exitCode(AdministrationException.Problem problem) {
+    return switch (problem) {
+      case UNREACHABLE, READ_ONLY -> ExitCode.UNREACHABLE;
+      case RIGHT_MISSING -> ExitCode.NO_RIGHT;
+      case SCHEMA_MISSING, SCHEMA_TOO_OLD -> ExitCode.WRONG_SCHEMA;
+      case OTHER -> ExitCode.FAILED;
+    };
   }
 
   private static FailureReport ofDatabase(SQLException failure) {
@@ -27,8 +44,7 @@ record FailureReport(ExitCode exitCode, String message) {
           new FailureReport(
               ExitCode.NO_RIGHT,
               said
-                  + "\nThe role lacks a right. The owner grants them with grant_operator_to, and"
-                  + " grant_contents_to for what is recorded.");
+                  + "\nThe role lacks a right.");
       case UNREACHABLE ->
           new FailureReport(ExitCode.UNREACHABLE, "the database cannot be reached: " + said);
       case WRONG_SCHEMA ->

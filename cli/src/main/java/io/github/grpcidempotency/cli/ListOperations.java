@@ -1,9 +1,12 @@
 package io.github.grpcidempotency.cli;
 
+import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.OperationPage;
 import io.github.grpcidempotency.admin.OperationQuery;
 import io.github.grpcidempotency.admin.OperationRecord;
 import io.github.grpcidempotency.admin.OperationState;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -20,7 +23,7 @@ import picocli.CommandLine.Option;
     name = "list",
     sortOptions = false,
     description =
-        "Lists operations, the newest first. The states add up: --stuck --unknown lists both; without any, all are listed.",
+        "Lists operations, the newest first; with --expiring, or --expired alone, those that expire soonest first. The states add up: --stuck --unknown lists both; without any, all are listed.",
     footer = {
       "",
       "Examples:",
@@ -31,6 +34,7 @@ import picocli.CommandLine.Option;
     })
 final class ListOperations implements Callable<Integer> {
   private static final int MAX_LIMIT = 1_000;
+  private static final int MAX_PAGES = 50;
 
   private final Surroundings surroundings;
 
@@ -88,9 +92,9 @@ final class ListOperations implements Callable<Integer> {
 
   @Option(
       names = "--after",
-      paramLabel = "OPERATION-ID",
-      description = "Those that follow this one in the list: the next page.")
-  private Optional<UUID> after = Optional.empty();
+      paramLabel = "PLACE",
+      description = "The next page, from the place that the last one has told; with the same options.")
+  private Optional<String> after = Optional.empty();
 
   @Option(
       names = "--keys",
@@ -110,21 +114,39 @@ final class ListOperations implements Callable<Integer> {
     if (limit < 1 || limit > MAX_LIMIT) {
       throw new CommandFailure(ExitCode.USAGE, "--limit is 1 to " + MAX_LIMIT);
     }
-    OperationQuery query =
-        new OperationQuery(
-            states(), procedure, namespace, user, olderThan, expiring, after, limit);
-    List<OperationRecord> found =
-        Database.connect(connection, surroundings).administration().list(query);
-    write(found);
-    if (found.isEmpty()) {
+    OperationPage page =
+        list(query(after, limit), Database.connect(connection, surroundings).administration());
+    write(page.operations());
+    if (page.operations().isEmpty() && page.next().isEmpty()) {
       surroundings.err().println("no such operation");
-    } else if (found.size() == limit) {
-      surroundings
-          .err()
-          .println(
-              "there may be more: --after " + found.get(found.size() - 1).id());
     }
+    page.next()
+        .ifPresent(place -> surroundings.err().println("there may be more: --after " + place));
     return ExitCode.OK.code();
+  }
+
+  /** A page may be empty although more follows, where many rows are read for few. */
+  private OperationPage list(OperationQuery first, Administration administration) {
+    List<OperationRecord> found = new ArrayList<>();
+    OperationPage page = administration.list(first);
+    found.addAll(page.operations());
+    for (int pages = 1;
+        pages < MAX_PAGES && found.size() < limit && page.next().isPresent();
+        pages++) {
+      page = administration.list(query(page.next(), limit - found.size()));
+      found.addAll(page.operations());
+    }
+    return new OperationPage(found, page.next());
+  }
+
+  private OperationQuery query(Optional<String> place, int most) {
+    try {
+      return new OperationQuery(
+          states(), procedure, namespace, user, olderThan, expiring, place, most);
+    } catch (IllegalArgumentException malformed) {
+      throw new CommandFailure(
+          ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
+    }
   }
 
   private void write(List<OperationRecord> found) {

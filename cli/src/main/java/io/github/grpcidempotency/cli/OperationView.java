@@ -27,6 +27,7 @@ record OperationView(OperationRecord operation, boolean showKey) {
     JsonObject json = new JsonObject();
     json.addProperty("operation", operation.id().toString());
     json.addProperty("state", word(operation.state()));
+    json.addProperty("outcome_unknown", operation.outcomeUnknown());
     json.addProperty("procedure", operation.procedure());
     json.addProperty("user", operation.userId().toString());
     json.addProperty("namespace", operation.namespace());
@@ -100,7 +101,11 @@ record OperationView(OperationRecord operation, boolean showKey) {
     return switch (operation.state()) {
       case RUNNING -> "Its handler runs. Retries wait, or are refused as in progress.";
       case STUCK ->
-          "Its lease has ended without an outcome, so its server is gone or cut off. The next retry"
+          operation.outcomeUnknown()
+              ? "Its handler has ended without saying whether its effect happened, and its lease has"
+                  + " ended too: the next retry of the same request runs it again. Look for the"
+                  + " effect first."
+              : "Its lease has ended without an outcome, so its server is gone or cut off. The next retry"
               + " of the same request takes it over; if none comes, it can be freed.";
       case UNKNOWN ->
           "Its handler has ended, and whether its effect happened is not known. Retries are refused"

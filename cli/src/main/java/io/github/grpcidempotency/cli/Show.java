@@ -9,6 +9,7 @@ import io.github.grpcidempotency.admin.AuditEntry;
 import io.github.grpcidempotency.admin.OperationRecord;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -99,7 +100,7 @@ final class Show implements Callable<Integer> {
     String wanted = subject.equals("-") ? readSubject() : subject;
     Optional<Act> reader = contents ? Optional.of(act.act(surroundings)) : Optional.empty();
     Optional<Schema> schema = descriptors.map(Schema::read);
-    Optional<OutboxQuery> outbox = outboxQuery.map(OutboxQuery::read);
+    Optional<String> outbox = outboxQuery.map(Show::readQuery);
     Database database = Database.connect(connection, surroundings);
     Administration administration = database.administration();
     List<Found> found = find(administration, wanted);
@@ -111,7 +112,7 @@ final class Show implements Callable<Integer> {
       Page page =
           new Page(
               new OperationView(operation, one.byKey() || keys),
-              outbox.map(query -> query.status(database, operation.resource())),
+              outbox.map(query -> status(administration, operation, query)),
               reader
                   .flatMap(who -> administration.contents(operation.id(), who))
                   .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema)),
@@ -123,6 +124,28 @@ final class Show implements Callable<Integer> {
       }
     }
     return ExitCode.OK.code();
+  }
+
+  private static String status(
+      Administration administration, OperationRecord operation, String query) {
+    if (operation.resource().isEmpty()) {
+      return "none, as there is no resource";
+    }
+    try {
+      return administration.outboxStatus(operation, query).orElse("no entry");
+    } catch (IllegalArgumentException malformed) {
+      throw new CommandFailure(
+          ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
+    }
+  }
+
+  private static String readQuery(Path file) {
+    try {
+      return Files.readString(file).strip().replaceFirst("\\s*;$", "");
+    } catch (IOException unreadable) {
+      throw new CommandFailure(
+          ExitCode.USAGE, "the outbox query " + file + " cannot be read", unreadable);
+    }
   }
 
   private record Found(OperationRecord operation, boolean byKey) {}
@@ -144,6 +167,12 @@ final class Show implements Callable<Integer> {
 
   /** What operators have freed or forgotten is still in the audit table. */
   private int tellOfTheGone(Administration administration, String wanted) {
+    if (user.isPresent() && administration.isRunning(wanted, namespace, user.get())) {
+      surroundings
+          .out()
+          .println("A transaction runs it now. It has no record before it commits, and no id.");
+      return ExitCode.OK.code();
+    }
     surroundings
         .err()
         .println(

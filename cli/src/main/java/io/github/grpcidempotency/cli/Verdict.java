@@ -17,7 +17,7 @@ record Verdict(UUID id, String act, ActResult result) {
     return switch (result) {
       case DONE, WOULD_BE_DONE -> ExitCode.OK;
       case NOT_FOUND -> ExitCode.NEGATIVE;
-      case OWNER_LIVES, ALREADY_RECORDED, NOT_RECORDED -> ExitCode.REFUSED;
+      case OWNER_LIVES, ALREADY_RECORDED, NOT_RECORDED, LOCKED -> ExitCode.REFUSED;
     };
   }
 
@@ -36,6 +36,9 @@ record Verdict(UUID id, String act, ActResult result) {
           "%s is not %s: its outcome is recorded. To run it again, forget it.".formatted(id, act);
       case NOT_RECORDED ->
           "%s is not %s: it has no recorded outcome yet. To let it go, free it."
+              .formatted(id, act);
+      case LOCKED ->
+          "%s is not %s: a transaction has it locked, which is about to record it or to take it over. Look at it again."
               .formatted(id, act);
     };
   }

@@ -1,4 +1,4 @@
-/** A page for operators. */
+/** A page for operators, served by the JDK's HTTP server or by the host. */
 @NullMarked
 package io.github.grpcidempotency.console;
 

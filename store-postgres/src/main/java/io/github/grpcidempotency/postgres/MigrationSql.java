@@ -15,7 +15,8 @@ final class MigrationSql {
           "V1__idempotency_keys.sql",
           "V2__maintenance.sql",
           "V3__host.sql",
-          "V4__observation.sql");
+          "V4__observation.sql",
+          "V5__operators.sql");
 
   private MigrationSql() {}
 

@@ -1,0 +1,5 @@
+/** The service {@code idempotency.v1.Admin}, for hosts that want it in a console of their own. */
+@NullMarked
+package io.github.grpcidempotency.admin.service;
+
+import org.jspecify.annotations.NullMarked;
