@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A page of the documentation.
@@ -40,6 +41,15 @@ record Page(String name, String text) {
   static Page read(String name) {
     try {
       return new Page(name, Files.readString(DOCS.resolve(name)));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Returns the names of all pages in a folder below {@code docs}. */
+  static List<String> names(String folder) {
+    try (Stream<Path> pages = Files.list(DOCS.resolve(folder))) {
+      return pages.map(page -> folder + "/" + page.getFileName()).sorted().toList();
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }

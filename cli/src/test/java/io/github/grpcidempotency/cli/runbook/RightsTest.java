@@ -41,10 +41,8 @@ class RightsTest {
        WHERE p.pronamespace = 'idempotency'::regnamespace
       """;
 
-  @TempDir private Path directory;
-
   @Test
-  void theTableIsWhatTheCatalogSays() throws SQLException {
+  void theTableIsWhatTheCatalogSays(@TempDir Path directory) throws SQLException {
     Shop shop = new Shop(RunbookServer.embedded(), directory);
     shop.run(RunbookTest.SET_UP);
     Map<String, List<String>> catalog = new TreeMap<>();

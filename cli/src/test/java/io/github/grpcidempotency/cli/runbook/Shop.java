@@ -32,7 +32,8 @@ final class Shop {
   private static final AtomicInteger shops = new AtomicInteger();
   private static final Pattern NAME = Pattern.compile("\\bshop(?=\\b|_)");
   private static final Pattern VARIABLE = Pattern.compile("\\$(\\w+)");
-  private static final Pattern WORD = Pattern.compile("\"([^\"]*)\"|'([^']*)'|(\\S+)");
+  private static final Pattern WORD = Pattern.compile("((?:[^\\s\"']|\"[^\"]*\"|'[^']*')+)");
+  private static final Pattern QUOTED = Pattern.compile("'([^']*)'|\"[^\"]*\"|[^\"']+");
   private static final Pattern COMPOUND = Pattern.compile("[|<>&;`]|\\$\\(");
 
   private final RunbookServer server;
@@ -125,6 +126,13 @@ final class Shop {
   private void runLine(String line) {
     Tools.demandAll(line, server);
     String expanded = mapped(line);
+    if (expanded.startsWith("export ")) {
+      for (String assignment : words(expanded.substring("export ".length()))) {
+        String[] parts = assignment.split("=", 2);
+        variables.put(parts[0], parts[1]);
+      }
+      return;
+    }
     Ran ran =
         line.startsWith("idempotency ") && !COMPOUND.matcher(line).find()
             ? runCommand(expanded)
@@ -145,15 +153,20 @@ final class Shop {
     return new Ran(exitCode, said.toString());
   }
 
+  /** Splits a line as a shell does, as far as the pages need it. */
   private List<String> words(String line) {
-    return WORD.matcher(line)
-        .results()
-        .map(
-            word ->
-                word.group(2) != null
-                    ? word.group(2)
-                    : expand(word.group(1) != null ? word.group(1) : word.group(3)))
-        .toList();
+    return WORD.matcher(line).results().map(word -> unquoted(word.group(1))).toList();
+  }
+
+  private String unquoted(String word) {
+    return QUOTED
+        .matcher(word)
+        .replaceAll(
+            part ->
+                Matcher.quoteReplacement(
+                    part.group(1) != null
+                        ? part.group(1)
+                        : expand(part.group().replace("\"", ""))));
   }
 
   private String expand(String word) {

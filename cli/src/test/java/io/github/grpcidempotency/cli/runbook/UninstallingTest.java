@@ -13,10 +13,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What {@code docs/operations/uninstalling.md} leaves, and what it does not. */
 class UninstallingTest {
-  @TempDir private Path directory;
-
   @Test
-  void theServiceWorksOnAndNothingElseIsLeft() throws SQLException {
+  void theServiceWorksOnAndNothingElseIsLeft(@TempDir Path directory) throws SQLException {
     Shop shop = new Shop(RunbookServer.embedded(), directory);
     shop.run(RunbookTest.SET_UP);
     Records.make(shop);
