@@ -47,11 +47,7 @@ final class OperatorDatabase {
     for (int attempt = 1; ; attempt++) {
       Session session = new Session();
       try {
-        return jdbi.inTransaction(
-            handle -> {
-              session.opened(handle);
-              return work.apply(handle);
-            });
+        return inTransaction(session, work);
       } catch (JdbiException failure) {
         String state = sqlState(failure);
         if (attempt == ATTEMPTS || !CONFLICTS.contains(state)) {
@@ -59,6 +55,25 @@ final class OperatorDatabase {
         }
       }
     }
+  }
+
+  private <T> T inTransaction(Session session, Function<Handle, T> work) {
+    return jdbi.withHandle(
+        handle -> {
+          session.opened(handle);
+          if (!handle.isInTransaction()) {
+            return handle.inTransaction(work::apply);
+          }
+          // A pool without autocommit: Jdbi takes the transaction for somebody else's.
+          try {
+            T result = work.apply(handle);
+            handle.commit();
+            return result;
+          } catch (RuntimeException failure) {
+            handle.rollback();
+            throw failure;
+          }
+        });
   }
 
   private AdministrationException explained(
@@ -118,9 +133,9 @@ final class OperatorDatabase {
   <T> T query(Function<Handle, T> work) {
     Session session = new Session();
     try {
-      return jdbi.inTransaction(
+      return inTransaction(
+          session,
           handle -> {
-            session.opened(handle);
             handle.execute("SET TRANSACTION READ ONLY");
             return work.apply(handle);
           });

@@ -16,10 +16,12 @@ import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
@@ -201,11 +203,10 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
 
   private static void runHostMigration(DataSource owner) throws IOException, SQLException {
     try (InputStream file = Shop.class.getResourceAsStream("shop.sql");
-        java.sql.Connection connection = owner.getConnection();
+        Connection connection = owner.getConnection();
         Statement statement = connection.createStatement()) {
       statement.execute(
-          new String(
-              java.util.Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8));
+          new String(Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8));
     }
   }
 }

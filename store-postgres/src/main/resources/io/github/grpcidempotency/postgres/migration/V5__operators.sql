@@ -178,6 +178,8 @@ CREATE FUNCTION ${schema}.operator_list(
   RETURNS TABLE (operation ${schema}.operation, continue_with text)
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET enable_seqscan = off
+  SET enable_bitmapscan = off
 AS $$
 DECLARE
   most        CONSTANT integer := 20000;
@@ -437,6 +439,7 @@ CREATE FUNCTION ${schema}.statistics()
     expired bigint, expired_is_more boolean, sweep_lag interval)
   LANGUAGE sql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET enable_seqscan = off
 AS $$
   WITH size AS (
     SELECT CASE WHEN c.reltuples > 0 AND c.relpages > 0

@@ -1,0 +1,176 @@
+package io.github.grpcidempotency.admin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.assertj.core.data.Percentage;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * What operators ask costs no more on a large table. Counted in pages, of which the table has some
+ * 3,000.
+ */
+class LargeTableTest {
+  @RegisterExtension static final Shop shop = Shop.open();
+
+  private static final Pattern SHARED =
+      Pattern.compile("Buffers: shared( hit=(\\d+))?( read=(\\d+))?");
+
+  /**
+   * One row a second over 100,000 seconds, the oldest 15,000 of which have expired; 40 in flight,
+   * 20 of these stuck and 5 unknown; a tenant with 100 rows.
+   */
+  private static final String FILL =
+      """
+      INSERT INTO idempotency.idempotency_keys
+        (id, idempotency_key, user_id, procedure, request_hash, hash_version, response_bytes,
+         lease_expires, created, completed, expires, outcome_unknown)
+      SELECT (lpad(to_hex(((extract(epoch FROM now()) - 100000 + n) * 1000)::bigint), 12, '0')
+               || '70008000' || lpad(to_hex(n), 12, '0'))::uuid,
+             CASE WHEN n % 1000 = 1 THEN 'acme/apollo:' ELSE '' END || md5(n::text),
+             md5((n % 1000)::text)::uuid,
+             'shop.Orders/CreateOrder',
+             decode(md5(n::text), 'hex'), 1,
+             CASE WHEN in_flight THEN NULL ELSE decode(repeat('ab', 50), 'hex') END,
+             now() + CASE WHEN n % 5000 = 0 THEN interval '-1 hour' ELSE interval '1 hour' END,
+             now() - (100000 - n) * interval '1 second',
+             CASE WHEN in_flight THEN NULL ELSE now() - (100000 - n) * interval '1 second' END,
+             now() + (n - 15000) * interval '1 second',
+             n % 20000 = 2500
+        FROM (SELECT n, n % 2500 = 0 AS in_flight FROM generate_series(1, 100000) AS n) AS numbered
+      """;
+
+  private final Administration operator = shop.operator();
+
+  @BeforeEach
+  void fill() {
+    shop.superuser()
+        .useHandle(
+            handle -> {
+              handle.execute(FILL);
+              handle.execute("VACUUM ANALYZE idempotency.idempotency_keys");
+            });
+  }
+
+  @Test
+  void statisticsAreRightAndReadLittle() {
+    Statistics statistics = operator.statistics();
+
+    assertThat(statistics.rows()).isCloseTo(100_000, Percentage.withPercentage(5));
+    assertThat(statistics.bytes())
+        .isEqualTo(
+            Long.parseLong(
+                shop.rows("SELECT pg_total_relation_size('idempotency.idempotency_keys')").get(0)));
+    assertThat(statistics.inFlight()).isEqualTo(40);
+    assertThat(statistics.stuck()).isEqualTo(20);
+    assertThat(statistics.unknown()).isEqualTo(5);
+    assertThat(statistics.oldestInFlight().orElseThrow())
+        .isBetween(Duration.ofSeconds(97_500), Duration.ofSeconds(97_600));
+    assertThat(statistics.expired()).isEqualTo(10_000);
+    assertThat(statistics.expiredIsMore()).isTrue();
+    assertThat(statistics.sweepLag().orElseThrow())
+        .isBetween(Duration.ofSeconds(14_999), Duration.ofSeconds(15_100));
+    assertThat(pages("SELECT * FROM idempotency.statistics()")).isLessThan(1_000);
+  }
+
+  @Test
+  void whatIsAskedForMostReadsAFewPages() {
+    for (String call :
+        List.of(
+            "operator_find(gen_random_uuid())",
+            "operator_find_key(md5('5'))",
+            "operator_list(NULL, NULL, NULL, NULL, NULL, NULL, NULL, 100)",
+            "operator_list('{stuck}', NULL, NULL, NULL, NULL, NULL, NULL, 100)",
+            "operator_list('{running,stuck,unknown}', 'none', NULL, NULL, NULL, NULL, NULL, 100)",
+            "operator_list('{running,stuck,unknown}', NULL, 'none', NULL, '1 hour', NULL, NULL,"
+                + " 100)",
+            "operator_list(NULL, NULL, NULL, NULL, '1 day', NULL, NULL, 100)",
+            "operator_list(NULL, NULL, NULL, NULL, NULL, '1 hour', NULL, 100)",
+            "operator_list('{expired}', NULL, NULL, NULL, NULL, NULL, NULL, 100)",
+            "operator_list(NULL, NULL, 'acme', NULL, NULL, NULL, NULL, 50)",
+            "operator_list(NULL, NULL, 'acme/apollo', NULL, NULL, NULL, NULL, 1000)")) {
+      assertThat(pages("SELECT * FROM idempotency." + call)).as(call).isLessThan(800);
+    }
+  }
+
+  @Test
+  void whatHasNoIndexReadsAPartOfTheTableAtATime() {
+    String rare =
+        "SELECT * FROM idempotency.operator_list(NULL, 'none', NULL, NULL, NULL, NULL, NULL, 100)";
+
+    assertThat(pages(rare)).isLessThan(2_500);
+    OperationPage page =
+        operator.list(
+            new OperationQuery(
+                Set.of(),
+                Optional.of("none"),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                100));
+    assertThat(page.operations()).isEmpty();
+    assertThat(page.next()).isPresent();
+  }
+
+  @Test
+  void aUsersOperationsReadLittleOnceTheyHaveTheirIndex() {
+    shop.execute(Shop.OWNER, "SELECT idempotency.add_operation_index()");
+
+    assertThat(
+            pages(
+                "SELECT * FROM idempotency.operator_list(NULL, NULL, NULL, md5('7')::uuid, NULL,"
+                    + " NULL, NULL, 50)"))
+        .isLessThan(300);
+
+    shop.execute(Shop.OWNER, "DROP INDEX idempotency.idempotency_keys_operations");
+  }
+
+  @Test
+  void theWholeListIsReadInPages() {
+    int found = 0;
+    OperationQuery query = OperationQuery.all().in(OperationState.EXPIRED);
+    OperationPage page = operator.list(query);
+    found += page.operations().size();
+    while (page.next().isPresent() && found < 300) {
+      page = operator.list(query.after(page.next().orElseThrow()));
+      found += page.operations().size();
+    }
+
+    assertThat(found).isEqualTo(300);
+  }
+
+  /** Returns how many pages a statement of the operator reads, once its catalogs are cached. */
+  private static int pages(String sql) {
+    try (Handle handle = Jdbi.create(shop.as(Shop.OPERATOR)).open()) {
+      handle.createQuery(sql).mapToMap().list();
+      Matcher first =
+          SHARED.matcher(
+              handle
+                  .createQuery("EXPLAIN (ANALYZE, BUFFERS, COSTS off, TIMING off) " + sql)
+                  .mapTo(String.class)
+                  .list()
+                  .stream()
+                  .filter(line -> line.contains("Buffers: "))
+                  .findFirst()
+                  .orElseThrow());
+      assertThat(first.find()).isTrue();
+      return number(first, 2) + number(first, 4);
+    }
+  }
+
+  private static int number(Matcher matcher, int group) {
+    String digits = matcher.group(group);
+    return digits == null ? 0 : Integer.parseInt(digits);
+  }
+}
