@@ -99,7 +99,7 @@ final class TortureDatabase {
     owner.setOptions("-c lock_timeout=2s -c default_transaction_read_only=off");
     AtomicInteger attempts = new AtomicInteger();
     Awaitility.await("the migration")
-        .atMost(Duration.ofMinutes(2))
+        .atMost(Duration.ofMinutes(5))
         .pollInterval(Duration.ofMillis(500))
         .pollInSameThread()
         .ignoreExceptions() // a lock is not to be had, or the database is down
