@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.cli.runbook;
 
-import com.google.common.base.Suppliers;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,7 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 
 /**
@@ -28,14 +26,19 @@ record RunbookServer(String host, int port, int major) {
   static final String SUPERUSER = "postgres";
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private static final Supplier<RunbookServer> EMBEDDED =
-      Suppliers.memoize(RunbookServer::startEmbedded);
-  private static final Supplier<Optional<RunbookServer>> FOR_DUMPS =
-      Suppliers.memoize(RunbookServer::startForDumps);
+  /** Starts when it is first needed. */
+  private static final class Embedded {
+    static final RunbookServer SERVER = startEmbedded();
+  }
+
+  /** Starts when it is first needed. */
+  private static final class ForDumps {
+    static final Optional<RunbookServer> SERVER = startForDumps();
+  }
 
   /** Returns the embedded one, which all tests of this JVM share. */
   static RunbookServer embedded() {
-    return EMBEDDED.get();
+    return Embedded.SERVER;
   }
 
   /**
@@ -43,7 +46,7 @@ record RunbookServer(String host, int port, int major) {
    * which is then started. Empty if there is none.
    */
   static Optional<RunbookServer> forDumps() {
-    return FOR_DUMPS.get();
+    return ForDumps.SERVER;
   }
 
   private static RunbookServer startEmbedded() {

@@ -46,7 +46,8 @@ class RunbookTest {
   }
 
   @Test
-  void aKeyIsFoundInTheLogsByItsHash(@TempDir Path directory) throws GeneralSecurityException, SQLException {
+  void aKeyIsFoundInTheLogsByItsHash(@TempDir Path directory)
+      throws GeneralSecurityException, SQLException {
     Shop shop = new Shop(RunbookServer.embedded(), directory);
     shop.run(SET_UP);
     shop.set("NAMESPACED_KEY", KEY);
@@ -70,7 +71,13 @@ class RunbookTest {
             .strings();
 
     assertThat(Page.names("operations"))
-        .isSubsetOf(concat(run, "operations/README.md", SET_UP.name(), "operations/backups.md", "operations/rotation.md"));
+        .isSubsetOf(
+            concat(
+                run,
+                "operations/README.md",
+                SET_UP.name(),
+                "operations/backups.md",
+                "operations/rotation.md"));
     assertThat(Page.read("operations/README.md").blocks()).isEmpty();
   }
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The table of {@code docs/operations/rights.md} is what the catalog says. */
-class RightsTest {
+class RightsPageTest {
   private static final Pattern ROW = Pattern.compile("(?m)^\\| `(\\w+)` \\|(.*)\\|$");
   private static final List<String> ROLES =
       List.of("shop_owner", "shop_app", "shop_operator", "shop_auditor", "shop_backup");
@@ -48,7 +48,7 @@ class RightsTest {
     Map<String, List<String>> catalog = new TreeMap<>();
     for (String role : ROLES) {
       rights(shop, role)
-          .forEach((object, right) -> catalog.merge(object, List.of(right), RightsTest::and));
+          .forEach((object, right) -> catalog.merge(object, List.of(right), RightsPageTest::and));
     }
 
     assertThat(documented()).isEqualTo(catalog);
