@@ -16,7 +16,8 @@ final class ActOptions {
       names = "--actor",
       paramLabel = "NAME",
       description =
-          "On whose behalf; it is kept beside the database role. Default: IDEMPOTENCY_ACTOR, or the user and name of this computer.")
+          "On whose behalf; it is kept beside the database role. Default: IDEMPOTENCY_ACTOR, or the"
+              + " user and name of this computer.")
   Optional<String> actor = Optional.empty();
 
   /**
@@ -43,9 +44,7 @@ final class ActOptions {
   private Act act(Surroundings surroundings, String why) {
     try {
       return new Act(
-          actor
-              .or(() -> surroundings.variable("IDEMPOTENCY_ACTOR"))
-              .orElseGet(surroundings::user),
+          actor.or(() -> surroundings.variable("IDEMPOTENCY_ACTOR")).orElseGet(surroundings::user),
           why);
     } catch (IllegalArgumentException tooLong) {
       throw new CommandFailure(ExitCode.USAGE, String.valueOf(tooLong.getMessage()), tooLong);

@@ -60,13 +60,13 @@ final class Audit implements Callable<Integer> {
     }
     List<AuditEntry> entries =
         Database.connect(connection, surroundings).administration().audit(id, before, limit);
-    Output results = new Output(surroundings.out());
+    Output results = Output.to(surroundings);
     if (output.isJson()) {
       entries.forEach(entry -> results.json(AuditView.json(entry)));
     } else if (entries.isEmpty()) {
       surroundings.err().println("nobody has acted");
     } else {
-      results.table(new AuditView(entries).table(), surroundings.width());
+      results.table(new AuditView(entries).table());
     }
     return ExitCode.OK.code();
   }

@@ -17,7 +17,7 @@ record AuditView(List<AuditEntry> entries) {
             new Table.Column("OPERATION", 1, 0),
             new Table.Column("ACTOR", 2, 12),
             new Table.Column("ROLE", 3, 10),
-            new Table.Column("REASON", 0, 16));
+            Table.Column.flowing("REASON"));
     for (AuditEntry entry : entries) {
       table.add(
           Output.time(entry.at()),

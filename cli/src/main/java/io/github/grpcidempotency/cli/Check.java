@@ -24,7 +24,9 @@ import picocli.CommandLine.Option;
     name = "check",
     sortOptions = false,
     description =
-        "Connects as the application's role, and proves what a server proves when it starts: the schema, the role and its rights, row-level security, and a trial call from its claim to its replay, which leaves nothing behind. Lists every problem.",
+        "Connects as the application's role, and proves what a server proves when it starts: the"
+            + " schema, the role and its rights, row-level security, and a trial call from its"
+            + " claim to its replay, which leaves nothing behind. Lists every problem.",
     footer = {
       "",
       "With --descriptors it also checks every procedure that the schema's options describe. What",
@@ -64,8 +66,7 @@ final class Check implements Callable<Integer> {
     Database database = Database.connect(connection, surroundings);
     List<String> problems = new ArrayList<>(described.map(Procedures::problems).orElse(List.of()));
     problems.addAll(problems(database, described.map(Check::recorded).orElse(List.of())));
-    List<String> names =
-        described.map(Check::names).orElse(List.of());
+    List<String> names = described.map(Check::names).orElse(List.of());
     write(database, names, problems);
     return (problems.isEmpty() ? ExitCode.OK : ExitCode.NEGATIVE).code();
   }
@@ -79,7 +80,9 @@ final class Check implements Callable<Integer> {
                         retentionClasses.stream()
                             .map(Check::retentionClass)
                             .toArray(RetentionClass[]::new)));
-    schema.services().forEach(service -> procedures.addAnnotated(service, type -> Optional.empty()));
+    schema
+        .services()
+        .forEach(service -> procedures.addAnnotated(service, type -> Optional.empty()));
     return procedures.build();
   }
 
@@ -88,8 +91,7 @@ final class Check implements Callable<Integer> {
     try {
       return new RetentionClass(name, Duration.ofDays(1));
     } catch (IllegalArgumentException malformed) {
-      throw new CommandFailure(
-          ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
+      throw new CommandFailure(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
     }
   }
 
@@ -123,7 +125,7 @@ final class Check implements Callable<Integer> {
       json.addProperty("role", database.role());
       json.add("procedures", array(procedures));
       json.add("problems", array(problems));
-      new Output(surroundings.out()).json(json);
+      Output.to(surroundings).json(json);
     } else if (problems.isEmpty()) {
       surroundings
           .out()

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.cli;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
+import com.google.gson.JsonPrimitive;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.DynamicMessage;
 import com.google.protobuf.InvalidProtocolBufferException;
@@ -15,6 +16,7 @@ import com.google.rpc.Status;
 import io.github.grpcidempotency.admin.Contents;
 import io.github.grpcidempotency.proto.v1.RecordedError;
 import java.util.HexFormat;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -47,8 +49,14 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
     }
     return contents
         .response()
-        .map(bytes -> ofResponse(bytes, schema.flatMap(known -> known.responseOf(procedure)), schema))
-        .orElseGet(() -> new ContentsView(Kind.none, Encoding.hex, 0, text("")));
+        .map(
+            bytes ->
+                ofResponse(bytes, schema.flatMap(known -> known.responseOf(procedure)), schema))
+        .orElseGet(ContentsView::none);
+  }
+
+  static ContentsView none() {
+    return new ContentsView(Kind.none, Encoding.hex, 0, text(""));
   }
 
   private static ContentsView ofResponse(
@@ -121,7 +129,7 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
   }
 
   private static JsonElement text(String text) {
-    return new com.google.gson.JsonPrimitive(text);
+    return new JsonPrimitive(text);
   }
 
   JsonObject json() {
@@ -134,9 +142,12 @@ record ContentsView(Kind kind, Encoding encoding, int bytes, JsonElement value) 
   }
 
   void write(Output output) {
-    output.fields(java.util.Map.of("contents", summary()));
+    output.fields(Map.of("contents", summary()));
     if (kind != Kind.none && encoding != Encoding.encrypted) {
-      output.line("  " + TextWidth.printable(value.isJsonPrimitive() ? value.getAsString() : value.toString()));
+      output.line(
+          "  "
+              + TextWidth.printable(
+                  value.isJsonPrimitive() ? value.getAsString() : value.toString()));
     }
   }
 

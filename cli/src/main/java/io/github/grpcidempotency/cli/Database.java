@@ -57,6 +57,7 @@ record Database(DataSource dataSource, String schema, String role) {
 
   private record Login(ConnectionOptions options, Surroundings surroundings) {
     Database connect() {
+      String schema = schema(options, surroundings);
       PGSimpleDataSource dataSource = dataSource();
       Optional<String> password = password();
       password.ifPresent(dataSource::setPassword);
@@ -67,8 +68,7 @@ record Database(DataSource dataSource, String schema, String role) {
           throw refusal(failure);
         }
       }
-      return new Database(
-          dataSource, schema(options, surroundings), String.valueOf(dataSource.getUser()));
+      return new Database(dataSource, schema, String.valueOf(dataSource.getUser()));
     }
 
     private PGSimpleDataSource dataSource() {
@@ -180,8 +180,7 @@ record Database(DataSource dataSource, String schema, String role) {
           surroundings
               .terminal()
               .flatMap(
-                  terminal ->
-                      terminal.askSecretly("Password of " + dataSource.getUser() + ": "));
+                  terminal -> terminal.askSecretly("Password of " + dataSource.getUser() + ": "));
       typed.ifPresent(dataSource::setPassword);
       if (typed.isPresent()) {
         try {

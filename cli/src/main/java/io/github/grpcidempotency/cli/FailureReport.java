@@ -40,11 +40,7 @@ record FailureReport(ExitCode exitCode, String message) {
   private static FailureReport ofDatabase(SQLException failure) {
     String said = firstLine(failure);
     return switch (exitCode(String.valueOf(failure.getSQLState()), said)) {
-      case NO_RIGHT ->
-          new FailureReport(
-              ExitCode.NO_RIGHT,
-              said
-                  + "\nThe role lacks a right.");
+      case NO_RIGHT -> new FailureReport(ExitCode.NO_RIGHT, said + "\nThe role lacks a right.");
       case UNREACHABLE ->
           new FailureReport(ExitCode.UNREACHABLE, "the database cannot be reached: " + said);
       case WRONG_SCHEMA ->

@@ -14,12 +14,14 @@ import picocli.CommandLine.Parameters;
     name = "forget",
     sortOptions = false,
     description =
-        "Forgets a recorded outcome: the next call with its key runs the handler again, and its effect happens once more.",
+        "Forgets a recorded outcome: the next call with its key runs the handler again, and its"
+            + " effect happens once more.",
     footer = {
       "",
       "Examples:",
       "  idempotency forget 019303cd-3f00-7000-8000-000000000002 --dry-run",
-      "  idempotency forget 019303cd-3f00-7000-8000-000000000002 --reason \"ticket 4712: the error was ours\""
+      "  idempotency forget 019303cd-3f00-7000-8000-000000000002 --reason \"ticket 4712: the error"
+          + " was ours\""
     })
 final class Forget implements Callable<Integer> {
   private final Surroundings surroundings;

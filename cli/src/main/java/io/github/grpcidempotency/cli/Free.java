@@ -15,12 +15,15 @@ import picocli.CommandLine.Parameters;
     name = "free",
     sortOptions = false,
     description =
-        "Frees a reservation, so that the next call with its key runs. Refuses while its owner lives. Whether the effect of the call happened is for you to find out first: a retry does it again.",
+        "Frees a reservation, so that the next call with its key runs. Refuses while its owner"
+            + " lives. Whether the effect of the call happened is for you to find out first: a"
+            + " retry does it again.",
     footer = {
       "",
       "Examples:",
       "  idempotency free 019303cd-3f00-7000-8000-000000000001 --dry-run",
-      "  idempotency free 019303cd-3f00-7000-8000-000000000001 --reason \"ticket 4711: no order was made\""
+      "  idempotency free 019303cd-3f00-7000-8000-000000000001 --reason \"ticket 4711: no order was"
+          + " made\""
     })
 final class Free implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -31,7 +34,8 @@ final class Free implements Callable<Integer> {
   @Option(
       names = "--even-if-live",
       description =
-          "Frees it even if its owner lives: its answer is then not recorded, and a retry may run beside it. Asks for the operation's id once more.")
+          "Frees it even if its owner lives: its answer is then not recorded, and a retry may run"
+              + " beside it. Asks for the operation's id once more.")
   private boolean evenIfLive;
 
   @Option(names = "--yes", description = "Does not ask again; for scripts.")

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.admin.OperationRecord;
 import io.github.grpcidempotency.admin.OperationState;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
@@ -23,7 +24,9 @@ import picocli.CommandLine.Option;
     name = "list",
     sortOptions = false,
     description =
-        "Lists operations, the newest first; with --expiring, or --expired alone, those that expire soonest first. The states add up: --stuck --unknown lists both; without any, all are listed.",
+        "Lists operations, the newest first; with --expiring, or --expired alone, those that expire"
+            + " soonest first. The states add up: --stuck --unknown lists both; without any, all"
+            + " are listed.",
     footer = {
       "",
       "Examples:",
@@ -93,13 +96,15 @@ final class ListOperations implements Callable<Integer> {
   @Option(
       names = "--after",
       paramLabel = "PLACE",
-      description = "The next page, from the place that the last one has told; with the same options.")
+      description =
+          "The next page, from the place that the last one has told; with the same options.")
   private Optional<String> after = Optional.empty();
 
   @Option(
       names = "--keys",
       description =
-          "Shows the clients' keys too. They are not shown without it, because who has a key and its user's rights can ask for the answer.")
+          "Shows the clients' keys too. They are not shown without it, because who has a key and"
+              + " its user's rights can ask for the answer.")
   private boolean keys;
 
   @Mixin private ConnectionOptions connection = new ConnectionOptions();
@@ -144,13 +149,12 @@ final class ListOperations implements Callable<Integer> {
       return new OperationQuery(
           states(), procedure, namespace, user, olderThan, expiring, place, most);
     } catch (IllegalArgumentException malformed) {
-      throw new CommandFailure(
-          ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
+      throw new CommandFailure(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
     }
   }
 
   private void write(List<OperationRecord> found) {
-    Output results = new Output(surroundings.out());
+    Output results = Output.to(surroundings);
     List<OperationView> views =
         found.stream().map(operation -> new OperationView(operation, keys)).toList();
     if (output.isJson()) {
@@ -176,7 +180,7 @@ final class ListOperations implements Callable<Integer> {
         operation.userId().toString(),
         operation.key()
       };
-      table.add(keys ? cells : java.util.Arrays.copyOf(cells, cells.length - 1));
+      table.add(keys ? cells : Arrays.copyOf(cells, cells.length - 1));
     }
     return table;
   }
@@ -186,7 +190,7 @@ final class ListOperations implements Callable<Integer> {
     Table.Column.fixed("STATE"),
     Table.Column.fixed("AGE"),
     new Table.Column("ENDS", 2, 0),
-    new Table.Column("PROCEDURE", 1, 14),
+    new Table.Column("PROCEDURE", 1, 22),
     new Table.Column("SERVER", 3, 12),
     new Table.Column("TRY", 4, 0),
     new Table.Column("NAMESPACE", 5, 9),
@@ -194,8 +198,7 @@ final class ListOperations implements Callable<Integer> {
     new Table.Column("KEY", 0, 36)
   };
 
-  private static final Table.Column[] COLUMNS =
-      java.util.Arrays.copyOf(WITH_KEYS, WITH_KEYS.length - 1);
+  private static final Table.Column[] COLUMNS = Arrays.copyOf(WITH_KEYS, WITH_KEYS.length - 1);
 
   /** What needs somebody stands out. */
   private String coloured(String line) {

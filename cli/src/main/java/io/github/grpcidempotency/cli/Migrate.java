@@ -15,7 +15,9 @@ import picocli.CommandLine.Option;
     name = "migrate",
     sortOptions = false,
     description =
-        "Brings the schema up to date with Flyway, as the role that owns it. With --sql it connects to nothing, and prints the whole SQL for another tool. Stay with one way: Flyway refuses a schema that it has not made.",
+        "Brings the schema up to date with Flyway, as the role that owns it. With --sql it connects"
+            + " to nothing, and prints the whole SQL for another tool. Stay with one way: Flyway"
+            + " refuses a schema that it has not made.",
     footer = {
       "",
       "Examples:",
@@ -98,7 +100,7 @@ final class Migrate implements Callable<Integer> {
       JsonArray list = new JsonArray();
       applied.forEach(list::add);
       json.add("applied", list);
-      new Output(surroundings.out()).json(json);
+      Output.to(surroundings).json(json);
     } else if (applied.isEmpty()) {
       surroundings
           .out()

@@ -102,11 +102,11 @@ record OperationView(OperationRecord operation, boolean showKey) {
       case RUNNING -> "Its handler runs. Retries wait, or are refused as in progress.";
       case STUCK ->
           operation.outcomeUnknown()
-              ? "Its handler has ended without saying whether its effect happened, and its lease has"
-                  + " ended too: the next retry of the same request runs it again. Look for the"
-                  + " effect first."
-              : "Its lease has ended without an outcome, so its server is gone or cut off. The next retry"
-              + " of the same request takes it over; if none comes, it can be freed.";
+              ? "Its handler has ended without saying whether its effect happened, and its lease"
+                  + " has ended too: the next retry of the same request runs it again. Look for"
+                  + " the effect first."
+              : "Its lease has ended without an outcome, so its server is gone or cut off. The next"
+                  + " retry of the same request takes it over; if none comes, it can be freed.";
       case UNKNOWN ->
           "Its handler has ended, and whether its effect happened is not known. Retries are refused"
               + " until its lease ends. Look for the effect, then free it.";

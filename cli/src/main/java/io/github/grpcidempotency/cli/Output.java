@@ -6,10 +6,12 @@ import com.google.gson.JsonObject;
 import java.io.PrintWriter;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 /** Writes results. */
-record Output(PrintWriter out) {
+record Output(PrintWriter out, int width) {
   private static final Gson GSON =
       new GsonBuilder().serializeNulls().disableHtmlEscaping().create();
   private static final int LABEL = 12;
@@ -19,15 +21,38 @@ record Output(PrintWriter out) {
     out.println(GSON.toJson(object));
   }
 
-  void table(Table table, int width) {
+  void table(Table table) {
     table.lines(width).forEach(out::println);
   }
 
-  /** Writes a line for each label. */
+  static Output to(Surroundings surroundings) {
+    return new Output(surroundings.out(), surroundings.width());
+  }
+
+  /** Writes each value beside its label, on as many lines as it needs. */
   void fields(Map<String, String> fields) {
     fields.forEach(
-        (label, value) ->
-            out.println(TextWidth.fit(label, LABEL) + "  " + TextWidth.printable(value)));
+        (label, value) -> {
+          String name = label;
+          for (String line : wrapped(TextWidth.printable(value), width - LABEL - 2)) {
+            out.println((TextWidth.fit(name, LABEL) + "  " + line).stripTrailing());
+            name = "";
+          }
+        });
+  }
+
+  private static List<String> wrapped(String text, int width) {
+    List<String> lines = new ArrayList<>();
+    StringBuilder line = new StringBuilder();
+    for (String word : text.split(" ", -1)) {
+      if (!line.isEmpty() && TextWidth.of(line.toString()) + 1 + TextWidth.of(word) > width) {
+        lines.add(line.toString());
+        line.setLength(0);
+      }
+      line.append(line.isEmpty() ? "" : " ").append(word);
+    }
+    lines.add(line.toString());
+    return lines;
   }
 
   void line(String line) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Help;
@@ -66,7 +67,7 @@ final class Program {
   }
 
   private static String[] footer(CommandLine program) {
-    return java.util.stream.Stream.concat(
+    return Stream.concat(
             Arrays.stream(program.getCommandSpec().usageMessage().footer()),
             Arrays.stream(ExitCode.values())
                 .map(code -> "  %d  %s".formatted(code.code(), code.meaning())))
@@ -83,8 +84,7 @@ final class Program {
     return ExitCode.USAGE.code();
   }
 
-  private static int explainFailure(
-      Exception failure, CommandLine command, ParseResult arguments) {
+  private static int explainFailure(Exception failure, CommandLine command, ParseResult arguments) {
     FailureReport report = FailureReport.of(failure);
     command.getOut().flush();
     command

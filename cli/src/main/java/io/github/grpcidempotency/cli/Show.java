@@ -7,6 +7,7 @@ import io.github.grpcidempotency.admin.Act;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.admin.AuditEntry;
 import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.key.Caller;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,7 +29,9 @@ import picocli.CommandLine.Parameters;
     name = "show",
     sortOptions = false,
     description =
-        "Tells all that is known of one key or operation: who called what and when, its attempt, lease and server, the state of the work behind it, its expiry, and what operators did with it.",
+        "Tells all that is known of one key or operation: who called what and when, its attempt,"
+            + " lease and server, the state of the work behind it, its expiry, and what operators"
+            + " did with it.",
     footer = {
       "",
       "Examples:",
@@ -48,14 +51,17 @@ final class Show implements Callable<Integer> {
   @Parameters(
       paramLabel = "KEY|OPERATION-ID",
       description =
-          "A key as the client sent it, or an operation's id as clients, logs and list tell it. With - it is read from the standard input, so that a key gets into no history of commands.")
+          "A key as the client sent it, or an operation's id as clients, logs and list tell it."
+              + " With - it is read from the standard input, so that a key gets into no history of"
+              + " commands.")
   private String subject = "";
 
   @Option(
       names = {"--namespace", "--tenant"},
       paramLabel = "NAME",
       description =
-          "The key's tenant, or tenant and project: acme or acme/apollo. Without it, a key outside of both.")
+          "The key's tenant, or tenant and project: acme or acme/apollo. Without it, a key outside"
+              + " of both.")
   private String namespace = "";
 
   @Option(
@@ -70,21 +76,25 @@ final class Show implements Callable<Integer> {
   @Option(
       names = "--contents",
       description =
-          "Shows the recorded answer too. It needs a right of its own and a reason, and is audited.")
+          "Shows the recorded answer too. It needs a right of its own and a reason, and is"
+              + " audited.")
   private boolean contents;
 
   @Option(
       names = "--descriptors",
       paramLabel = "FILE",
       description =
-          "Decodes the answer by the service's schema: what protoc --include_imports --descriptor_set_out writes.")
+          "Decodes the answer by the service's schema: what protoc --include_imports"
+              + " --descriptor_set_out writes.")
   private Optional<Path> descriptors = Optional.empty();
 
   @Option(
       names = "--outbox-query",
       paramLabel = "FILE",
       description =
-          "Asks for the state of the work behind an answer with this SQL query, which has :resource_id and returns one text. The operator's role needs the right to run it.")
+          "Asks for the state of the work behind an answer with this SQL query, which has"
+              + " :resource_id and returns one text. The operator's role needs the right to run"
+              + " it.")
   private Optional<Path> outboxQuery = Optional.empty();
 
   @Mixin private ActOptions act = new ActOptions();
@@ -113,14 +123,17 @@ final class Show implements Callable<Integer> {
           new Page(
               new OperationView(operation, one.byKey() || keys),
               outbox.map(query -> status(administration, operation, query)),
-              reader
-                  .flatMap(who -> administration.contents(operation.id(), who))
-                  .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema)),
+              reader.map(
+                  who ->
+                      administration
+                          .contents(operation.id(), who)
+                          .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema))
+                          .orElseGet(ContentsView::none)),
               administration.audit(Optional.of(operation.id()), ACTS));
       if (output.isJson()) {
-        new Output(surroundings.out()).json(page.json());
+        Output.to(surroundings).json(page.json());
       } else {
-        page.write(new Output(surroundings.out()));
+        page.write(Output.to(surroundings));
       }
     }
     return ExitCode.OK.code();
@@ -134,8 +147,7 @@ final class Show implements Callable<Integer> {
     try {
       return administration.outboxStatus(operation, query).orElse("no entry");
     } catch (IllegalArgumentException malformed) {
-      throw new CommandFailure(
-          ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
+      throw new CommandFailure(ExitCode.USAGE, String.valueOf(malformed.getMessage()), malformed);
     }
   }
 
@@ -159,15 +171,22 @@ final class Show implements Callable<Integer> {
       return List.of(new Found(byId.get(), false));
     }
     String key = isUuid ? wanted.toLowerCase(Locale.ROOT) : wanted;
-    return administration.findKey(key, namespace).stream()
+    return administration.findKey(key, inFull(namespace)).stream()
         .filter(operation -> user.isEmpty() || user.get().equals(operation.userId()))
         .map(operation -> new Found(operation, true))
         .toList();
   }
 
+  /** A tenant alone stands for its calls outside of projects. */
+  private static String inFull(String namespace) {
+    return namespace.isEmpty() || namespace.contains("/")
+        ? namespace
+        : namespace + "/" + Caller.ABOVE;
+  }
+
   /** What operators have freed or forgotten is still in the audit table. */
   private int tellOfTheGone(Administration administration, String wanted) {
-    if (user.isPresent() && administration.isRunning(wanted, namespace, user.get())) {
+    if (user.isPresent() && administration.isRunning(wanted, inFull(namespace), user.get())) {
       surroundings
           .out()
           .println("A transaction runs it now. It has no record before it commits, and no id.");
@@ -182,8 +201,7 @@ final class Show implements Callable<Integer> {
                         ? ", as an operation or as a key outside of namespaces (--namespace)"
                         : " in the namespace " + TextWidth.printable(namespace)));
     if (UUID_TEXT.matcher(wanted).matches()) {
-      for (AuditEntry entry :
-          administration.audit(Optional.of(UUID.fromString(wanted)), ACTS)) {
+      for (AuditEntry entry : administration.audit(Optional.of(UUID.fromString(wanted)), ACTS)) {
         surroundings.err().println(TextWidth.printable(AuditView.line(entry)));
       }
     }
@@ -212,8 +230,7 @@ final class Show implements Callable<Integer> {
     JsonObject json() {
       JsonObject json = view.json();
       json.addProperty("outbox", outbox.orElse(null));
-      json.add(
-          "contents", contents.isPresent() ? contents.get().json() : JsonNull.INSTANCE);
+      json.add("contents", contents.isPresent() ? contents.get().json() : JsonNull.INSTANCE);
       JsonArray acts = new JsonArray();
       audit.forEach(entry -> acts.add(AuditView.json(entry)));
       json.add("audit", acts);

@@ -16,7 +16,8 @@ import picocli.CommandLine.Mixin;
     name = "stats",
     sortOptions = false,
     description =
-        "Tells the table in numbers: its size, what is in flight or stuck, and how far the sweep lags. Cheap, and reads no contents.",
+        "Tells the table in numbers: its size, what is in flight or stuck, and how far the sweep"
+            + " lags. Cheap, and reads no contents.",
     footer = {"", "Examples:", "  idempotency stats", "  idempotency stats --output json"})
 final class Stats implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -32,7 +33,7 @@ final class Stats implements Callable<Integer> {
   public Integer call() {
     Statistics statistics =
         Database.connect(connection, surroundings).administration().statistics();
-    Output results = new Output(surroundings.out());
+    Output results = Output.to(surroundings);
     if (output.isJson()) {
       results.json(json(statistics));
     } else {
@@ -89,6 +90,8 @@ final class Stats implements Callable<Integer> {
       size /= 1024;
       unit++;
     }
-    return unit == 0 ? number(bytes) + " bytes" : String.format(Locale.ROOT, "%.1f %s", size, units[unit]);
+    return unit == 0
+        ? number(bytes) + " bytes"
+        : String.format(Locale.ROOT, "%.1f %s", size, units[unit]);
   }
 }

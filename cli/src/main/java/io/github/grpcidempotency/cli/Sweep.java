@@ -3,6 +3,7 @@ package io.github.grpcidempotency.cli;
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.admin.Act;
 import io.github.grpcidempotency.admin.Administration;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -12,7 +13,8 @@ import picocli.CommandLine.Mixin;
     name = "sweep",
     sortOptions = false,
     description =
-        "Deletes expired records until none is left, in batches. The service does that by itself; this is for when it lags.",
+        "Deletes expired records until none is left, in batches. The service does that by itself;"
+            + " this is for when it lags.",
     footer = {"", "Examples:", "  idempotency sweep --reason \"the sweeper was switched off\""})
 final class Sweep implements Callable<Integer> {
   private final Surroundings surroundings;
@@ -28,16 +30,14 @@ final class Sweep implements Callable<Integer> {
   @Override
   public Integer call() {
     Act who = act.act(surroundings);
-    Administration administration =
-        Database.connect(connection, surroundings).administration();
-    long swept =
-        Progress.tellDuring(surroundings, "sweeping", () -> administration.sweep(who));
+    Administration administration = Database.connect(connection, surroundings).administration();
+    long swept = Progress.tellDuring(surroundings, "sweeping", () -> administration.sweep(who));
     if (output.isJson()) {
       JsonObject json = new JsonObject();
       json.addProperty("swept", swept);
-      new Output(surroundings.out()).json(json);
+      Output.to(surroundings).json(json);
     } else {
-      surroundings.out().printf("%,d expired records are deleted.%n", swept);
+      surroundings.out().printf(Locale.ROOT, "expired records deleted: %,d%n", swept);
     }
     return ExitCode.OK.code();
   }

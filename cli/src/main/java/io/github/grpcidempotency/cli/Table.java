@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
  */
 final class Table {
   private static final String GAP = "  ";
+  private static final int MIN_FLOW = 16;
 
   private final List<Column> columns;
   private final List<List<String>> rows = new ArrayList<>();
@@ -25,9 +26,17 @@ final class Table {
    *
    * @param heading its name
    * @param rank 0 if it must be there; those with the highest rank are left out first
-   * @param narrowest how narrow it may become; 0 if it must not be cut
+   * @param narrowest how narrow it may become; 0 if it must not be cut, and {@link #FLOWS} for a
+   *     last column that is written in full however wide the terminal is
    */
   record Column(String heading, int rank, int narrowest) {
+    static final int FLOWS = -1;
+
+    /** A last column whose every word matters more than the shape of the table. */
+    static Column flowing(String heading) {
+      return new Column(heading, 0, FLOWS);
+    }
+
     /** A column that is never cut or left out. */
     static Column fixed(String heading) {
       return new Column(heading, 0, 0);
@@ -51,9 +60,13 @@ final class Table {
     return lines;
   }
 
-  private static String line(List<String> cells, List<Integer> shown, int[] widths) {
+  private String line(List<String> cells, List<Integer> shown, int[] widths) {
     return IntStream.range(0, shown.size())
-        .mapToObj(i -> TextWidth.fit(cells.get(shown.get(i)), widths[i]))
+        .mapToObj(
+            i ->
+                columns.get(shown.get(i)).narrowest() == Column.FLOWS
+                    ? cells.get(shown.get(i))
+                    : TextWidth.fit(cells.get(shown.get(i)), widths[i]))
         .collect(Collectors.joining(GAP))
         .stripTrailing();
   }
@@ -98,6 +111,9 @@ final class Table {
   }
 
   private int natural(int column) {
+    if (columns.get(column).narrowest() == Column.FLOWS) {
+      return MIN_FLOW;
+    }
     return Math.max(
         TextWidth.of(columns.get(column).heading()),
         rows.stream().mapToInt(row -> TextWidth.of(row.get(column))).max().orElse(0));
@@ -106,6 +122,6 @@ final class Table {
   private int narrowest(int column) {
     int least = columns.get(column).narrowest();
     int natural = natural(column);
-    return least == 0 ? natural : Math.min(least, natural);
+    return least <= 0 ? natural : Math.min(least, natural);
   }
 }

@@ -35,8 +35,7 @@ record Verdict(UUID id, String act, ActResult result) {
       case ALREADY_RECORDED ->
           "%s is not %s: its outcome is recorded. To run it again, forget it.".formatted(id, act);
       case NOT_RECORDED ->
-          "%s is not %s: it has no recorded outcome yet. To let it go, free it."
-              .formatted(id, act);
+          "%s is not %s: it has no recorded outcome yet. To let it go, free it.".formatted(id, act);
       case LOCKED ->
           "%s is not %s: a transaction has it locked, which is about to record it or to take it over. Look at it again."
               .formatted(id, act);
@@ -53,7 +52,7 @@ record Verdict(UUID id, String act, ActResult result) {
   /** Writes it, a refusal to the messages, and returns the exit code. */
   int write(Surroundings surroundings, OutputOptions output) {
     if (output.isJson()) {
-      new Output(surroundings.out()).json(json());
+      Output.to(surroundings).json(json());
     } else if (exitCode() == ExitCode.OK) {
       surroundings.out().println(sentence());
     }

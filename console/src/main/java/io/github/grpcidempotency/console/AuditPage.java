@@ -58,9 +58,7 @@ final class AuditPage {
             element("td").with(foreign(entry.actor())),
             element("td").with(act(entry)),
             element("td").as("reason").with(foreign(entry.reason())),
-            visit
-                .<Html>map(all -> element("td").with(operation(all, entry)))
-                .orElse(Html.NOTHING),
+            visit.<Html>map(all -> element("td").with(operation(all, entry))).orElse(Html.NOTHING),
             element("td").with(foreign(entry.role())));
   }
 

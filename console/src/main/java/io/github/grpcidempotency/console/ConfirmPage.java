@@ -28,7 +28,10 @@ final class ConfirmPage {
     this.administration = administration;
     this.act = DeletingAct.named(visit.fields().text("act"));
     this.operation =
-        visit.fields().id("operation").orElseThrow(() -> new HttpError(400, "There is no such id."));
+        visit
+            .fields()
+            .id("operation")
+            .orElseThrow(() -> new HttpError(400, "There is no such id."));
     this.reason = visit.fields().text("reason");
     this.evenIfLive = visit.fields().isSet("even_if_live");
     visit.demand(act.action());

@@ -15,12 +15,12 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A page for operators: what is in flight, what is stuck, what happened to a key, and how to free or
- * forget it, with a reason that stays in the audit. It is plain HTML, without scripts.
+ * A page for operators: what is in flight, what is stuck, what happened to a key, and how to free
+ * or forget it, with a reason that stays in the audit. It is plain HTML, without scripts.
  *
  * <p>It runs on an HTTP server of its own, {@linkplain Builder#start started} on the loopback
- * address unless told otherwise, or as a {@linkplain Builder#handler handler} on the host's. Who may
- * come in is what the host's {@link ConsoleAccess} says.
+ * address unless told otherwise, or as a {@linkplain Builder#handler handler} on the host's. Who
+ * may come in is what the host's {@link ConsoleAccess} says.
  *
  * <p>Thread-safe.
  */
@@ -54,7 +54,11 @@ public final class Console implements AutoCloseable {
     String host =
         ip.isAnyLocalAddress() || ip.isLoopbackAddress() ? "localhost" : ip.getHostAddress();
     return URI.create(
-        "http://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort() + base);
+        "http://"
+            + (host.contains(":") ? "[" + host + "]" : host)
+            + ":"
+            + address.getPort()
+            + base);
   }
 
   /** Ends the server at once. */

@@ -153,8 +153,7 @@ final class ConsoleHandler implements HttpHandler {
         .flatMap(key -> administration.findKey(key, namespace).stream())
         .forEach(operation -> found.put(operation.id(), operation));
     if (found.size() == 1) {
-      return Answer.seeOther(
-          base + DetailPage.PATH + "?id=" + found.keySet().iterator().next());
+      return Answer.seeOther(base + DetailPage.PATH + "?id=" + found.keySet().iterator().next());
     }
     return Answer.page(
         found.isEmpty() ? 404 : 200,

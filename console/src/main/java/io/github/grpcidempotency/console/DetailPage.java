@@ -33,7 +33,8 @@ final class DetailPage {
     Optional<OperationRecord> found = administration.find(id);
     Optional<Html> done = doneNotice(id);
     if (found.isEmpty() && done.isEmpty() && history(id) == Html.NOTHING) {
-      throw new HttpError(404, "There is no operation of this id, and no operator has touched one.");
+      throw new HttpError(
+          404, "There is no operation of this id, and no operator has touched one.");
     }
     return Answer.page(
         found.isPresent() || done.isPresent() ? 200 : 404,
@@ -116,7 +117,8 @@ final class DetailPage {
         .ifPresent(
             made ->
                 facts.add(
-                    fact("Resource", element("code").with(foreign(made.type() + "/" + made.id())))));
+                    fact(
+                        "Resource", element("code").with(foreign(made.type() + "/" + made.id())))));
     return Html.all(
         element("p").as("meaning").with(meaning(operation)),
         element("dl").as("facts").with(facts.stream()));

@@ -92,9 +92,7 @@ final class Layout {
                         .attribute("name", "viewport")
                         .attribute("content", "width=device-width, initial-scale=1"),
                     element("title").with(title + " · Idempotency"),
-                    element("link")
-                        .attribute("rel", "stylesheet")
-                        .attribute("href", base + STYLE)),
+                    element("link").attribute("rel", "stylesheet").attribute("href", base + STYLE)),
             element("body")
                 .with(
                     element("a").as("skip").attribute("href", "#main").with("Skip to the content"),

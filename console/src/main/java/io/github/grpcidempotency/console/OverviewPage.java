@@ -73,7 +73,7 @@ final class OverviewPage {
             number("Records", "≈ " + Words.count(Math.max(0, statistics.rows())), false),
             number("Size", Words.size(statistics.bytes()), false),
             number(
-                "Expired, not swept",
+                "Expired",
                 Words.count(statistics.expired()) + (statistics.expiredIsMore() ? "+" : ""),
                 false),
             number("Sweep lag", span(statistics.sweepLag()), false));
@@ -98,8 +98,14 @@ final class OverviewPage {
                 .form(FIND, FIND)
                 .as("row")
                 .with(
-                    Layout.field("key", "Key or operation id", "what the client or a log names", "", true),
-                    Layout.field("namespace", "Tenant and project", "acme/apollo or acme/-, if any", "", false),
+                    Layout.field(
+                        "key", "Key or operation id", "what the client or a log names", "", true),
+                    Layout.field(
+                        "namespace",
+                        "Tenant and project",
+                        "acme/apollo or acme/-, if any",
+                        "",
+                        false),
                     element("button").with("Find")));
   }
 
@@ -133,14 +139,14 @@ final class OverviewPage {
   private OperationQuery query(OperationView view) {
     try {
       return new OperationQuery(
-        view.states(),
-        visit.fields().given("procedure"),
-        visit.fields().given("namespace"),
-        Optional.empty(),
-        Optional.empty(),
-        view.expiringWithin(),
-        visit.fields().given("after"),
-        PAGE_SIZE);
+          view.states(),
+          visit.fields().given("procedure"),
+          visit.fields().given("namespace"),
+          Optional.empty(),
+          Optional.empty(),
+          view.expiringWithin(),
+          visit.fields().given("after"),
+          PAGE_SIZE);
     } catch (IllegalArgumentException malformed) {
       throw new HttpError(400, "This is not a page of this list.");
     }
@@ -191,7 +197,7 @@ final class OverviewPage {
   private Html table(String caption, List<OperationRecord> operations) {
     return Layout.table(
         caption,
-        Layout.heads("State", "Method", "Operation", "Tenant", "Server", "Attempt", "Age", "Lease"),
+        Layout.heads("State", "Age", "Lease", "Method", "Operation", "Tenant", "Server", "Attempt"),
         Html.all(operations.stream().map(this::row).toList()));
   }
 
@@ -199,14 +205,13 @@ final class OverviewPage {
     return element("tr")
         .with(
             cell(Layout.state(operation.state())),
+            cell(text(Words.span(Duration.between(operation.created(), operation.read())))),
+            cell(text(lease(operation))),
             cell(element("code").with(foreign(operation.procedure()))),
             cell(Layout.link(visit, operation)),
             cell(foreign(operation.namespace())),
             cell(foreign(operation.server().orElse(""))),
-            cell(text(String.valueOf(operation.attempt()))).as("number"),
-            cell(text(Words.span(Duration.between(operation.created(), operation.read()))))
-                .as("number"),
-            cell(text(lease(operation))).as("number"));
+            cell(text(String.valueOf(operation.attempt()))));
   }
 
   private static String lease(OperationRecord operation) {
@@ -221,7 +226,7 @@ final class OverviewPage {
             .orElse("");
   }
 
-  private static Html.Element cell(Html content) {
+  private static Html cell(Html content) {
     return element("td").with(content);
   }
 }

@@ -33,7 +33,8 @@ final class Words {
       size /= 1_024;
       unit++;
     }
-    return String.format(Locale.ROOT, size < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", size, SIZES[unit]);
+    return String.format(
+        Locale.ROOT, size < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", size, SIZES[unit]);
   }
 
   /** Returns the two largest units of a duration, such as {@code 2 h 5 min}. */

@@ -15,6 +15,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -128,6 +129,8 @@ final class Browser implements AutoCloseable {
     script("window.left = true;");
     action.run();
     await()
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(10))
         .ignoreExceptions()
         .until(
             () ->

@@ -75,7 +75,8 @@ class ConsoleTest {
     browser.type("//textarea", "OPS-12: its server was scaled in");
     browser.clickButton("See what would happen");
     assertThat(browser.text())
-        .contains("the next call with its key runs the handler", "OPS-12: its server was scaled in");
+        .contains(
+            "the next call with its key runs the handler", "OPS-12: its server was scaled in");
     assertThat(shop.exists(id)).isTrue();
 
     browser.clickButton("Free the reservation");
@@ -183,8 +184,7 @@ class ConsoleTest {
   @Test
   void whatOthersHaveWrittenIsShownAndNotRun() {
     String hostile = "</code><script>document.title='owned'</script><img src=x onerror=alert(1)>";
-    UUID id =
-        shop.row(hostile).key("a\"b/'c:" + hostile).server(hostile).stuck().insert();
+    UUID id = shop.row(hostile).key("a\"b/'c:" + hostile).server(hostile).stuck().insert();
     visit("?procedure=" + "%3Cscript%3Edocument.title%3D1%3C%2Fscript%3E%22%3E%3Cimg%20src%3Dx%3E");
     assertNothingForeign();
     visit("");

@@ -5,14 +5,21 @@ import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.testing.PostgresFixture;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** A database with records of calls, and an operator's role. */
@@ -33,20 +40,27 @@ final class Shop {
 
   /** Opens the administration, as a role that may do what operators may. */
   Administration administration() {
-    execute(
-        """
-        DO $$
-        BEGIN
-          PERFORM pg_advisory_lock(4712);
-          IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'shop_operator') THEN
-            CREATE ROLE shop_operator LOGIN;
-          END IF;
-          PERFORM pg_advisory_unlock(4712);
-        END
-        $$;
-        SELECT idempotency.grant_operator_to('shop_operator');
-        """);
-    return Administration.on(database.as(OPERATOR));
+    return Administration.on(operator());
+  }
+
+  /** Runs the how-to page's statements; the role is there already if another class has made it. */
+  DataSource operator() {
+    List<String> statements = statements();
+    if (count("SELECT count(*) FROM pg_roles WHERE rolname = ?", OPERATOR) == 0) {
+      execute(statements.get(0));
+    }
+    execute(statements.get(1));
+    return database.as(OPERATOR);
+  }
+
+  private static List<String> statements() {
+    try (InputStream file = Shop.class.getResourceAsStream("operator.sql")) {
+      return new String(Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8)
+          .lines()
+          .toList();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
   }
 
   /** Begins a record: completed, of nobody's tenant. */
@@ -66,10 +80,10 @@ final class Shop {
         id);
   }
 
-  private int count(String sql, UUID id) {
+  private int count(String sql, Object value) {
     try (Connection connection = database.superuser().getConnection();
         PreparedStatement statement = connection.prepareStatement(sql)) {
-      statement.setObject(1, id);
+      statement.setObject(1, value);
       try (ResultSet rows = statement.executeQuery()) {
         rows.next();
         return rows.getInt(1);

@@ -60,7 +60,8 @@ public final class IdempotencySchema {
   }
 
   /**
-   * Returns the migrations that a schema lacks which was made by {@link #sql} of an earlier release.
+   * Returns the migrations that a schema lacks which was made by {@link #sql} of an earlier
+   * release.
    *
    * @param schema the schema's name
    * @param version the version of the schema, which is that of the last file that it was made by
@@ -79,8 +80,8 @@ public final class IdempotencySchema {
     } catch (ClassNotFoundException absent) {
       throw new IllegalStateException(
           "Flyway is not on the class path: add org.flywaydb:flyway-core and"
-              + " org.flywaydb:flyway-database-postgresql, or run the SQL files in the library's jar"
-              + " by another tool (docs/how-to/migrations.md)",
+              + " org.flywaydb:flyway-database-postgresql, or run the SQL files in the library's"
+              + " jar by another tool (docs/how-to/migrations.md)",
           absent);
     }
   }

@@ -48,13 +48,15 @@ class MigrationSqlTest {
     run(newer);
 
     assertThat(newer).isEqualTo("BEGIN;\n\n" + whole.substring(cut));
-    assertThat(database.everythingIn("idempotency")).contains("idempotency.idempotency_keys.server");
+    assertThat(database.everythingIn("idempotency"))
+        .contains("idempotency.idempotency_keys.server");
   }
 
   @Test
   void whatFailsHalfwayLeavesNothing() {
     assertThatThrownBy(
-            () -> run(IdempotencySchema.sql("idempotency").replace("COMMIT;", "SELECT 1/0; COMMIT;")))
+            () ->
+                run(IdempotencySchema.sql("idempotency").replace("COMMIT;", "SELECT 1/0; COMMIT;")))
         .hasMessageContaining("division by zero");
 
     int schemas =

@@ -122,9 +122,7 @@ public final class AdminService {
             permit(AdminAction.VIEW, tenant(request.getNamespace()));
             OperationPage found = administration.list(Paging.query(request));
             ListOperationsResponse.Builder page = ListOperationsResponse.newBuilder();
-            found.operations().stream()
-                .map(AdminMessages::withoutKey)
-                .forEach(page::addOperations);
+            found.operations().stream().map(AdminMessages::withoutKey).forEach(page::addOperations);
             found.next().map(end -> Paging.token(request, end)).ifPresent(page::setNextPageToken);
             return page.build();
           });
@@ -140,7 +138,10 @@ public final class AdminService {
             Act act = act(permitted.actor, request.getReason());
             check(
                 administration.free(
-                    permitted.record.id(), act, request.getEvenIfLive(), request.getValidateOnly()));
+                    permitted.record.id(),
+                    act,
+                    request.getEvenIfLive(),
+                    request.getValidateOnly()));
             return FreeOperationResponse.newBuilder()
                 .setOperation(AdminMessages.withoutKey(permitted.record))
                 .build();
@@ -214,11 +215,12 @@ public final class AdminService {
             Optional<UUID> operation = given("operation", request.getOperation());
             permit(
                 AdminAction.AUDIT,
-                operation.flatMap(administration::find).flatMap(found -> tenant(found.namespace())));
+                operation
+                    .flatMap(administration::find)
+                    .flatMap(found -> tenant(found.namespace())));
             ListAuditEntriesResponse.Builder page = ListAuditEntriesResponse.newBuilder();
             int size = Paging.size(request.getPageSize());
-            List<AuditEntry> found =
-                administration.audit(operation, Paging.before(request), size);
+            List<AuditEntry> found = administration.audit(operation, Paging.before(request), size);
             found.forEach(entry -> page.addAuditEntries(AdminMessages.auditEntry(entry)));
             if (found.size() == size) {
               page.setNextPageToken(Paging.token(request, found.get(size - 1).id()));
@@ -235,7 +237,8 @@ public final class AdminService {
     /** A UUID is stored in lower case, however the client has written it. */
     private static Stream<String> spellings(String key) {
       return Stream.of(key, key.toLowerCase(Locale.ROOT))
-          .filter(spelling -> spelling.equals(key) || KeyFormat.uuid().canonicalize(key).isPresent())
+          .filter(
+              spelling -> spelling.equals(key) || KeyFormat.uuid().canonicalize(key).isPresent())
           .distinct();
     }
 
@@ -251,8 +254,7 @@ public final class AdminService {
      * does not learn whether there is such an operation elsewhere.
      */
     private Permitted permitted(AdminAction action, String operation) {
-      Optional<OperationRecord> found =
-          administration.find(Paging.uuid("operation", operation));
+      Optional<OperationRecord> found = administration.find(Paging.uuid("operation", operation));
       String actor = permit(action, found.flatMap(record -> tenant(record.namespace())));
       return found
           .map(record -> new Permitted(record, actor))
@@ -269,8 +271,8 @@ public final class AdminService {
         return authorizer
             .authorize(action, tenant)
             .filter(actor -> !actor.isBlank() && actor.length() <= MAX_TEXT);
-      } catch (RuntimeException refused) {
-        logger.warn("the authorizer has failed, and so refused {}", action, refused);
+      } catch (RuntimeException failure) {
+        logger.warn("the authorizer has failed, and so refused {}", action, failure);
         return Optional.empty();
       }
     }
@@ -296,8 +298,7 @@ public final class AdminService {
         case OWNER_LIVES -> throw AdminError.of(AdminErrorReason.IDEMPOTENCY_OWNER_LIVES);
         case ALREADY_RECORDED ->
             throw AdminError.of(AdminErrorReason.IDEMPOTENCY_OPERATION_RECORDED);
-        case NOT_RECORDED ->
-            throw AdminError.of(AdminErrorReason.IDEMPOTENCY_OPERATION_UNFINISHED);
+        case NOT_RECORDED -> throw AdminError.of(AdminErrorReason.IDEMPOTENCY_OPERATION_UNFINISHED);
         case LOCKED -> throw AdminError.of(AdminErrorReason.IDEMPOTENCY_OPERATION_LOCKED);
       }
     }

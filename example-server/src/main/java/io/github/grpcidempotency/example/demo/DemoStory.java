@@ -64,7 +64,10 @@ final class DemoStory {
               KilledClient::finishAfterARestart),
           new Chapter(
               "A namespace is deleted, and then once more: by a retry, and by somebody else",
-              Deleting::deleteTwice));
+              Deleting::deleteTwice),
+          new Chapter(
+              "An operator asks what became of a key, with the command line and a role of its own",
+              Operating::tellTheStoryOfAKey));
 
   private record Chapter(String title, Scene scene) {}
 

@@ -20,15 +20,18 @@ public final class OrganizationSchema {
    * @param owner connects as the role that owns the schemas
    * @param appRole serves calls
    * @param workerRole drains the outbox and runs the job
+   * @param operatorRole looks at keys, and frees or forgets them; need not exist
    * @throws org.flywaydb.core.api.FlywayException if that fails
    */
-  public static void migrate(DataSource owner, String appRole, String workerRole) {
+  public static void migrate(
+      DataSource owner, String appRole, String workerRole, String operatorRole) {
     IdempotencySchema.migrate(owner);
     Flyway.configure()
         .dataSource(owner)
         .schemas("tenant")
         .locations(LOCATION)
-        .placeholders(Map.of("app_role", appRole, "worker_role", workerRole))
+        .placeholders(
+            Map.of("app_role", appRole, "worker_role", workerRole, "operator_role", operatorRole))
         .load()
         .migrate();
   }

@@ -147,7 +147,7 @@ public final class EmbeddedDatabase implements HostDatabase {
   @Override
   public void migrate() {
     OrganizationSchema.migrate(
-        postgres.getDatabase(Roles.OWNER, DATABASE), Roles.APP, Roles.WORKER);
+        postgres.getDatabase(Roles.OWNER, DATABASE), Roles.APP, Roles.WORKER, Roles.OPERATOR);
   }
 
   /** Where the data is; the server may keep other files beside it. */
@@ -158,6 +158,11 @@ public final class EmbeddedDatabase implements HostDatabase {
   /** The URL with which a client such as psql connects. */
   public String jdbcUrl() {
     return postgres.getJdbcUrl("postgres", DATABASE);
+  }
+
+  /** The URL with which the command line for operators connects. */
+  public String operatorUrl() {
+    return postgres.getJdbcUrl(Roles.OPERATOR, DATABASE);
   }
 
   @Override

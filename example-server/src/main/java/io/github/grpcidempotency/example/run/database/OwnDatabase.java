@@ -62,7 +62,7 @@ public final class OwnDatabase implements HostDatabase {
   @Override
   public void migrate() {
     checkConnection(owner);
-    OrganizationSchema.migrate(dataSource(owner), app.user(), worker.user());
+    OrganizationSchema.migrate(dataSource(owner), app.user(), worker.user(), Roles.OPERATOR);
   }
 
   /** Does nothing: the user started the database, and stops it. */

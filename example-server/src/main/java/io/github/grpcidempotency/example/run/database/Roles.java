@@ -17,6 +17,9 @@ public final class Roles {
   /** Drains the outbox. */
   public static final String WORKER = "example_worker";
 
+  /** Looks at keys, and frees or forgets them. */
+  public static final String OPERATOR = "example_operator";
+
   private static final String SCRIPT = "/db/roles.sql";
 
   private Roles() {}

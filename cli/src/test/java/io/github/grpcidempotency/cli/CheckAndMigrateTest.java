@@ -1,0 +1,114 @@
+package io.github.grpcidempotency.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import io.github.grpcidempotency.cli.Shell.Result;
+import io.github.grpcidempotency.proto.v1.Procedure;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Making a schema, and proving that it can be used. */
+class CheckAndMigrateTest {
+  @RegisterExtension static final PostgresFixture migrated = Orders.create();
+
+  @Test
+  void checkProvesWhatStartupProves() {
+    Result sound = as(migrated, Orders.APP).run("check").expect(ExitCode.OK);
+
+    assertThat(sound.out()).contains("All is well", Orders.APP, "a trial call");
+    assertThat(as(migrated, Orders.OPERATOR).run("list").expect(ExitCode.OK).out()).isEmpty();
+  }
+
+  @Test
+  void checkListsEveryProblemOfARole() {
+    Result wrong = as(migrated, Orders.OWNER).run("check").expect(ExitCode.NEGATIVE);
+
+    assertThat(wrong.out()).contains("owns idempotency.idempotency_keys");
+    assertThat(wrong.err()).contains("problems found: ");
+    assertThat(as(migrated, Orders.STRANGER).run("check").expect(ExitCode.NEGATIVE).out())
+        .contains("grant_to('orders_stranger')");
+  }
+
+  @Test
+  void checkFindsTheProceduresOfASchema(@TempDir Path folder) throws Exception {
+    Path descriptors = OrderSchema.write(folder, OrderSchema.sound());
+
+    JsonObject sound =
+        as(migrated, Orders.APP)
+            .run("check", "--descriptors", descriptors.toString(), "--output", "json")
+            .expect(ExitCode.OK)
+            .json()
+            .get(0);
+
+    assertThat(sound.get("procedures").toString())
+        .isEqualTo("[\"orders.v1.OrderService/CreateOrder\"]");
+    assertThat(sound.get("problems").getAsJsonArray()).isEmpty();
+  }
+
+  @Test
+  void checkListsTheProblemsOfProceduresToo(@TempDir Path folder) throws Exception {
+    Procedure wrong =
+        OrderSchema.sound().toBuilder()
+            .setResourceType("parcel")
+            .setRetentionClass("ledger")
+            .addOmittedFields("secret")
+            .build();
+    String descriptors = OrderSchema.write(folder, wrong).toString();
+    Shell app = as(migrated, Orders.APP);
+
+    assertThat(app.run("check", "--descriptors", descriptors).expect(ExitCode.NEGATIVE).out())
+        .contains("no column parcel_id", "retention_class \"ledger\"", "it omits \"secret\"");
+    assertThat(app.run("check", "--descriptors", descriptors, "--retention-class", "ledger").out())
+        .contains("no column parcel_id")
+        .doesNotContain("ledger");
+  }
+
+  @Test
+  void migrateSaysWhatItDid() {
+    try (PostgresFixture empty = Orders.unmigrated()) {
+      Shell owner = as(empty, Orders.OWNER);
+
+      assertThat(as(empty, Orders.APP).run("check").expect(ExitCode.NEGATIVE).out())
+          .contains("does not exist");
+      assertThat(owner.run("migrate").expect(ExitCode.OK).out()).contains("applied: 1, 2, 3, 4, 5");
+      assertThat(owner.run("migrate").expect(ExitCode.OK).out()).contains("nothing was to be done");
+      JsonObject other =
+          owner
+              .run("migrate", "--schema", "ours", "--output", "json")
+              .expect(ExitCode.OK)
+              .json()
+              .get(0);
+      assertThat(other.get("schema").getAsString()).isEqualTo("ours");
+      assertThat(other.get("applied").getAsJsonArray()).hasSizeGreaterThanOrEqualTo(5);
+    }
+  }
+
+  @Test
+  void theSqlMakesASchemaThatPassesTheCheckAndThatFlywayLeavesAlone() throws Exception {
+    try (PostgresFixture empty = Orders.unmigrated()) {
+      Shell owner = as(empty, Orders.OWNER);
+      Orders.run(empty.owner(), owner.run("migrate", "--sql").expect(ExitCode.OK).out());
+      Orders.run(empty.owner(), "SELECT idempotency.grant_to('orders_app')");
+
+      as(empty, Orders.APP).run("check").expect(ExitCode.OK);
+      assertThat(owner.run("migrate").expect(ExitCode.WRONG_SCHEMA).err())
+          .contains("not made by Flyway", "--sql --after");
+    }
+  }
+
+  @Test
+  void whoMayNotMigrateIsTold() {
+    try (PostgresFixture empty = Orders.unmigrated()) {
+      as(empty, Orders.STRANGER).run("migrate").expect(ExitCode.NO_RIGHT);
+    }
+  }
+
+  private static Shell as(PostgresFixture database, String role) {
+    return Shell.with(Map.of("IDEMPOTENCY_URL", Orders.url(database), "IDEMPOTENCY_USER", role));
+  }
+}

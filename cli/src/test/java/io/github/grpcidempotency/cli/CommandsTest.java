@@ -1,0 +1,364 @@
+package io.github.grpcidempotency.cli;
+
+import static io.github.grpcidempotency.cli.OperationIds.ABSENT;
+import static io.github.grpcidempotency.cli.OperationIds.COMPLETED;
+import static io.github.grpcidempotency.cli.OperationIds.COMPLETED_KEY;
+import static io.github.grpcidempotency.cli.OperationIds.EXPIRED;
+import static io.github.grpcidempotency.cli.OperationIds.FAILED;
+import static io.github.grpcidempotency.cli.OperationIds.FAILED_KEY;
+import static io.github.grpcidempotency.cli.OperationIds.RUNNING;
+import static io.github.grpcidempotency.cli.OperationIds.STUCK;
+import static io.github.grpcidempotency.cli.OperationIds.STUCK_KEY;
+import static io.github.grpcidempotency.cli.OperationIds.UNKNOWN;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.gson.JsonObject;
+import io.github.grpcidempotency.cli.Shell.Result;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an operator sees and does. */
+class CommandsTest {
+  @RegisterExtension static final PostgresFixture database = Orders.create();
+
+  private final Shell shell = Shell.with(Orders.operator(database));
+
+  @BeforeEach
+  void insertOperations() throws Exception {
+    Orders.insertOperations(database);
+  }
+
+  @Test
+  void showTellsWhatIsKnownOfAnOperation() {
+    String out = shell.run("show", STUCK).expect(ExitCode.OK).out();
+
+    assertThat(out)
+        .contains(
+            "state         stuck",
+            "its server is gone or cut off",
+            "procedure     orders.v1.OrderService/CreateOrder",
+            "user          00000000-0000-4000-8000-00000000000a",
+            "namespace     acme/apollo",
+            "server        orders-7d9f:4711",
+            "(12m40s ago)",
+            "lease         ended at ",
+            "completed     no",
+            "(in 23h47m)",
+            "audit         nobody has acted on it");
+  }
+
+  @Test
+  void aKeyIsFoundInItsNamespace() {
+    assertThat(shell.run("show", COMPLETED_KEY).expect(ExitCode.OK).out())
+        .contains(COMPLETED, "key           " + COMPLETED_KEY);
+    assertThat(
+            shell
+                .run("show", STUCK_KEY.toUpperCase(Locale.ROOT), "--namespace", "acme/apollo")
+                .expect(ExitCode.OK)
+                .out())
+        .contains(STUCK);
+    assertThat(shell.run("show", FAILED_KEY, "--tenant", "acme").expect(ExitCode.OK).out())
+        .contains(FAILED);
+    assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.NEGATIVE).err())
+        .contains("--namespace");
+    shell
+        .run("show", COMPLETED_KEY, "--of-user", "00000000-0000-4000-8000-00000000000a")
+        .expect(ExitCode.NEGATIVE);
+  }
+
+  @Test
+  void aKeyCanBeReadSoThatNoHistoryHasIt() {
+    assertThat(shell.reading(COMPLETED_KEY + "\n").run("show", "-").expect(ExitCode.OK).out())
+        .contains(COMPLETED);
+  }
+
+  @Test
+  void aKeyThatNobodyHasAskedForIsNotShown() {
+    assertThat(shell.run("show", STUCK).out()).doesNotContain(STUCK_KEY);
+    assertThat(shell.run("show", STUCK, "--output", "json").out()).doesNotContain(STUCK_KEY);
+    assertThat(shell.run("list").out()).doesNotContain(STUCK_KEY, COMPLETED_KEY);
+    assertThat(shell.run("list", "--output", "json").out()).doesNotContain("\"key\"");
+
+    assertThat(shell.run("show", STUCK, "--keys").out()).contains(STUCK_KEY);
+    assertThat(shell.run("list", "--keys").out()).contains(STUCK_KEY, COMPLETED_KEY);
+  }
+
+  @Test
+  void theOutboxIsAskedByTheServicesOwnQuery(@TempDir Path folder) throws Exception {
+    Path query = folder.resolve("status.sql");
+    Files.writeString(
+        query,
+        "SELECT status FROM app.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT 1;\n");
+
+    assertThat(
+            shell
+                .run("show", COMPLETED, "--outbox-query", query.toString())
+                .expect(ExitCode.OK)
+                .out())
+        .contains("outbox        SENT");
+    assertThat(shell.run("show", STUCK, "--outbox-query", query.toString()).out())
+        .contains("outbox        none, as there is no resource");
+    Files.writeString(query, "SELECT 1");
+    shell.run("show", COMPLETED, "--outbox-query", query.toString()).expect(ExitCode.USAGE);
+    Files.writeString(query, "SELECT id FROM app.orders WHERE id = :resource_id");
+    shell.run("show", COMPLETED, "--outbox-query", query.toString()).expect(ExitCode.NO_RIGHT);
+  }
+
+  @Test
+  void contentsNeedARightAndAreAudited() {
+    String[] show = {"show", COMPLETED, "--contents", "--reason", "ticket 4712"};
+
+    assertThat(shell.run(show).expect(ExitCode.NO_RIGHT).err())
+        .contains("orders_operator", "grant_contents_to");
+
+    Result shown = auditor().run(show).expect(ExitCode.OK);
+    assertThat(shown.out())
+        .contains("a response of 7 bytes, in hex", "0a056f72646572")
+        .contains("read_contents (done) by ada@console-1 as orders_auditor: ticket 4712");
+  }
+
+  @Test
+  void recordedErrorsAreDecodedAndCiphertextsSaidToBeSome() {
+    assertThat(
+            auditor().run("show", FAILED, "--contents", "--reason", "r").expect(ExitCode.OK).out())
+        .contains("an error, NOT_FOUND", "no such article");
+    assertThat(
+            auditor().run("show", EXPIRED, "--contents", "--reason", "r").expect(ExitCode.OK).out())
+        .contains("11 bytes that are encrypted")
+        .doesNotContain("33441122");
+    assertThat(
+            auditor().run("show", STUCK, "--contents", "--reason", "r").expect(ExitCode.OK).out())
+        .contains("contents      none");
+  }
+
+  @Test
+  void aResponseIsDecodedByTheServicesSchema(@TempDir Path folder) throws Exception {
+    Path descriptors = OrderSchema.write(folder, OrderSchema.sound());
+
+    String[] show = {
+      "show", COMPLETED, "--contents", "--reason", "r", "--descriptors", descriptors.toString()
+    };
+    assertThat(auditor().run(show).expect(ExitCode.OK).out()).contains("{\"id\":\"order\"}");
+  }
+
+  @Test
+  void listsAreByState() {
+    assertThat(ids("list", "--stuck")).containsExactly(STUCK);
+    assertThat(ids("list", "--running")).containsExactly(RUNNING);
+    assertThat(ids("list", "--unknown")).containsExactly(UNKNOWN);
+    assertThat(ids("list", "--completed")).containsExactly(COMPLETED);
+    assertThat(ids("list", "--failed")).containsExactly(FAILED);
+    assertThat(ids("list", "--expired")).containsExactly(EXPIRED);
+    assertThat(ids("list", "--stuck", "--unknown")).containsExactly(STUCK, UNKNOWN);
+    assertThat(ids("list")).containsExactly(RUNNING, STUCK, UNKNOWN, COMPLETED, FAILED, EXPIRED);
+  }
+
+  @Test
+  void listsAreByEverythingElseToo() {
+    assertThat(ids("list", "--expiring", "1h")).containsExactly(FAILED);
+    assertThat(ids("list", "--procedure", "orders.v1.OrderService/CancelOrder"))
+        .containsExactly(RUNNING);
+    assertThat(ids("list", "--tenant", "acme")).containsExactly(STUCK, FAILED);
+    assertThat(ids("list", "--namespace", "acme/apollo")).containsExactly(STUCK);
+    assertThat(ids("list", "--of-user", "00000000-0000-4000-8000-00000000000a"))
+        .containsExactly(STUCK, FAILED);
+    assertThat(ids("list", "--older-than", "4h")).containsExactly(FAILED, EXPIRED);
+  }
+
+  @Test
+  void listsAreReadPageByPage() {
+    Result first = shell.run("list", "--limit", "4").expect(ExitCode.OK);
+    String after = first.err().strip().replaceFirst(".*--after ", "");
+
+    assertThat(first.out().lines()).hasSize(5);
+    assertThat(ids("list", "--limit", "4", "--after", after)).containsExactly(FAILED, EXPIRED);
+    assertThat(shell.run("list", "--limit", "4", "--after", after).err()).isEmpty();
+    shell.run("list", "--after", "there").expect(ExitCode.USAGE);
+  }
+
+  @Test
+  void anEmptyListIsNoFailure() {
+    Result none = shell.run("list", "--tenant", "nobody").expect(ExitCode.OK);
+
+    assertThat(none.out()).isEmpty();
+    assertThat(none.err()).contains("no such operation");
+  }
+
+  @Test
+  void aListFitsTheTerminal() {
+    for (int width : new int[] {80, 100, 120, 160}) {
+      assertThat(shell.and("COLUMNS", Integer.toString(width)).run("list").out().lines())
+          .hasSize(7)
+          .allMatch(line -> TextWidth.of(line) <= width)
+          .anyMatch(line -> line.contains(STUCK));
+    }
+  }
+
+  @Test
+  void whatIsStuckStandsOutOnATerminal() {
+    assertThat(shell.typing().run("list").out()).contains("\u001b[31m" + STUCK);
+    assertThat(shell.typing().and("NO_COLOR", "1").run("list").out()).doesNotContain("\u001b");
+  }
+
+  @Test
+  void jsonIsOneObjectOnALineWithTimesInRfc3339() {
+    List<JsonObject> listed = shell.run("list", "--output", "json").expect(ExitCode.OK).json();
+
+    assertThat(listed).hasSize(6);
+    for (JsonObject operation : listed) {
+      assertThat(Instant.parse(operation.get("created").getAsString())).isBefore(Instant.now());
+    }
+    assertThat(listed.get(0).get("completed").isJsonNull()).isTrue();
+  }
+
+  @Test
+  void freeLetsAStuckReservationGo() {
+    assertThat(shell.run("free", STUCK, "--dry-run").expect(ExitCode.OK).out())
+        .contains("would be freed");
+    assertThat(ids("list", "--stuck")).containsExactly(STUCK);
+
+    assertThat(shell.run("free", STUCK, "--reason", "no order was made").expect(ExitCode.OK).out())
+        .contains(STUCK + " is freed");
+
+    assertThat(ids("list", "--stuck")).isEmpty();
+    assertThat(shell.run("show", STUCK).expect(ExitCode.NEGATIVE).err())
+        .contains("free (done) by ada@console-1 as orders_operator: no order was made");
+  }
+
+  @Test
+  void freeRefusesWhileTheOwnerLives() {
+    assertThat(shell.run("free", RUNNING, "--reason", "r").expect(ExitCode.REFUSED).err())
+        .contains("its owner lives");
+    assertThat(shell.run("free", RUNNING, "--dry-run").expect(ExitCode.REFUSED).err())
+        .contains("its owner lives");
+
+    shell.typing("r", RUNNING).run("free", RUNNING, "--even-if-live").expect(ExitCode.OK);
+
+    assertThat(shell.run("audit", RUNNING).out()).contains("done, forced");
+  }
+
+  @Test
+  void freeAndForgetAreNotMixedUp() {
+    assertThat(shell.run("free", COMPLETED, "--reason", "r").expect(ExitCode.REFUSED).err())
+        .contains("forget it");
+    assertThat(shell.run("forget", STUCK, "--reason", "r").expect(ExitCode.REFUSED).err())
+        .contains("free it");
+    shell.run("free", ABSENT, "--reason", "r").expect(ExitCode.NEGATIVE);
+    shell.run("forget", ABSENT, "--reason", "r").expect(ExitCode.NEGATIVE);
+  }
+
+  @Test
+  void forgetDeletesARecord() {
+    assertThat(shell.run("forget", FAILED, "--dry-run").expect(ExitCode.OK).out())
+        .contains("would be forgotten");
+    Result forgotten =
+        shell
+            .run("forget", FAILED, "--reason", "the error was ours", "--output", "json")
+            .expect(ExitCode.OK);
+
+    assertThat(forgotten.out())
+        .isEqualToIgnoringNewLines("{\"operation\":\"%s\",\"result\":\"done\"}".formatted(FAILED));
+    assertThat(ids("list", "--failed")).isEmpty();
+  }
+
+  @Test
+  void statsCountWhatThereIs() {
+    JsonObject stats = shell.run("stats", "--output", "json").expect(ExitCode.OK).json().get(0);
+
+    assertThat(stats.get("in_flight").getAsInt()).isEqualTo(3);
+    assertThat(stats.get("stuck").getAsInt()).isEqualTo(1);
+    assertThat(stats.get("expired").getAsInt()).isEqualTo(1);
+    assertThat(shell.run("stats").expect(ExitCode.OK).out())
+        .contains("in flight     3", "stuck         1", "unknown       1", "sweep lag     5m");
+  }
+
+  @Test
+  void sweepDeletesWhatHasExpired() {
+    assertThat(shell.run("sweep", "--reason", "it lags").expect(ExitCode.OK).out())
+        .contains("expired records deleted: 1");
+    assertThat(shell.run("sweep", "--reason", "r", "--output", "json").expect(ExitCode.OK).out())
+        .isEqualToIgnoringNewLines("{\"swept\":0}");
+    assertThat(ids("list", "--expired")).isEmpty();
+  }
+
+  @Test
+  void theAuditIsReadPageByPage() {
+    IntStream.range(0, 3)
+        .forEach(i -> shell.run("free", ABSENT, "--reason", "try " + i).expect(ExitCode.NEGATIVE));
+
+    List<JsonObject> newest = shell.run("audit", "--limit", "2", "--output", "json").json();
+    assertThat(newest)
+        .extracting(act -> act.get("reason").getAsString())
+        .containsExactly("try 2", "try 1");
+    assertThat(
+            shell
+                .run("audit", "--before", newest.get(1).get("id").getAsString(), "--output", "json")
+                .json())
+        .extracting(act -> act.get("reason").getAsString())
+        .containsExactly("try 0");
+    assertThat(shell.run("audit").out()).contains("REASON", "not_found", "try 2");
+    assertThat(shell.run("audit", STUCK).err()).contains("nobody has acted");
+  }
+
+  @Test
+  void whoHasNoRightIsToldWhatToAskFor() {
+    Shell stranger = shell.and("IDEMPOTENCY_USER", Orders.STRANGER);
+
+    for (String[] command :
+        new String[][] {
+          {"list"},
+          {"show", STUCK},
+          {"stats"},
+          {"audit"},
+          {"free", STUCK, "--reason", "r"},
+          {"forget", FAILED, "--reason", "r"},
+          {"sweep", "--reason", "r"}
+        }) {
+      assertThat(stranger.run(command).expect(ExitCode.NO_RIGHT).err())
+          .contains("orders_stranger", "grant_operator_to");
+    }
+  }
+
+  @Test
+  void aSchemaThatIsNotThereIsSaid() {
+    shell.run("list", "--schema", "nowhere").expect(ExitCode.WRONG_SCHEMA);
+    shell.and("IDEMPOTENCY_SCHEMA", "nowhere").run("stats").expect(ExitCode.WRONG_SCHEMA);
+    shell
+        .and("IDEMPOTENCY_URL", Orders.url(database).replaceFirst("/[^/]*$", "/nowhere"))
+        .run("stats")
+        .expect(ExitCode.UNREACHABLE);
+  }
+
+  @Test
+  void theUrlMayBeSpeltAsPsqlSpellsIt() {
+    String url = Orders.url(database).replaceFirst("^jdbc:postgresql", "postgres");
+
+    shell.run("stats", "--url", url).expect(ExitCode.OK);
+    shell
+        .run("stats", "--url", url.replace("//", "//%6frders_stranger@"))
+        .expect(ExitCode.NO_RIGHT);
+  }
+
+  private Shell auditor() {
+    return shell.and("IDEMPOTENCY_USER", Orders.AUDITOR);
+  }
+
+  private List<String> ids(String... list) {
+    String[] json = Arrays.copyOf(list, list.length + 2);
+    json[list.length] = "--output";
+    json[list.length + 1] = "json";
+    return shell.run(json).expect(ExitCode.OK).json().stream()
+        .map(operation -> operation.get("operation").getAsString())
+        .toList();
+  }
+}

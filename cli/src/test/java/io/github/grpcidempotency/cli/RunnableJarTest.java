@@ -1,0 +1,91 @@
+package io.github.grpcidempotency.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.testing.PostgresFixture;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.JarFile;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The jar that operators run, as they run it. */
+@Tag("jar")
+class RunnableJarTest {
+  private static final Path JAR = Path.of("target", "idempotency.jar");
+
+  @Test
+  void itHasWhatItNeedsAndNothingThatHurts() throws IOException {
+    try (JarFile jar = new JarFile(JAR.toFile())) {
+      Set<String> entries = jar.stream().map(entry -> entry.getName()).collect(Collectors.toSet());
+      assertThat(entries)
+          .contains("META-INF/LICENSE", "META-INF/NOTICE")
+          .noneMatch(name -> name.endsWith("module-info.class"))
+          .noneMatch(name -> name.matches("META-INF/.*\\.(SF|RSA|DSA)"));
+      assertThat(
+              new String(
+                  jar.getInputStream(jar.getEntry("META-INF/services/java.sql.Driver"))
+                      .readAllBytes(),
+                  StandardCharsets.UTF_8))
+          .contains("org.postgresql.Driver");
+    }
+  }
+
+  @Test
+  void itMigratesChecksShowsAndFrees() throws Exception {
+    Orders.createRoles();
+    try (PostgresFixture database = Orders.unmigrated()) {
+      run(database, Orders.OWNER, 0, "migrate").contains("applied: 1, 2, 3, 4, 5");
+      Orders.run(database.owner(), Orders.file("orders.sql"));
+      Orders.insertOperations(database);
+
+      run(database, Orders.APP, 0, "check").startsWith("All is well");
+      run(database, Orders.OPERATOR, 0, "list", "--stuck").contains(OperationIds.STUCK);
+      run(database, Orders.OPERATOR, 6, "free", OperationIds.STUCK).contains("--reason");
+      run(database, Orders.OPERATOR, 0, "free", OperationIds.STUCK, "--reason", "grün 日本")
+          .contains("is freed");
+      run(database, Orders.OPERATOR, 0, "audit").contains("grün 日本");
+      run(database, Orders.OPERATOR, 0, "forget", OperationIds.FAILED, "--reason", "r")
+          .contains("is forgotten");
+    }
+  }
+
+  @Test
+  void itPrintsTheSql() throws Exception {
+    try (PostgresFixture database = Orders.unmigrated()) {
+      String sql = output(database, Orders.OWNER, 0, "migrate", "--sql");
+      Orders.run(database.owner(), sql);
+      run(database, Orders.OWNER, 7, "migrate").contains("not made by Flyway");
+    }
+  }
+
+  private static org.assertj.core.api.AbstractStringAssert<?> run(
+      PostgresFixture database, String role, int code, String... arguments) throws Exception {
+    return assertThat(output(database, role, code, arguments));
+  }
+
+  /** Returns what both outputs have: where a command ends well, nothing is on the second. */
+  private static String output(PostgresFixture database, String role, int code, String... arguments)
+      throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-jar", JAR.toString()));
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().put("IDEMPOTENCY_URL", Orders.url(database));
+    builder.environment().put("IDEMPOTENCY_USER", role);
+    builder.environment().put("LC_ALL", "C.UTF-8");
+    Process process = builder.start();
+    process.getOutputStream().close();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
+    assertThat(process.exitValue()).as(output).isEqualTo(code);
+    return output;
+  }
+}

@@ -1,0 +1,11 @@
+DO $$
+DECLARE
+  operator name;
+BEGIN
+  FOREACH operator IN ARRAY ARRAY['orders_operator', 'orders_auditor', 'orders_stranger'] LOOP
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = operator) THEN
+      EXECUTE format('CREATE ROLE %I LOGIN', operator);
+    END IF;
+  END LOOP;
+END;
+$$;
