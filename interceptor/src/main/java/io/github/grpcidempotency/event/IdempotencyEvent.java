@@ -143,7 +143,7 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * A claim was settled.
+   * A claim was settled. An answer that is recorded later is a {@link RecordedLate} instead.
    *
    * @param settlement what became of it
    * @param handler how long the handler ran

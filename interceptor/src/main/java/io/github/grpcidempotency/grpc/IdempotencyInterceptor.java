@@ -259,10 +259,10 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Lets the lines of the log {@value DecisionLog#LOGGER} name keys, as {@code key_hash}: the
-     * first 16 hexadecimal digits of an HMAC-SHA-256 of the key with its tenant and project in
-     * front. Give every server the same secret, and an operator can find what all of them say of
-     * one key. Without a secret the lines name operations only.
+     * Lets the lines of the log {@code io.github.grpcidempotency.decision} name keys, as {@code
+     * key_hash}: the first 16 hexadecimal digits of an HMAC-SHA-256 of the key with its tenant and
+     * project in front. Give every server the same secret, and an operator can find what all of
+     * them say of one key. Without a secret the lines name operations only.
      *
      * @param secret at least 16 bytes
      * @throws IllegalArgumentException if it is shorter

@@ -293,8 +293,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
                     request,
                     met,
                     limit,
-                    (result, took) ->
-                        rest.execute(() -> resume(request, result, took, message))));
+                    (result, took) -> rest.execute(() -> resume(request, result, took, message))));
   }
 
   /**

@@ -273,8 +273,7 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     private WorkRefusedException inProgress(Claim claim) {
-      return refused(
-          Refusal.inProgress(engine.lease()), Optional.of(claim.operationId()), null);
+      return refused(Refusal.inProgress(engine.lease()), Optional.of(claim.operationId()), null);
     }
 
     private WorkRefusedException refused(
@@ -369,8 +368,8 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     /**
-     * Lets the lines of the log {@value DecisionLog#LOGGER} name tokens, as an interceptor's name
-     * keys.
+     * Lets the lines of the log {@code io.github.grpcidempotency.decision} name tokens, as an
+     * interceptor's name keys.
      *
      * @param secret at least 16 bytes
      * @throws IllegalArgumentException if it is shorter

@@ -38,6 +38,7 @@ final class UnreliableStore implements IdempotencyStore {
   private volatile Optional<RuntimeException> settleFailure = Optional.empty();
   private volatile boolean settlesBeforeItFails;
   private final AtomicInteger errors = new AtomicInteger();
+  private volatile Optional<RuntimeException> retainFailure = Optional.empty();
   private volatile boolean claimError;
   private volatile boolean settleError;
 
@@ -48,6 +49,11 @@ final class UnreliableStore implements IdempotencyStore {
   /** Lets every claim fail from now on. */
   void failClaims(FailurePhase phase, FailureCause cause) {
     claimFailure = Optional.of(new StoreException("cut off", null, phase, cause));
+  }
+
+  /** Lets no retention be extended from now on. */
+  void failRetention() {
+    retainFailure = Optional.of(new StoreException("cut off", null));
   }
 
   /** Lets every settlement fail from now on, before it is done. */
@@ -138,6 +144,7 @@ final class UnreliableStore implements IdempotencyStore {
 
   @Override
   public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+    throwIf(retainFailure);
     return store.retain(request, recorded);
   }
 

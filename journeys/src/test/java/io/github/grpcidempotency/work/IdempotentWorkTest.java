@@ -3,11 +3,16 @@ package io.github.grpcidempotency.work;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.StringValue;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.ScheduleKey;
 import io.github.grpcidempotency.procedure.FailurePolicy;
@@ -18,6 +23,7 @@ import io.github.grpcidempotency.procedure.ReplayGuard;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.thing.EventJournal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -44,8 +50,13 @@ class IdempotentWorkTest {
           .failures(FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION))
           .build();
 
+  private final EventJournal journal = new EventJournal();
+  private final EventJournal second = new EventJournal();
   private final IdempotentWork work =
-      IdempotentWork.on(new InMemoryIdempotencyStore(), CLOSE_MONTH);
+      IdempotentWork.builder(new InMemoryIdempotencyStore(), CLOSE_MONTH)
+          .listener(journal.listener())
+          .listener(second.listener())
+          .build();
   private final AtomicInteger runs = new AtomicInteger();
   private volatile ReplayGuard guard = (caller, resource) -> true;
 
@@ -64,6 +75,65 @@ class IdempotentWorkTest {
     assertThat(second.value()).isEqualTo(first.value());
     assertThat(second.operationId()).isEqualTo(first.operationId());
     assertThat(runs).hasValue(1);
+  }
+
+  @Test
+  void allListenersHearOfARunItsReplayAndARefusal() throws Exception {
+    WorkResult<StringValue> first = run(this::closed);
+    run(this::closed);
+    assertThatExceptionOfType(WorkRefusedException.class)
+        .isThrownBy(
+            () ->
+                work.run(
+                    CLOSE_MONTH,
+                    SYSTEM,
+                    RUN,
+                    StringValue.of("2026-12"),
+                    StringValue.parser(),
+                    this::closed));
+
+    assertThat(journal.kinds())
+        .containsExactly(
+            "KeyFound", "Claimed", "Settled", "KeyFound", "Replayed", "KeyFound", "Refused")
+        .isEqualTo(second.kinds());
+    IdempotencyEvent.Replayed replayed = journal.only(IdempotencyEvent.Replayed.class);
+    assertThat(replayed.operationId()).isEqualTo(first.operationId());
+    assertThat(replayed.took()).isPositive();
+    assertThat(replayed.call().procedure().entry()).isEqualTo(Entry.WORK);
+    assertThat(replayed.call().procedure().keyCase()).isEqualTo(KeyCase.HANDLER_INTERNAL);
+    assertThat(journal.only(IdempotencyEvent.Refused.class).operationId())
+        .contains(first.operationId());
+    assertThat(journal.live()).isPresent();
+    work.close();
+    assertThat(journal.live()).isEmpty();
+  }
+
+  @Test
+  void aListenerHearsOfAWaitForTheSameWork() throws Exception {
+    CountDownLatch running = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    ExecutorService threads = Executors.newFixedThreadPool(2);
+    Future<?> first =
+        threads.submit(
+            () ->
+                run(
+                    () -> {
+                      running.countDown();
+                      mayEnd.await();
+                      return closed();
+                    }));
+    running.await();
+    Future<?> duplicate = threads.submit(() -> run(this::closed));
+    await().until(() -> !journal.all(IdempotencyEvent.Attached.class).isEmpty());
+
+    mayEnd.countDown();
+    first.get();
+    duplicate.get();
+
+    IdempotencyEvent.WaitEnded ended = journal.only(IdempotencyEvent.WaitEnded.class);
+    assertThat(ended.end()).isEqualTo(WaitEnd.ANSWERED);
+    assertThat(ended.waited()).isPositive();
+    threads.shutdown();
   }
 
   @Test

@@ -222,6 +222,11 @@ public final class OpenTelemetryListener implements IdempotencyListener {
   }
 
   @Override
+  public void retentionFailed(IdempotencyEvent.RetentionFailed event) {
+    add(event.call(), TraceNames.RETENTION_FAILED, event.operationId());
+  }
+
+  @Override
   public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
     span(event.call())
         .ifPresent(

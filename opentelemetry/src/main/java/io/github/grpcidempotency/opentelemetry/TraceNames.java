@@ -139,6 +139,9 @@ public final class TraceNames {
   /** The state of the work behind a replay could not be read. */
   public static final String STATUS_UNKNOWN = "idempotency.status_unknown";
 
+  /** The retention of a replayed record could not be extended. */
+  public static final String RETENTION_FAILED = "idempotency.retention_failed";
+
   // Spans of the listener's own, below that of a call that has ended
 
   /** From the end of the handler until its answer was recorded late. */

@@ -10,12 +10,12 @@ import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.ExtractionFailure;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.KeyCase;
-import io.github.grpcidempotency.event.KeyProblem;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.store.FailureCause;
@@ -324,7 +324,8 @@ class OpenTelemetryListenerTest {
         new IdempotencyEvent.RecordingDeferred(CALL, OPERATION, failure()),
         new IdempotencyEvent.RecordedLate(CALL, OPERATION, SOME_TIME),
         new IdempotencyEvent.RecordingAbandoned(CALL, OPERATION, failure()),
-        new IdempotencyEvent.StatusUnknown(CALL, OPERATION));
+        new IdempotencyEvent.StatusUnknown(CALL, OPERATION),
+        new IdempotencyEvent.RetentionFailed(CALL, OPERATION, failure()));
   }
 
   private static Stream<String> namesIn(SpanData span) {

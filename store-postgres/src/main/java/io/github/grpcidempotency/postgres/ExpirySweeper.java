@@ -1,12 +1,16 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.internal.background.DaemonThreads;
 import io.github.grpcidempotency.internal.background.RepeatedTask;
+import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.SetupException;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,6 +37,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private final RateLimitedLog log = RateLimitedLog.of(logger);
   private final DataSource pool;
   private final Jdbi jdbi;
+  private final Listeners listeners;
   private final String sweepSql;
   private final Duration interval;
   private final int batchSize;
@@ -50,6 +55,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private ExpirySweeper(Builder builder) {
     this.pool = builder.dataSource;
     this.jdbi = Jdbi.create(pool);
+    this.listeners = new Listeners(builder.listeners);
     this.sweepSql = SqlFile.load("maintenance/sweep", Map.of("schema", builder.schema));
     this.interval = builder.interval;
     this.batchSize = builder.batchSize;
@@ -92,6 +98,20 @@ public final class ExpirySweeper implements AutoCloseable {
    * @throws JdbiException if the database cannot be reached
    */
   public long sweep() {
+    long begun = System.nanoTime();
+    long swept;
+    try {
+      swept = sweepAll();
+    } catch (Throwable failure) {
+      listeners.notify(new IdempotencyEvent.SweepFailed(failure));
+      throw failure;
+    }
+    Duration took = Duration.ofNanos(System.nanoTime() - begun);
+    listeners.notify(new IdempotencyEvent.Swept(swept, took, Optional.empty()));
+    return swept;
+  }
+
+  private long sweepAll() {
     checkPool();
     long swept = 0;
     Batch batch = Batch.NONE;
@@ -148,6 +168,7 @@ public final class ExpirySweeper implements AutoCloseable {
     private String schema = IdempotencySchema.DEFAULT_NAME;
     private Duration interval = Duration.ofHours(1);
     private int batchSize = 1_000;
+    private final List<IdempotencyListener> listeners = new ArrayList<>();
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -182,6 +203,15 @@ public final class ExpirySweeper implements AutoCloseable {
         throw new IllegalArgumentException("a batch has at least one record, not " + records);
       }
       this.batchSize = records;
+      return this;
+    }
+
+    /**
+     * Adds a listener, which hears of every sweep after those that were added before; there is none
+     * by default.
+     */
+    public Builder listener(IdempotencyListener listener) {
+      this.listeners.add(listener);
       return this;
     }
 

@@ -65,7 +65,8 @@ public final class OutboxStatusResolver implements StatusResolver {
 
   @Override
   public IdempotencyStatus resolve(UUID resourceId) {
-    throw new UnsupportedOperationException("only the PostgreSQL store can read an outbox");
+    throw new UnsupportedOperationException(
+        "only the PostgreSQL store can read an outbox, and it could not");
   }
 
   /** Returns the query with an expression for the resource id. */

@@ -169,9 +169,12 @@ final class PostgresOperationCatalog implements OperationCatalog {
           .status(
               procedure,
               asked ->
-                  row.resource(caller)
-                      .map(resource -> found.getOrDefault(resource, IdempotencyStatus.PROCESSING))
-                      .orElseGet(() -> asked.statusOf(List.of())))
+                  Optional.of(
+                      row.resource(caller)
+                          .map(
+                              resource ->
+                                  found.getOrDefault(resource, IdempotencyStatus.PROCESSING))
+                          .orElseGet(() -> asked.statusOf(List.of()))))
           .ifPresent(status -> statuses.put(row.content().id(), status));
     }
     return statuses;

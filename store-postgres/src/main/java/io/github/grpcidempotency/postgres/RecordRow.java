@@ -99,24 +99,27 @@ record RecordRow(
   }
 
   /**
-   * Returns the outbox's status of the resource when the row was read; empty if there is no outbox.
-   *
-   * @param outboxAsked whether the outbox was asked; if not, the status is not known
+   * Returns the outbox's status of the resource when the row was read; empty if there is no outbox,
+   * or it was not asked.
    */
   Optional<IdempotencyStatus> statusRead(RecordedProcedure asked, boolean outboxAsked) {
     return status(
         asked,
-        outbox -> outboxAsked ? outbox.statusOf(outboxStatus) : IdempotencyStatus.PROCESSING);
+        outbox -> outboxAsked ? Optional.of(outbox.statusOf(outboxStatus)) : Optional.empty());
   }
 
-  /** Returns the outbox's status of the answer's resource; empty if there is no outbox. */
+  /**
+   * Returns the outbox's status of the answer's resource; empty if there is no outbox, or it does
+   * not say.
+   */
   Optional<IdempotencyStatus> status(
-      RecordedProcedure asked, Function<OutboxStatusResolver, IdempotencyStatus> askOutbox) {
+      RecordedProcedure asked,
+      Function<OutboxStatusResolver, Optional<IdempotencyStatus>> askOutbox) {
     return asked
         .statusResolver()
         .filter(OutboxStatusResolver.class::isInstance)
         .map(OutboxStatusResolver.class::cast)
-        .map(askOutbox);
+        .flatMap(askOutbox);
   }
 
   private static Duration leaseLeft(@Nullable OffsetDateTime leaseExpires, Instant read) {

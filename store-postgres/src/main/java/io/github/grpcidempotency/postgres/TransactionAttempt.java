@@ -121,22 +121,26 @@ final class TransactionAttempt {
             sql, request, id, met.first().expires(), transaction, found.map(RecordRow::id)));
   }
 
-  /** Asks the outbox about a resource, together with the end of the transaction. */
-  private IdempotencyStatus ask(
+  /**
+   * Asks the outbox about a resource, together with the end of the transaction. Empty if it cannot
+   * be asked.
+   */
+  private Optional<IdempotencyStatus> ask(
       OutboxStatusResolver outbox, OpenTransaction transaction, RecordRow row) {
     if (row.resourceId().isEmpty()) {
-      return outbox.statusOf(List.of());
+      return Optional.of(outbox.statusOf(List.of()));
     }
     try {
-      return outbox.statusOf(
-          StatementBatch.runForFirst(
-              transaction.own(),
-              sql.rollbackWithStatus().orElseThrow(),
-              values -> values.bind("resource_id", row.resourceId().get()),
-              OutboxStatusResolver::found));
+      return Optional.of(
+          outbox.statusOf(
+              StatementBatch.runForFirst(
+                  transaction.own(),
+                  sql.rollbackWithStatus().orElseThrow(),
+                  values -> values.bind("resource_id", row.resourceId().get()),
+                  OutboxStatusResolver::found)));
     } catch (JdbiException failure) {
       database.statusUnknown(request.procedure(), failure);
-      return IdempotencyStatus.PROCESSING;
+      return Optional.empty();
     }
   }
 

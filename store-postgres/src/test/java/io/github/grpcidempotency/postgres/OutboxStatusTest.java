@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
@@ -22,6 +23,7 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -44,6 +46,8 @@ class OutboxStatusTest {
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
   private static final Jdbi superuser = database.superuser();
+
+  private final EventJournal journal = new EventJournal();
 
   @BeforeAll
   static void letTheOutboxHoldAnything() {
@@ -114,9 +118,12 @@ class OutboxStatusTest {
         ThingServer server =
             PostgresThingServer.on(database.app())
                 .outbox(OutboxStatusResolver.query(query))
+                .listener(journal.listener())
                 .start()) {
       assertThat(replayStatus(server, "status = 'done'")).contains("processing");
-      assertThat(log.warnings()).anyMatch(line -> line.contains("outbox query"));
+      assertThat(journal.only(IdempotencyEvent.StatusUnknown.class).operationId())
+          .isEqualTo(journal.only(IdempotencyEvent.Claimed.class).operationId());
+      assertThat(log.warnings()).hasSize(1).allMatch(line -> line.contains("outbox query"));
     }
   }
 

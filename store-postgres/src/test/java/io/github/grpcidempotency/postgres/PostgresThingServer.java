@@ -6,6 +6,7 @@ import static io.github.grpcidempotency.procedure.IdempotencyStatus.PROCESSING;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -80,6 +81,7 @@ final class PostgresThingServer {
     private Optional<DataSource> maintenance = Optional.empty();
     private Duration lease = Duration.ofSeconds(30);
     private OutagePolicy otherOutage = OutagePolicy.FAIL_OPEN;
+    private Optional<IdempotencyListener> listener = Optional.empty();
     private OutboxStatusResolver.Builder outbox =
         OutboxStatusResolver.query(OUTBOX_QUERY)
             .map(PROCESSING, "pending", "retrying")
@@ -184,6 +186,12 @@ final class PostgresThingServer {
       return this;
     }
 
+    /** Adds a listener. */
+    Builder listener(IdempotencyListener listener) {
+      this.listener = Optional.of(listener);
+      return this;
+    }
+
     /** Starts the server. */
     ThingServer start() {
       ThingServer.Builder server =
@@ -197,6 +205,7 @@ final class PostgresThingServer {
               .handler(handler.orElseGet(() -> ThingHandlers.on(handlers)))
               .otherHandler(ThingHandler::answer)
               .printer(printer);
+      listener.ifPresent(server::listener);
       if (withServices) {
         server.withServices();
       }

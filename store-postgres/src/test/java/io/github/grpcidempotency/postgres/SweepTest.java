@@ -6,7 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.thing.EventJournal;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -20,6 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,6 +53,36 @@ class SweepTest {
     }
 
     assertThat(table.size()).isEqualTo(5);
+  }
+
+  @Test
+  void everySweepIsHeardAfterItsLastBatchAndSoIsOneThatFails() {
+    EventJournal journal = new EventJournal();
+    EventJournal second = new EventJournal();
+    table.add(25, EXPIRED);
+    journal.onEach(event -> assertThat(table.size()).isZero());
+
+    try (ExpirySweeper sweeper =
+            ExpirySweeper.builder(database.app())
+                .batchSize(10)
+                .listener(journal.listener())
+                .listener(second.listener())
+                .build();
+        ExpirySweeper broken =
+            ExpirySweeper.builder(database.app())
+                .schema("nowhere")
+                .listener(second.listener())
+                .build()) {
+      sweeper.sweep();
+      assertThatThrownBy(broken::sweep).isInstanceOf(JdbiException.class);
+    }
+
+    IdempotencyEvent.Swept swept = journal.only(IdempotencyEvent.Swept.class);
+    assertThat(swept.records()).isEqualTo(25);
+    assertThat(swept.took()).isPositive();
+    assertThat(second.kinds()).containsExactly("Swept", "SweepFailed");
+    assertThat(second.only(IdempotencyEvent.SweepFailed.class).cause())
+        .isInstanceOf(JdbiException.class);
   }
 
   @Test

@@ -109,10 +109,7 @@ public final class ThingServer implements AutoCloseable {
     return things.runs();
   }
 
-  /**
-   * Returns the events so far, by the names of the listener's methods; empty if the test has its
-   * own listener.
-   */
+  /** Returns the events so far, by the names of the listener's methods. */
   public List<String> events() {
     return events.soFar();
   }
@@ -265,7 +262,7 @@ public final class ThingServer implements AutoCloseable {
       return this;
     }
 
-    /** Gives the interceptor the test's own listener. */
+    /** Gives the interceptor a listener of the test's own as well. */
     public Builder listener(IdempotencyListener listener) {
       return settings(builder -> builder.listener(listener));
     }

@@ -664,11 +664,11 @@ public abstract class IdempotencyStoreContract {
     }
   }
 
-  private ClaimRequest traced(String trace) {
+  ClaimRequest traced(String trace) {
     return withTrace(request(), trace(trace));
   }
 
-  private static Optional<ByteString> trace(String text) {
+  static Optional<ByteString> trace(String text) {
     return Optional.of(ByteString.copyFromUtf8(text));
   }
 

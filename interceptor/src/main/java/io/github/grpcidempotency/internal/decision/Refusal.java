@@ -118,11 +118,6 @@ public record Refusal(
     return Optional.ofNullable(metadata.getOrDefault(MISMATCH, metadata.get(CAUSE)));
   }
 
-  /** Returns the operation that is in the way, if the client is told of it. */
-  public Optional<UUID> operation() {
-    return Optional.ofNullable(metadata.get(OPERATION)).map(UUID::fromString);
-  }
-
   /** Returns the same refusal, naming the operation that is in the way if it is known. */
   Refusal naming(Optional<UUID> operationId) {
     return operationId

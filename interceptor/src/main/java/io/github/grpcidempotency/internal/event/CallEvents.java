@@ -119,8 +119,7 @@ public final class CallEvents {
 
   /** A claim was won. */
   public void claimed(Claim claim, Duration took) {
-    hear(
-        new IdempotencyEvent.Claimed(call, claim.operationId(), claim.attempt(), took), null);
+    hear(new IdempotencyEvent.Claimed(call, claim.operationId(), claim.attempt(), took), null);
   }
 
   /** A record is about to be replayed. */
@@ -175,8 +174,7 @@ public final class CallEvents {
    * @param why the failure behind it, if there is one
    */
   public void refused(Refusal refusal, Optional<UUID> operationId, @Nullable Throwable why) {
-    hear(
-        new IdempotencyEvent.Refused(call, refusal.reason(), refusal.detail(), operationId), why);
+    hear(new IdempotencyEvent.Refused(call, refusal.reason(), refusal.detail(), operationId), why);
   }
 
   /** The call is about to be refused, because of what it has met. */
@@ -243,9 +241,13 @@ public final class CallEvents {
     hear(new IdempotencyEvent.RecordingAbandoned(call, operationId, cause), cause);
   }
 
-  /** The state of the work behind an operation could not be read. */
-  public void statusUnknown(UUID operationId, @Nullable Throwable why) {
-    hear(new IdempotencyEvent.StatusUnknown(call, operationId), why);
+  /**
+   * The state of the work behind an operation could not be read. A resolver that only its store can
+   * ask throws {@link UnsupportedOperationException}: the store has logged why it could not.
+   */
+  public void statusUnknown(UUID operationId, RuntimeException why) {
+    boolean logged = why instanceof UnsupportedOperationException;
+    hear(new IdempotencyEvent.StatusUnknown(call, operationId), logged ? null : why);
   }
 
   /** The retention of a record could not be extended. */

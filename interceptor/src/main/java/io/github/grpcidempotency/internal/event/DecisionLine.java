@@ -50,13 +50,7 @@ record DecisionLine(
   private static DecisionLine of(
       Level level, String decision, Optional<UUID> operationId, String words) {
     return new DecisionLine(
-        level,
-        decision,
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        operationId,
-        words);
+        level, decision, Optional.empty(), Optional.empty(), Optional.empty(), operationId, words);
   }
 
   private DecisionLine because(Object of) {
@@ -69,8 +63,7 @@ record DecisionLine(
   }
 
   private DecisionLine from(String place) {
-    return new DecisionLine(
-        level, decision, reason, cause, Optional.of(place), operationId, words);
+    return new DecisionLine(level, decision, reason, cause, Optional.of(place), operationId, words);
   }
 
   /** Writes the line of each kind of event that is about a call. */
@@ -177,8 +170,7 @@ record DecisionLine(
             IDEMPOTENCY_OUTCOME_UNKNOWN ->
             Level.INFO;
         case IDEMPOTENCY_KEY_REUSED -> Level.WARN;
-        case IDEMPOTENCY_STORE_UNAVAILABLE ->
-            detail.isPresent() ? Level.WARN : Level.DEBUG;
+        case IDEMPOTENCY_STORE_UNAVAILABLE -> detail.isPresent() ? Level.WARN : Level.DEBUG;
         case IDEMPOTENCY_RECORD_UNREADABLE -> Level.ERROR;
       };
     }
@@ -247,7 +239,9 @@ record DecisionLine(
               Level.INFO,
               "recorded_late",
               Optional.of(event.operationId()),
-              "the answer was recorded " + event.late().toMillis() + " ms after its handler ended"));
+              "the answer was recorded "
+                  + event.late().toMillis()
+                  + " ms after its handler ended"));
     }
 
     @Override
@@ -265,7 +259,7 @@ record DecisionLine(
     public void statusUnknown(IdempotencyEvent.StatusUnknown event) {
       write(
           of(
-              Level.WARN,
+              failed ? Level.WARN : Level.DEBUG,
               "status_unknown",
               Optional.of(event.operationId()),
               "the status could not be resolved; it is reported as processing"));

@@ -60,7 +60,9 @@ public final class DecisionLog {
       Optional<String> source,
       @Nullable Throwable why) {
     try {
-      DecisionLine.of(event, why != null).ifPresent(line -> write(line, call, key, source, why));
+      DecisionLine.of(event, why != null)
+          .filter(line -> log.isEnabled(line.level()))
+          .ifPresent(line -> write(line, call, key, source, why));
     } catch (Throwable unwritten) {
       // The call matters more than a line about it.
     }

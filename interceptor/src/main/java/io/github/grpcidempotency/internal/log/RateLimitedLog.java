@@ -61,6 +61,11 @@ public final class RateLimitedLog {
     log(Level.ERROR, subject, cause, message);
   }
 
+  /** Returns whether lines of a level are written, if they are not left out. */
+  public boolean isEnabled(Level level) {
+    return logger.isEnabledForLevel(level);
+  }
+
   /**
    * Writes a line with key-value pairs. One at debug level is not limited; one of a higher level
    * that is left out is written at debug level instead. The stack trace is only for debugging.

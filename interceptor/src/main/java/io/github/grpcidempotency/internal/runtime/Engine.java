@@ -181,17 +181,13 @@ public final class Engine implements AutoCloseable {
    * Returns when a record that is about to be replayed expires. Its retention may begin anew. If
    * that fails, the record expires earlier, but the answer is still sent.
    */
-  public Instant retain(
-      KeyedRequest request, ClaimResult.Recorded recorded, CallEvents events) {
+  public Instant retain(KeyedRequest request, ClaimResult.Recorded recorded, CallEvents events) {
     return retain(request.procedure(), request.claim(), recorded, events);
   }
 
   /** Returns when a record that was found, and is about to be reported, expires. */
   public Instant retain(
-      Procedure procedure,
-      ClaimRequest request,
-      ClaimResult.Recorded recorded,
-      CallEvents events) {
+      Procedure procedure, ClaimRequest request, ClaimResult.Recorded recorded, CallEvents events) {
     if (!procedure.retainedFromLastReplay()) {
       return recorded.expires();
     }

@@ -210,9 +210,7 @@ final class LateRecorder implements AutoCloseable {
       leases.drop(claim);
       switch (settled) {
         case DONE ->
-            operation
-                .events()
-                .recordedLate(claim.operationId(), operation.sinceHandlerEnded());
+            operation.events().recordedLate(claim.operationId(), operation.sinceHandlerEnded());
         case LOST, ROLLED_BACK -> operation.leaseLost();
       }
     }

@@ -145,7 +145,9 @@ final class WorkWatch implements AutoCloseable {
     for (OwnedResource resource : resources) {
       IdempotencyStatus status =
           statuses.computeIfAbsent(
-              resource, missing -> ReplayStatus.ofResource(procedure, missing.resourceId(), this::statusUnknown));
+              resource,
+              missing ->
+                  ReplayStatus.ofResource(procedure, missing.resourceId(), this::statusUnknown));
       if (status != IdempotencyStatus.PROCESSING) {
         queues.removeAll(new Work(name, Optional.of(resource))).forEach(this::end);
       }

@@ -76,7 +76,8 @@ final class OperationPage {
     lookedAt++;
     last = Optional.of(stored.id());
     Procedure procedure = operations.procedure(stored);
-    State state = OperationState.of(
+    State state =
+        OperationState.of(
             stored.standing(),
             procedure,
             failure -> question.statusUnknown(stored, procedure, failure));

@@ -73,8 +73,6 @@ final class Question {
   }
 
   private CallEvents eventsOf(StoredOperation stored, Procedure procedure) {
-    return events
-        .about(engine.info(procedure, Entry.OPERATIONS))
-        .of(stored.key(), "name");
+    return events.about(engine.info(procedure, Entry.OPERATIONS)).of(stored.key(), "name");
   }
 }

@@ -207,8 +207,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       observer.onCompleted();
     }
 
-    private void refuse(
-        Refusal refusal, Optional<Exception> why, Optional<ClaimResult> found) {
+    private void refuse(Refusal refusal, Optional<Exception> why, Optional<ClaimResult> found) {
       Optional<UUID> operationId =
           found.flatMap(
               result ->

@@ -43,8 +43,7 @@ final class ServiceError {
       return refused;
     }
     return failure instanceof StoreException outage
-        ? new RefusedException(
-            Refusal.storeUnavailable(outage.failureCause()), Optional.of(outage))
+        ? new RefusedException(Refusal.storeUnavailable(outage.failureCause()), Optional.of(outage))
         : new RefusedException(Refusal.recordUnreadable(), Optional.of(failure));
   }
 }

@@ -8,6 +8,7 @@ import java.net.ConnectException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 class RateLimitedLogTest {
   private static final String NAME = "limited";
@@ -46,6 +48,37 @@ class RateLimitedLogTest {
     }
 
     assertThat(lines.all()).containsExactly("[main] WARN limited - could not renew");
+  }
+
+  @Test
+  void pairsAreMadeOnlyForALineThatIsWritten() {
+    AtomicLong made = new AtomicLong();
+    for (int time = 0; time < 3; time++) {
+      log.write(
+          Level.WARN, "refuse", null, "refused", () -> Map.of("number", made.incrementAndGet()));
+    }
+    log.write(
+        Level.DEBUG, "claim", null, "claimed", () -> Map.of("number", made.incrementAndGet()));
+
+    assertThat(lines.all()).containsExactly("[main] WARN limited - number=1 refused");
+    assertThat(made).hasValue(1);
+  }
+
+  @Test
+  void aLineWithPairsThatIsLeftOutIsThereForDebugging() {
+    RateLimitedLog chatty = new RateLimitedLog(CHATTY, nanoTime::get);
+    chatty.write(Level.WARN, "refuse", null, "first", () -> Map.of("number", 1));
+    chatty.write(Level.WARN, "refuse", null, "second", () -> Map.of("number", 2));
+    chatty.write(Level.DEBUG, "claim", null, "third", () -> Map.of("number", 3));
+    nanoTime.addAndGet(Duration.ofSeconds(10).toNanos());
+    chatty.write(Level.WARN, "refuse", null, "fourth", () -> Map.of("number", 4));
+
+    assertThat(lines.all())
+        .containsExactly(
+            "[main] WARN limited.chatty - number=1 first",
+            "[main] DEBUG limited.chatty - number=2 second",
+            "[main] DEBUG limited.chatty - number=3 third",
+            "[main] WARN limited.chatty - number=4 fourth (and 1 more like it)");
   }
 
   @Test

@@ -74,10 +74,7 @@ final class ModelStore implements IdempotencyStore {
 
   static LeaseKeeper keeperOf(ModelStore store, ManualThreads renewals) {
     return new LeaseKeeper(
-        store,
-        new Listeners(List.of()),
-        renewals,
-        RateLimitedLog.of(NOPLogger.NOP_LOGGER));
+        store, new Listeners(List.of()), renewals, RateLimitedLog.of(NOPLogger.NOP_LOGGER));
   }
 
   /** Lets the owner's lease end, and its key be free. */

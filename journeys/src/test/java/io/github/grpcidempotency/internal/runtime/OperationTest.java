@@ -148,7 +148,8 @@ class OperationTest {
     KeyedRequest request = request(createThing());
     win(request).complete(answer(Optional.empty()));
 
-    assertThat(ReplayStatus.of(request.procedure(), recorded(request), unknown::add)).isEqualTo(COMPLETED);
+    assertThat(ReplayStatus.of(request.procedure(), recorded(request), unknown::add))
+        .isEqualTo(COMPLETED);
   }
 
   @Test

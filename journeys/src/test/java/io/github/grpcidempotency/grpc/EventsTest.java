@@ -1,0 +1,647 @@
+package io.github.grpcidempotency.grpc;
+
+import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
+import static io.github.grpcidempotency.store.FailureCause.TIMEOUT;
+import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.event.CallScope;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.ExtractionFailure;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Claimed;
+import io.github.grpcidempotency.event.IdempotencyEvent.ExtractionFailed;
+import io.github.grpcidempotency.event.IdempotencyEvent.KeyFound;
+import io.github.grpcidempotency.event.IdempotencyEvent.KeyInvalid;
+import io.github.grpcidempotency.event.IdempotencyEvent.KeyMissing;
+import io.github.grpcidempotency.event.IdempotencyEvent.LeaseLost;
+import io.github.grpcidempotency.event.IdempotencyEvent.LeasesRenewed;
+import io.github.grpcidempotency.event.IdempotencyEvent.RecordedLate;
+import io.github.grpcidempotency.event.IdempotencyEvent.RecordingAbandoned;
+import io.github.grpcidempotency.event.IdempotencyEvent.RecordingDeferred;
+import io.github.grpcidempotency.event.IdempotencyEvent.Refused;
+import io.github.grpcidempotency.event.IdempotencyEvent.RenewalFailed;
+import io.github.grpcidempotency.event.IdempotencyEvent.Replayed;
+import io.github.grpcidempotency.event.IdempotencyEvent.RetentionFailed;
+import io.github.grpcidempotency.event.IdempotencyEvent.Settled;
+import io.github.grpcidempotency.event.IdempotencyEvent.SettlementFailed;
+import io.github.grpcidempotency.event.IdempotencyEvent.StatusUnknown;
+import io.github.grpcidempotency.event.IdempotencyEvent.Unprotected;
+import io.github.grpcidempotency.event.IdempotencyEvent.WaitEnded;
+import io.github.grpcidempotency.event.KeyCase;
+import io.github.grpcidempotency.event.LiveCounts;
+import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.FoundKey;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.key.KeyProblem;
+import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.key.MalformedKeyException;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.EventJournal;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+/** What listeners hear, and when: every kind of event, with what it says. */
+class EventsTest extends CallTest {
+  private static final String HEADER = IdempotencyMetadata.KEY.name();
+
+  private final EventJournal journal = new EventJournal();
+
+  EventsTest() {
+    super(Transport.IN_PROCESS);
+  }
+
+  @Test
+  void aRunIsHeardFromItsKeyToItsSettlement() {
+    ThingServer server = heard();
+
+    UUID operation = operationOf(call(server, "a thing").as(ALICE, "acme/apollo").key(KEY).end());
+
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "Settled");
+    KeyFound found = journal.only(KeyFound.class);
+    assertThat(found.source()).isEqualTo(HEADER);
+    assertThat(found.call().tenant()).contains("acme");
+    assertThat(found.call().project()).contains("apollo");
+    assertThat(found.call().procedure())
+        .isEqualTo(
+            new ProcedureInfo(
+                ThingServer.CREATE_THING.getFullMethodName(),
+                Entry.CALL,
+                KeyPolicy.OPTIONAL,
+                KeyCase.HEADER,
+                Execution.RESERVED));
+    Claimed claimed = journal.only(Claimed.class);
+    assertThat(claimed.operationId()).isEqualTo(operation);
+    assertThat(claimed.attempt()).isEqualTo(1);
+    assertThat(claimed.takeover()).isFalse();
+    assertThat(claimed.took()).isPositive();
+    Settled settled = journal.only(Settled.class);
+    assertThat(settled.operationId()).isEqualTo(operation);
+    assertThat(settled.settlement()).isEqualTo(Settlement.COMPLETE);
+    assertThat(settled.handler()).isPositive();
+    assertThat(settled.took()).isPositive();
+  }
+
+  @Test
+  void allEventsOfAProcedureCarryTheSameObject() {
+    ThingServer server = heard();
+
+    keyed(server).end();
+    keyed(server).end();
+
+    List<KeyFound> found = journal.all(KeyFound.class);
+    assertThat(found).hasSize(2);
+    assertThat(found.get(0).call().procedure())
+        .isSameAs(found.get(1).call().procedure())
+        .isSameAs(journal.only(Settled.class).call().procedure());
+  }
+
+  /** A listener that hears of a claim finds a reservation; of a settlement, the record. */
+  @Test
+  void aClaimIsHeardBeforeItsHandlerAndASettlementBetweenItsCommitAndTheAnswer() {
+    ThingServer server = heard();
+    List<Object> seen = new CopyOnWriteArrayList<>();
+    AtomicInteger answered = new AtomicInteger();
+    journal.onEach(
+        event -> {
+          if (event instanceof Claimed || event instanceof Settled) {
+            seen.add(stands().getClass().getSimpleName());
+            seen.add(server.runs());
+            seen.add(answered.get());
+          }
+        });
+
+    TestCall.Started started = keyed(server).start();
+    var unused = started.seen().thenRun(answered::incrementAndGet);
+    started.end();
+
+    assertThat(seen).containsExactly("InFlight", 0, 0, "Recorded", 1, 0);
+  }
+
+  @Test
+  void aReplayNamesTheOperationAndTheTraceOfItsRun() {
+    ThingServer server = heard();
+    journal.capturing(() -> new Traced("the first"));
+    UUID operation = operationOf(keyed(server).end());
+    journal.clear();
+    journal.capturing(() -> new Traced("the second"));
+
+    keyed(server).end();
+
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Replayed");
+    Replayed replayed = journal.only(Replayed.class);
+    assertThat(replayed.operationId()).isEqualTo(operation);
+    assertThat(replayed.failure()).isFalse();
+    assertThat(replayed.took()).isPositive();
+    assertThat(replayed.trace()).contains(ByteString.copyFromUtf8("the first"));
+  }
+
+  @Test
+  void aTraceThatIsTooLongOrCannotBeToldIsNotRecorded() {
+    ThingServer server = heard();
+    journal.capturing(() -> new Traced("x".repeat(CallScope.MAX_TRACE + 1)));
+    keyed(server).end().first();
+    keyed(server).end();
+
+    assertThat(journal.only(Replayed.class).trace()).isEmpty();
+  }
+
+  @Test
+  void aCallWithoutAKeyIsHeardWhereAKeyIsTaken() {
+    ThingServer server = heard();
+
+    call(server, "a thing").as(ALICE).end().untouched();
+
+    assertThat(journal.kinds()).containsExactly("KeyMissing");
+    assertThat(journal.only(KeyMissing.class).refused()).isFalse();
+  }
+
+  @Test
+  void aCallWithoutARequiredKeyIsHeardAndThenItsRefusal() {
+    ThingServer server = heard(thing -> thing.keyPolicy(KeyPolicy.REQUIRED));
+
+    call(server, "a thing").as(ALICE).end();
+
+    assertThat(journal.kinds()).containsExactly("KeyMissing", "Refused");
+    assertThat(journal.only(KeyMissing.class).refused()).isTrue();
+    assertThat(journal.only(Refused.class).reason())
+        .isEqualTo(RefusalReason.IDEMPOTENCY_KEY_REQUIRED);
+  }
+
+  @Test
+  void whatIsWrongWithAKeyIsHeard() {
+    assertThat(problemOf("not a uuid")).isEqualTo(KeyProblem.FORMAT);
+    assertThat(problemOf("")).isEqualTo(KeyProblem.EMPTY);
+    assertThat(problemOf(KEY, KEY)).isEqualTo(KeyProblem.REPEATED);
+    assertThat(problemOf(call -> Optional.of(FoundKey.of("x".repeat(513)))))
+        .isEqualTo(KeyProblem.TOO_LONG);
+    assertThat(problemOf(call -> Optional.of(FoundKey.of("a\nb"))))
+        .isEqualTo(KeyProblem.CHARACTERS);
+    assertThat(
+            problemOf(
+                call -> {
+                  throw new MalformedKeyException("no such event");
+                }))
+        .isEqualTo(KeyProblem.OTHER);
+  }
+
+  @Test
+  void theOneSourceThatFailedIsNamed() {
+    assertThat(failureOf(() -> new UnauthenticatedKeyException("a wrong signature")))
+        .isEqualTo(ExtractionFailure.UNAUTHENTICATED);
+    assertThat(failureOf(() -> new StoreException("out of reach", null)))
+        .isEqualTo(ExtractionFailure.UNAVAILABLE);
+    assertThat(failureOf(() -> new IllegalStateException("a defect")))
+        .isEqualTo(ExtractionFailure.DEFECT);
+  }
+
+  @Test
+  void aResolverOfCallersThatThrowsIsHeard() {
+    IdempotencyInterceptor unresolved =
+        IdempotencyInterceptor.builder(
+                Procedures.of(Procedure.of(ThingServer.CREATE_THING).build()),
+                () -> {
+                  throw new IllegalStateException("the directory is out of reach");
+                })
+            .store(memory)
+            .listener(journal.listener())
+            .build();
+    grpc.registerCloseable(unresolved);
+
+    keyed(start(server().bare().inside(unresolved))).end();
+
+    assertThat(journal.kinds()).containsExactly("ExtractionFailed");
+    assertThat(journal.only(ExtractionFailed.class).source()).isEqualTo("caller");
+    assertThat(journal.only(ExtractionFailed.class).failure()).isEqualTo(ExtractionFailure.DEFECT);
+  }
+
+  @Test
+  void aReusedKeyIsHeardWithWhatDiffersAndTheOperationInTheWay() {
+    ThingServer server = heard();
+    UUID operation = operationOf(keyed(server).end());
+
+    call(server, "another thing").as(ALICE).key(KEY).end();
+
+    Refused refused = journal.only(Refused.class);
+    assertThat(refused.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_KEY_REUSED);
+    assertThat(refused.detail()).contains("request");
+    assertThat(refused.operationId()).contains(operation);
+  }
+
+  @Test
+  void aStoreThatCannotAnswerIsHeardWithItsCause() {
+    ThingServer server = heard();
+    store.failClaims(NOTHING_SENT, TIMEOUT);
+
+    keyed(server).end();
+
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Refused");
+    assertThat(journal.only(Refused.class).detail()).contains("timeout");
+  }
+
+  @Test
+  void aTakeoverIsHeardAsALaterRunOfTheSameOperation() throws InterruptedException {
+    ThingServer dead = start();
+    dead.things().keepRunning();
+    TestCall.Started zombie = keyed(dead).start();
+    ThingService.Running running = dead.things().nextRunning();
+    memory.advance(LEASE);
+
+    UUID operation = operationOf(keyed(heard()).end());
+
+    Claimed claimed = journal.only(Claimed.class);
+    assertThat(claimed.attempt()).isEqualTo(2);
+    assertThat(claimed.takeover()).isTrue();
+    assertThat(claimed.operationId()).isEqualTo(operation);
+    running.succeed();
+    zombie.end();
+  }
+
+  @Test
+  void aWaitIsHeardFromItsBeginToTheAnswer() throws InterruptedException {
+    ThingServer server = patient(Duration.ofMinutes(1));
+    ThingService.Running running = keepOneRunning(server);
+    TestCall.Started duplicate = attach(server);
+    LiveCounts live = journal.live().orElseThrow();
+    assertThat(live.leasesHeld()).isEqualTo(1);
+    await().until(() -> live.callsWaiting() == 1);
+
+    running.succeed();
+    duplicate.end();
+
+    assertThat(journal.kinds())
+        .containsSubsequence("KeyFound", "Attached", "WaitEnded", "Replayed");
+    assertWaitEnded(WaitEnd.ANSWERED);
+    assertThat(journal.only(Replayed.class).took()).isPositive();
+    assertThat(live.callsWaiting()).isZero();
+    assertThat(live.leasesHeld()).isZero();
+  }
+
+  @Test
+  void aWaitThatEndsWithAClaimIsHeardBeforeItsRun() throws InterruptedException {
+    ThingServer server = patient(Duration.ofMinutes(1));
+    ThingService.Running running = keepOneRunning(server);
+    TestCall.Started duplicate = attach(server);
+    server.things().succeed();
+
+    running.fail(Status.NOT_FOUND);
+    duplicate.end();
+
+    assertThat(journal.kinds()).containsSubsequence("WaitEnded", "Claimed", "Settled");
+    assertWaitEnded(WaitEnd.CLAIMED);
+    assertThat(journal.all(Claimed.class)).hasSize(2).allMatch(claimed -> isPositive(claimed));
+  }
+
+  @Test
+  void aWaitThatIsOverIsHeardBeforeTheRefusal() throws InterruptedException {
+    ThingServer server = patient(Duration.ofMillis(100));
+    ThingService.Running running = keepOneRunning(server);
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+
+    assertThat(journal.kinds()).containsSubsequence("Attached", "WaitEnded", "Refused");
+    assertWaitEnded(WaitEnd.GAVE_UP);
+    assertThat(journal.only(WaitEnded.class).waited())
+        .isGreaterThanOrEqualTo(Duration.ofMillis(100));
+    assertThat(journal.only(Refused.class).operationId())
+        .contains(journal.only(Claimed.class).operationId());
+    running.succeed();
+  }
+
+  @Test
+  void aWaitThatIsCancelledIsHeard() throws InterruptedException {
+    ThingServer server = patient(Duration.ofMinutes(1));
+    ThingService.Running running = keepOneRunning(server);
+
+    attach(server).cancel();
+
+    await().until(() -> !journal.all(WaitEnded.class).isEmpty());
+    assertWaitEnded(WaitEnd.CANCELLED);
+    running.succeed();
+  }
+
+  @Test
+  void aWaitThatClosingEndsIsHeard() throws InterruptedException {
+    ThingServer server = patient(Duration.ofMinutes(1));
+    ThingService.Running running = keepOneRunning(server);
+    TestCall.Started duplicate = attach(server);
+
+    server.closeInterceptor();
+    duplicate.end();
+
+    assertWaitEnded(WaitEnd.GAVE_UP);
+    running.succeed();
+  }
+
+  @Test
+  void aReleasedKeyIsHeard() {
+    ThingServer server = heard();
+    server
+        .things()
+        .handle((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
+
+    keyed(server).end();
+
+    assertThat(journal.only(Settled.class).settlement()).isEqualTo(Settlement.RELEASE);
+  }
+
+  @Test
+  void aSettlementThatFailsIsHeard() {
+    ThingServer server = heard();
+    server
+        .things()
+        .handle((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
+    store.failSettlements();
+
+    keyed(server).end();
+
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "SettlementFailed");
+    SettlementFailed failed = journal.only(SettlementFailed.class);
+    assertThat(failed.settlement()).isEqualTo(Settlement.RELEASE);
+    assertThat(failed.cause()).isPresent();
+  }
+
+  @Test
+  void anAnswerThatIsRecordedLateIsHeard() {
+    ThingServer server = heard();
+    store.failSettlements();
+    keyed(server).end();
+    LiveCounts live = journal.live().orElseThrow();
+    assertThat(journal.kinds())
+        .containsExactly("KeyFound", "Claimed", "RecordingDeferred", "Refused");
+    assertThat(live.lateAnswers()).isEqualTo(1);
+
+    store.recover();
+    await().until(() -> !journal.all(RecordedLate.class).isEmpty());
+
+    RecordedLate late = journal.only(RecordedLate.class);
+    assertThat(late.late()).isPositive();
+    assertThat(late.operationId())
+        .isEqualTo(journal.only(RecordingDeferred.class).operationId())
+        .isEqualTo(journal.only(Claimed.class).operationId());
+    await().until(() -> live.lateAnswers() == 0);
+    assertThat(journal.all(Settled.class)).isEmpty();
+  }
+
+  @Test
+  void anAnswerThatIsGivenUpIsHeard() {
+    ThingServer server = heard();
+    store.failSettlements();
+    keyed(server).end();
+
+    server.closeInterceptor();
+
+    assertThat(journal.only(RecordingAbandoned.class).operationId())
+        .isEqualTo(journal.only(Claimed.class).operationId());
+  }
+
+  @Test
+  void aLostLeaseIsHeardOnceHoweverItIsFound() throws InterruptedException {
+    InMemoryIdempotencyStore brief = new InMemoryIdempotencyStore(Duration.ofMillis(300));
+    ThingServer stale = start(ThingServer.on(transport).store(brief).listener(journal.listener()));
+    stale.things().keepRunning();
+    TestCall.Started zombie = keyed(stale).start();
+    ThingService.Running running = stale.things().nextRunning();
+    brief.advance(Duration.ofMillis(300));
+    keyed(start(ThingServer.on(transport).store(brief))).end();
+    await().until(() -> !journal.all(LeaseLost.class).isEmpty());
+
+    running.succeed();
+    zombie.end();
+
+    assertThat(journal.only(LeaseLost.class).operationId())
+        .isEqualTo(journal.only(Claimed.class).operationId());
+    assertThat(journal.all(LeasesRenewed.class)).anyMatch(renewed -> renewed.lost() == 1);
+  }
+
+  @Test
+  void renewalsAreHeardAndTheirFailures() throws InterruptedException {
+    UnreliableStore brief =
+        new UnreliableStore(new InMemoryIdempotencyStore(Duration.ofMillis(150)));
+    ThingServer server = start(ThingServer.on(transport).store(brief).listener(journal.listener()));
+    server.things().keepRunning();
+    TestCall.Started call = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+    await().until(() -> !journal.all(LeasesRenewed.class).isEmpty());
+
+    brief.failClaims(NOTHING_SENT, NO_CONNECTION);
+    await().until(() -> !journal.all(RenewalFailed.class).isEmpty());
+
+    LeasesRenewed renewed = journal.all(LeasesRenewed.class).get(0);
+    assertThat(renewed.held()).isEqualTo(1);
+    assertThat(renewed.lost()).isZero();
+    assertThat(renewed.took()).isPositive();
+    assertThat(journal.all(RenewalFailed.class).get(0).held()).isEqualTo(1);
+    brief.recover();
+    running.succeed();
+    call.end();
+  }
+
+  @Test
+  void anUnprotectedRunIsHeard() {
+    ThingServer server = heard();
+    store.failClaims(NOTHING_SENT, NO_CONNECTION);
+
+    keyed(server).end();
+
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Unprotected");
+    assertThat(journal.only(Unprotected.class).cause()).isEqualTo(UnprotectedCause.FAILED_OPEN);
+  }
+
+  @Test
+  void aStatusThatCannotBeResolvedIsHeardOncePerReplay() {
+    ThingServer server =
+        heard(
+            thing ->
+                thing.status(
+                    id -> {
+                      throw new IllegalStateException("the workers are out of reach");
+                    }));
+    UUID operation = operationOf(keyed(server).end());
+
+    keyed(server).end();
+
+    assertThat(journal.only(StatusUnknown.class).operationId()).isEqualTo(operation);
+    assertThat(journal.kinds()).endsWith("StatusUnknown", "Replayed");
+  }
+
+  @Test
+  void aRetentionThatCannotBeExtendedIsHeard() {
+    store.failRetention();
+    ThingServer server = heard(thing -> thing.retainFromLastReplay());
+    UUID operation = operationOf(keyed(server).end());
+
+    keyed(server).end();
+
+    assertThat(journal.only(RetentionFailed.class).operationId()).isEqualTo(operation);
+  }
+
+  @Test
+  void allListenersHearEverythingWhateverOneOfThemThrows() {
+    EventJournal second = new EventJournal();
+    journal.onEach(
+        event -> {
+          throw new NoClassDefFoundError("metrics");
+        });
+    ThingServer server =
+        start(
+            server()
+                .settings(
+                    builder -> builder.listener(journal.listener()).listener(second.listener())));
+
+    Seen first = keyed(server).end().first();
+    keyed(server).end().replays(first);
+
+    assertThat(journal.kinds())
+        .isEqualTo(second.kinds())
+        .containsExactly("KeyFound", "Claimed", "Settled", "KeyFound", "Replayed");
+  }
+
+  @Test
+  void aListenerHearsWhoStartsAndStops() {
+    ThingServer server = heard();
+    assertThat(journal.live()).isPresent();
+
+    server.closeInterceptor();
+    assertThat(journal.live()).isEmpty();
+    server.closeInterceptor();
+  }
+
+  private ThingServer heard() {
+    return start(server().listener(journal.listener()));
+  }
+
+  private ThingServer heard(UnaryOperator<ProcedureBuilder<Thing>> change) {
+    return start(server().createThing(change).listener(journal.listener()));
+  }
+
+  private ThingServer patient(Duration limit) {
+    return heard(thing -> thing.inFlight(InFlightPolicy.attach(limit)));
+  }
+
+  private ThingService.Running keepOneRunning(ThingServer server) throws InterruptedException {
+    server.things().keepRunning();
+    keyed(server).start();
+    return server.things().nextRunning();
+  }
+
+  private TestCall.Started attach(ThingServer server) {
+    TestCall.Started duplicate = keyed(server).start();
+    await().until(() -> !journal.all(IdempotencyEvent.Attached.class).isEmpty());
+    return duplicate;
+  }
+
+  private void assertWaitEnded(WaitEnd end) {
+    WaitEnded ended = journal.only(WaitEnded.class);
+    assertThat(ended.end()).isEqualTo(end);
+    assertThat(ended.waited()).isPositive();
+  }
+
+  private static boolean isPositive(Claimed claimed) {
+    return !claimed.took().isZero() && !claimed.took().isNegative();
+  }
+
+  private static UUID operationOf(Seen seen) {
+    return UUID.fromString(seen.trailer(IdempotencyMetadata.OPERATION).orElseThrow());
+  }
+
+  private ClaimResult stands() {
+    Procedure procedure = Procedure.annotated(ThingServer.CREATE_THING).build();
+    return memory
+        .find(new IdempotencyKey(Caller.of(ALICE), KEY), RecordedProcedure.of(procedure))
+        .orElseThrow();
+  }
+
+  private KeyProblem problemOf(String... keys) {
+    journal.clear();
+    TestCall call = call(heard(), "a thing").as(ALICE);
+    Metadata headers = new Metadata();
+    for (String key : keys) {
+      headers.put(IdempotencyMetadata.KEY, key);
+    }
+    call.headers(headers).end();
+    return onlyProblem(HEADER);
+  }
+
+  private KeyProblem problemOf(Source source) {
+    journal.clear();
+    call(heard(thing -> thing.keyFrom(source)), "a thing").as(ALICE).end();
+    return onlyProblem("a provider");
+  }
+
+  private KeyProblem onlyProblem(String source) {
+    assertThat(journal.kinds()).containsExactly("KeyInvalid", "Refused");
+    KeyInvalid invalid = journal.only(KeyInvalid.class);
+    assertThat(invalid.source()).isEqualTo(source);
+    return invalid.problem();
+  }
+
+  private ExtractionFailure failureOf(Supplier<RuntimeException> failure) {
+    journal.clear();
+    Source failing =
+        call -> {
+          throw failure.get();
+        };
+    KeySource sources = KeySource.firstOf(KeySource.metadata("another-key"), failing);
+    call(heard(thing -> thing.keyFrom(sources.as(KeyFormat.opaque()))), "a thing").as(ALICE).end();
+    ExtractionFailed failed = journal.only(ExtractionFailed.class);
+    assertThat(failed.source()).isEqualTo("a provider");
+    return failed.failure();
+  }
+
+  /** A source of a service's own. */
+  private interface Source extends KeySource {
+    @Override
+    Optional<FoundKey> find(KeyCall call);
+
+    @Override
+    default String name() {
+      return "a provider";
+    }
+  }
+
+  /** A call's position in a trace. */
+  private record Traced(String position) implements CallScope {
+    @Override
+    public void run(Runnable action) {
+      action.run();
+    }
+
+    @Override
+    public Optional<ByteString> trace() {
+      return Optional.of(ByteString.copyFromUtf8(position));
+    }
+  }
+}

@@ -1,0 +1,252 @@
+package io.github.grpcidempotency.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.event.CallScope;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyEvent.Attached;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.thing.EventJournal;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The context in which a call arrived is current again wherever the call goes on. */
+class ScopesTest extends CallTest {
+  /** What stands for a current span: the names of the scopes that an action runs in. */
+  private static final ThreadLocal<Deque<String>> CURRENT =
+      ThreadLocal.withInitial(ArrayDeque::new);
+
+  private final EventJournal outer = new EventJournal();
+  private final EventJournal inner = new EventJournal();
+  private final List<String> eventsRanIn = new CopyOnWriteArrayList<>();
+  private final List<String> callbacksRanIn = new CopyOnWriteArrayList<>();
+
+  ScopesTest() {
+    super(Transport.IN_PROCESS);
+    outer.capturing(() -> new Named("outer"));
+    inner.capturing(() -> new Named("inner"));
+    inner.onEach(event -> eventsRanIn.add(name(event) + " in " + current()));
+  }
+
+  /** What a scope does that it should not do. */
+  enum Defect {
+    THROWS_BEFORE,
+    THROWS_AFTER,
+    NEVER_RUNS,
+    RUNS_TWICE,
+    SWALLOWS;
+
+    void run(Runnable action) {
+      switch (this) {
+        case THROWS_BEFORE -> throw new IllegalStateException("a scope fails");
+        case THROWS_AFTER -> {
+          action.run();
+          throw new NoClassDefFoundError("a/scope/Needs");
+        }
+        case NEVER_RUNS -> {}
+        case RUNS_TWICE -> {
+          action.run();
+          action.run();
+        }
+        case SWALLOWS -> {
+          try {
+            action.run();
+          } catch (RuntimeException swallowed) {
+            // As no scope should.
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void everyEventOfACallIsHeardWithinItsScopes() {
+    ThingServer server = start(scoped(server()));
+
+    keyed(server).end().first();
+
+    assertThat(eventsRanIn)
+        .containsExactly(
+            "KeyFound in outer inner", "Claimed in outer inner", "Settled in outer inner");
+  }
+
+  @Test
+  void aHandlerThatRunsAfterAWaitRunsWithinTheScopesOfItsOwnCall() throws InterruptedException {
+    AtomicReference<@Nullable String> handlerRanIn = new AtomicReference<>();
+    AtomicReference<@Nullable Thread> handlerThread = new AtomicReference<>();
+    ThingServer server = start(scoped(patient()));
+    ThingService.Running running = keepOneRunning(server);
+    TestCall.Started duplicate = attach(server);
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              handlerRanIn.set(current());
+              handlerThread.set(Thread.currentThread());
+              ThingHandler.answer(request, answer);
+            });
+
+    running.fail(Status.NOT_FOUND);
+    duplicate.end().first();
+
+    assertThat(handlerRanIn).hasValue("outer inner");
+    assertThat(eventsRanIn).allMatch(event -> event.endsWith("outer inner"));
+    assertThat(callbacksRanIn).contains("onHalfClose in outer inner", "onComplete in outer inner");
+  }
+
+  @Test
+  void aCancellationAfterAWaitReachesTheHandlerWithinTheScopesOfItsCall()
+      throws InterruptedException {
+    ThingServer server = start(scoped(patient()));
+    ThingService.Running running = keepOneRunning(server);
+    TestCall.Started duplicate = attach(server);
+    running.fail(Status.NOT_FOUND);
+    ThingService.Running second = server.things().nextRunning();
+
+    duplicate.cancel();
+
+    await().until(() -> callbacksRanIn.contains("onCancel in outer inner"));
+    second.succeed();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whateverAScopeDoesACallIsServedOnce(Defect defect) throws InterruptedException {
+    outer.capturing(() -> defect::run);
+    ThingServer server = start(scoped(patient()));
+    ThingService.Running running = keepOneRunning(server);
+    TestCall.Started duplicate = attach(server);
+    server.things().succeed();
+
+    running.fail(Status.NOT_FOUND);
+    duplicate.end().first();
+
+    assertThat(server.runs()).isEqualTo(2);
+    assertThat(inner.kinds())
+        .containsExactly(
+            "KeyFound",
+            "Claimed",
+            "KeyFound",
+            "Attached",
+            "Settled",
+            "WaitEnded",
+            "Claimed",
+            "Settled");
+    assertThat(outer.kinds()).isEqualTo(inner.kinds());
+  }
+
+  @Test
+  void aListenerThatCannotCaptureDisturbsNobody() {
+    outer.capturing(
+        () -> {
+          throw new IllegalStateException("there is no span");
+        });
+    ThingServer server = start(scoped(server()));
+
+    keyed(server).end().first();
+
+    assertThat(eventsRanIn).allMatch(event -> event.endsWith(" in inner")).hasSize(3);
+  }
+
+  private ThingServer.Builder scoped(ThingServer.Builder builder) {
+    return builder
+        .settings(
+            settings ->
+                settings
+                    .listener(outer.listener())
+                    .listener(inner.listener())
+                    .executor(task -> new Thread(task, "another thread").start()))
+        .inside(new Callbacks());
+  }
+
+  private ThingServer.Builder patient() {
+    return server()
+        .createThing(thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))));
+  }
+
+  private static ThingService.Running keepOneRunning(ThingServer server)
+      throws InterruptedException {
+    server.things().keepRunning();
+    TestCall.Started unused = keyed(server).start();
+    return server.things().nextRunning();
+  }
+
+  private TestCall.Started attach(ThingServer server) {
+    TestCall.Started duplicate = keyed(server).start();
+    await().until(() -> !inner.all(Attached.class).isEmpty());
+    return duplicate;
+  }
+
+  private static String name(IdempotencyEvent event) {
+    return event.getClass().getSimpleName();
+  }
+
+  private static String current() {
+    return String.join(" ", CURRENT.get());
+  }
+
+  /** Makes its name current. */
+  private record Named(String name) implements CallScope {
+    @Override
+    public void run(Runnable action) {
+      CURRENT.get().addLast(name);
+      try {
+        action.run();
+      } finally {
+        CURRENT.get().removeLast();
+      }
+    }
+  }
+
+  /** Notes where what gRPC tells a handler is told. */
+  private final class Callbacks implements ServerInterceptor {
+    @Override
+    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+        ServerCall<RequestT, ResponseT> call,
+        Metadata headers,
+        ServerCallHandler<RequestT, ResponseT> next) {
+      return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
+        @Override
+        public void onHalfClose() {
+          note("onHalfClose");
+          super.onHalfClose();
+        }
+
+        @Override
+        public void onCancel() {
+          note("onCancel");
+          super.onCancel();
+        }
+
+        @Override
+        public void onComplete() {
+          note("onComplete");
+          super.onComplete();
+        }
+      };
+    }
+
+    private void note(String callback) {
+      callbacksRanIn.add(callback + " in " + current());
+    }
+  }
+}

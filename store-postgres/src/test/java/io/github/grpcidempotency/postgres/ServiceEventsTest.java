@@ -1,0 +1,120 @@
+package io.github.grpcidempotency.postgres;
+
+import static io.github.grpcidempotency.postgres.OperationsClient.nameOf;
+import static io.github.grpcidempotency.postgres.OperationsClient.refused;
+import static io.github.grpcidempotency.postgres.OperationsClient.work;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.longrunning.Operation;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.IdempotencyEvent.Refused;
+import io.github.grpcidempotency.event.IdempotencyEvent.Replayed;
+import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.thing.EventJournal;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** What listeners hear of questions about calls that were made before. */
+class ServiceEventsTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private final EventJournal journal = new EventJournal();
+  private final ThingServer server =
+      PostgresThingServer.on(database.app()).listener(journal.listener()).withServices().start();
+  private final ThingClient client = ThingClient.to(server.port());
+  private final OperationsClient operations = OperationsClient.of(client);
+  private Reply first = client.createThing(Things.named("a thing"));
+
+  @BeforeEach
+  void forgetTheCall() {
+    journal.clear();
+  }
+
+  @AfterEach
+  void stop() {
+    client.close();
+    server.close();
+  }
+
+  @Test
+  void recoveryIsHeardAsAnEntryOfItsOwn() {
+    recover(client.key());
+    refused(() -> recover(UUID.randomUUID().toString()));
+    refused(() -> recover("malformed"));
+
+    assertThat(journal.kinds()).containsExactly("Replayed", "Refused", "Refused");
+    Replayed replayed = journal.only(Replayed.class);
+    assertThat(replayed.operationId()).hasToString(nameOf(first));
+    assertThat(replayed.took()).isPositive();
+    assertThat(replayed.call().procedure().entry()).isEqualTo(Entry.RECOVERY);
+    assertThat(replayed.call().procedure().name())
+        .isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
+    assertThat(journal.all(Refused.class))
+        .extracting(Refused::reason)
+        .containsExactly(
+            RefusalReason.IDEMPOTENCY_KEY_UNKNOWN, RefusalReason.IDEMPOTENCY_KEY_INVALID);
+  }
+
+  @Test
+  void anOperationIsHeardOnceItsAnswerIsGiven() {
+    operations.get(nameOf(first));
+    assertThat(journal.kinds()).isEmpty();
+    work(database, first, "done");
+
+    operations.get(nameOf(first));
+
+    Replayed replayed = journal.only(Replayed.class);
+    assertThat(replayed.operationId()).hasToString(nameOf(first));
+    assertThat(replayed.call().procedure().entry()).isEqualTo(Entry.OPERATIONS);
+  }
+
+  @Test
+  void whoWaitsForAnOperationIsCountedAndHeard() {
+    CompletableFuture<Operation> waiting = operations.waiting(nameOf(first), Duration.ofMinutes(1));
+    await().until(() -> journal.live().orElseThrow().operationsWaiting() == 1);
+    work(database, first, "done");
+
+    assertThat(waiting.join().getDone()).isTrue();
+
+    assertThat(journal.live().orElseThrow().operationsWaiting()).isZero();
+    assertThat(journal.kinds()).containsExactly("Replayed");
+  }
+
+  @Test
+  void anOperationThatIsNotFoundIsARefusalOfTheService() {
+    refused(() -> operations.get(UUID.randomUUID().toString()));
+    refused(() -> operations.delete(nameOf(first)));
+
+    assertThat(journal.kinds()).containsExactly("Refused", "Refused");
+    Refused unknown = journal.all(Refused.class).get(0);
+    assertThat(unknown.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_OPERATION_UNKNOWN);
+    assertThat(unknown.operationId()).isEmpty();
+    assertThat(unknown.call().procedure().name()).isEqualTo("google.longrunning.Operations");
+    Refused unfinished = journal.all(Refused.class).get(1);
+    assertThat(unfinished.reason()).isEqualTo(RefusalReason.IDEMPOTENCY_OPERATION_UNFINISHED);
+    assertThat(unfinished.operationId().orElseThrow()).hasToString(nameOf(first));
+    assertThat(unfinished.call().procedure().name())
+        .isEqualTo(ThingServer.CREATE_THING.getFullMethodName());
+  }
+
+  private void recover(String key) {
+    var unused =
+        RecoveryGrpc.newBlockingStub(client.channel())
+            .recover(
+                RecoverRequest.newBuilder()
+                    .setMethod(ThingServer.CREATE_THING.getFullMethodName())
+                    .setKey(key)
+                    .build());
+  }
+}

@@ -1,0 +1,83 @@
+package io.github.grpcidempotency.thing;
+
+import io.github.grpcidempotency.event.CallScope;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.LiveCounts;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** Keeps all events of whatever kind, in the order in which they were heard. Thread-safe. */
+public final class EventJournal {
+  private final List<IdempotencyEvent> events = new CopyOnWriteArrayList<>();
+  private final List<LiveCounts> live = new CopyOnWriteArrayList<>();
+  private volatile Supplier<CallScope> scope = () -> CallScope.NONE;
+  private volatile Consumer<IdempotencyEvent> then = event -> {};
+
+  /** Returns a listener that writes this journal. */
+  public IdempotencyListener listener() {
+    return (IdempotencyListener)
+        Proxy.newProxyInstance(
+            EventJournal.class.getClassLoader(),
+            new Class<?>[] {IdempotencyListener.class},
+            (proxy, method, arguments) -> {
+              switch (method.getName()) {
+                case "capture" -> {
+                  return scope.get();
+                }
+                case "started" -> live.add((LiveCounts) arguments[0]);
+                case "stopped" -> live.remove((LiveCounts) arguments[0]);
+                default -> hear((IdempotencyEvent) arguments[0]);
+              }
+              return null;
+            });
+  }
+
+  private void hear(IdempotencyEvent event) {
+    events.add(event);
+    then.accept(event);
+  }
+
+  /** Sets what captures the context of a call. */
+  public void capturing(Supplier<CallScope> capture) {
+    this.scope = capture;
+  }
+
+  /** Sets what is done as soon as an event is heard. */
+  public void onEach(Consumer<IdempotencyEvent> action) {
+    this.then = action;
+  }
+
+  /** Returns the names of the events so far. */
+  public List<String> kinds() {
+    return events.stream().map(event -> event.getClass().getSimpleName()).toList();
+  }
+
+  /** Returns the events of one kind so far. */
+  public <E extends IdempotencyEvent> List<E> all(Class<E> kind) {
+    return events.stream().filter(kind::isInstance).map(kind::cast).toList();
+  }
+
+  /** Returns the only event of a kind. */
+  public <E extends IdempotencyEvent> E only(Class<E> kind) {
+    List<E> found = all(kind);
+    if (found.size() != 1) {
+      throw new AssertionError("not one " + kind.getSimpleName() + ": " + events);
+    }
+    return found.get(0);
+  }
+
+  /** Returns the counts of whoever has started and not stopped. */
+  public Optional<LiveCounts> live() {
+    return live.stream().findFirst();
+  }
+
+  /** Forgets what was heard. */
+  public void clear() {
+    events.clear();
+  }
+}
