@@ -7,8 +7,10 @@ import io.github.grpcidempotency.benchmarks.scenario.CostOfCall;
 import io.github.grpcidempotency.benchmarks.scenario.InterceptorAlone;
 import io.github.grpcidempotency.benchmarks.scenario.LiveKeys;
 import io.github.grpcidempotency.benchmarks.scenario.Pace;
+import io.github.grpcidempotency.benchmarks.scenario.RecordSize;
 import io.github.grpcidempotency.benchmarks.scenario.Scenario;
 import io.github.grpcidempotency.benchmarks.scenario.Starvation;
+import io.github.grpcidempotency.benchmarks.scenario.SteadyState;
 import io.github.grpcidempotency.benchmarks.scenario.Storm;
 import io.github.grpcidempotency.benchmarks.scenario.Sweep;
 import io.github.grpcidempotency.benchmarks.scenario.WaitingCalls;
@@ -44,6 +46,8 @@ public final class Benchmarks implements Callable<Integer> {
           new WaitingCalls(),
           new Sweep(),
           new LiveKeys(),
+          new RecordSize(),
+          new SteadyState(),
           new InterceptorAlone());
 
   @Option(
@@ -52,7 +56,7 @@ public final class Benchmarks implements Callable<Integer> {
       paramLabel = "SCENARIO",
       description =
           "One or more of: cost of a call, calls, storm, starvation, waiting calls, sweep,"
-              + " live keys, interceptor alone. All by default.")
+              + " live keys, record size, steady state, interceptor alone. All by default.")
   private List<String> only = SCENARIOS.stream().map(Scenario::name).toList();
 
   @Option(
@@ -87,6 +91,14 @@ public final class Benchmarks implements Callable<Integer> {
   private int liveKeys;
 
   @Option(
+      names = "--retention",
+      defaultValue = "30",
+      description =
+          "How many seconds records live in \"steady state\", four times as long as that takes"
+              + " (${DEFAULT-VALUE}).")
+  private int retention;
+
+  @Option(
       names = "--connections",
       defaultValue = "20",
       description = "How many connections the service's pool has (${DEFAULT-VALUE}).")
@@ -117,7 +129,16 @@ public final class Benchmarks implements Callable<Integer> {
     Pace pace =
         quick
             ? new Pace(
-                Duration.ofMillis(500), 1, variants, callers, 50_000, 20_000, 1_000, connections)
+                Duration.ofMillis(500),
+                1,
+                variants,
+                callers,
+                50_000,
+                20_000,
+                1_000,
+                1_000,
+                Duration.ofSeconds(2),
+                connections)
             : new Pace(
                 Duration.ofSeconds(seconds),
                 rounds,
@@ -126,6 +147,8 @@ public final class Benchmarks implements Callable<Integer> {
                 liveKeys,
                 200_000,
                 10_000,
+                10_000,
+                Duration.ofSeconds(retention),
                 connections);
     describe(pace, report);
     for (Scenario scenario : SCENARIOS) {

@@ -54,6 +54,30 @@ final class FaultInjector implements AutoCloseable {
         });
   }
 
+  /**
+   * Replaces a server's process by one of another version, as soon as no other fault has hit it.
+   *
+   * @param kills whether the process is killed, rather than closed
+   */
+  void replace(ServerNode server, ServerClasses classes, boolean kills) {
+    server.fault().lock();
+    try {
+      long start = now();
+      String detail = Duration.ZERO.toString();
+      if (kills) {
+        server.kill();
+      } else {
+        detail = server.shutDown();
+      }
+      server.use(classes);
+      server.restart(Duration.ZERO);
+      FaultKind kind = kills ? FaultKind.KILL : FaultKind.CLOSE;
+      happened.add(new Fault(kind, server.index(), detail, start, now()));
+    } finally {
+      server.fault().unlock();
+    }
+  }
+
   /** Waits until every fault has ended. */
   void awaitEnd() throws InterruptedException {
     workers.shutdown();

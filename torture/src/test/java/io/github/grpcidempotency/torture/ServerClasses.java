@@ -13,39 +13,58 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 
 /**
- * The class path of servers: the one of this process, with directories packed into jars. The JVM's
- * archive of loaded classes, which halves the time that a server takes to start, requires jars.
+ * A version of the library, as the class path of servers, with directories packed into jars. The
+ * JVM's archive of loaded classes, which halves the time that a server takes to start, requires
+ * jars.
  */
 final class ServerClasses {
-  private static final Path DIRECTORY = Path.of("target", "torture", "server");
-  private static final Path ARCHIVE = DIRECTORY.resolve("server.jsa").toAbsolutePath();
-  private static final String CLASS_PATH = packed();
+  private static final Path TARGET = Path.of("target", "torture").toAbsolutePath();
+  private static final ServerClasses CURRENT =
+      new ServerClasses(TARGET.resolve("server"), System.getProperty("java.class.path"));
 
-  private ServerClasses() {}
+  private final Path directory;
+  private final Path archive;
+  private final String classPath;
 
-  static String classPath() {
-    return CLASS_PATH;
+  private ServerClasses(Path directory, String classPath) {
+    this.directory = directory;
+    this.archive = directory.resolve("server.jsa");
+    this.classPath = packed(classPath);
+  }
+
+  /** Returns what this process runs with. */
+  static ServerClasses current() {
+    return CURRENT;
+  }
+
+  /** Returns another version. */
+  static ServerClasses of(String name, String classPath) {
+    return new ServerClasses(TARGET.resolve(name), classPath);
+  }
+
+  String classPath() {
+    return classPath;
   }
 
   /** Returns the options of a JVM that uses the archive, if there is one. */
-  static List<String> options() {
-    return Files.exists(ARCHIVE) ? List.of("-XX:SharedArchiveFile=" + ARCHIVE) : List.of();
+  List<String> options() {
+    return isArchived() ? List.of("-XX:SharedArchiveFile=" + archive) : List.of();
   }
 
   /** Returns the options of a JVM that makes the archive when it ends. */
-  static List<String> archivingOptions() {
-    return List.of("-XX:ArchiveClassesAtExit=" + ARCHIVE);
+  List<String> archivingOptions() {
+    return List.of("-XX:ArchiveClassesAtExit=" + archive);
   }
 
-  static boolean isArchived() {
-    return Files.exists(ARCHIVE);
+  boolean isArchived() {
+    return Files.exists(archive);
   }
 
-  private static String packed() {
+  private String packed(String unpacked) {
     try {
-      Files.createDirectories(DIRECTORY);
-      Files.deleteIfExists(ARCHIVE);
-      return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+      Files.createDirectories(directory);
+      Files.deleteIfExists(archive);
+      return Stream.of(unpacked.split(File.pathSeparator))
           .map(Path::of)
           .filter(Files::exists)
           .map(entry -> Files.isDirectory(entry) ? pack(entry) : entry)
@@ -56,9 +75,9 @@ final class ServerClasses {
     }
   }
 
-  private static Path pack(Path classes) {
+  private Path pack(Path classes) {
     try {
-      Path jar = Files.createTempFile(DIRECTORY.toAbsolutePath(), "classes", ".jar");
+      Path jar = Files.createTempFile(directory, "classes", ".jar");
       jar.toFile().deleteOnExit();
       try (OutputStream file = Files.newOutputStream(jar);
           JarOutputStream packed = new JarOutputStream(file);

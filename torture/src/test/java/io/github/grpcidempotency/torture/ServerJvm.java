@@ -55,13 +55,21 @@ final class ServerJvm {
   }
 
   static ServerJvm start(
-      String name, Recipe recipe, ServerLife life, Duration skew, List<String> options) {
+      String name,
+      Recipe recipe,
+      ServerClasses classes,
+      ServerLife life,
+      Duration skew,
+      List<String> options) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx160m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of("-Xshare:auto", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));
+    if (recipe.overlay().isEmpty()) {
+      command.addAll(classes.options());
+    }
     command.addAll(options);
-    String classPath = ServerClasses.classPath();
+    String classPath = classes.classPath();
     command.add("-cp");
     command.add(
         recipe.overlay().map(first -> first + File.pathSeparator + classPath).orElse(classPath));

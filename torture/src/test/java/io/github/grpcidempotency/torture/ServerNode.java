@@ -46,6 +46,7 @@ final class ServerNode implements AutoCloseable {
   private final ReentrantLock fault = new ReentrantLock();
   private final Queue<Life> lived = new ConcurrentLinkedQueue<>();
 
+  private volatile ServerClasses classes;
   private volatile ServerJvm process;
   private volatile ManagedChannel channel;
   private volatile boolean serving;
@@ -54,11 +55,13 @@ final class ServerNode implements AutoCloseable {
   /**
    * Starts a server.
    *
+   * @param classes its version of the library
    * @param lives how each of its processes is to be set up
    * @param options of its JVM
    */
   ServerNode(
       int index,
+      ServerClasses classes,
       String appUrl,
       Duration lease,
       Supplier<ServerLife> lives,
@@ -66,6 +69,7 @@ final class ServerNode implements AutoCloseable {
       Path log,
       List<String> options) {
     this.index = index;
+    this.classes = classes;
     this.proxy = FaultProxy.before(appUrl);
     this.recipe = new ServerJvm.Recipe(proxy.jdbcUrl(), appUrl, lease, overlay, log);
     this.lives = lives;
@@ -74,19 +78,21 @@ final class ServerNode implements AutoCloseable {
   }
 
   /** Starts a server once, lets it serve, and closes it, so that later ones start more quickly. */
-  static void archiveClasses(String appUrl, Duration lease, Path log, Consumer<ServerNode> use) {
-    if (ServerClasses.isArchived()) {
+  static void archive(
+      ServerClasses classes, String appUrl, Duration lease, Path log, Consumer<ServerNode> use) {
+    if (classes.isArchived()) {
       return;
     }
     ServerNode first =
         new ServerNode(
             0,
+            classes,
             appUrl,
             lease,
             ServerLife::ordinary,
             Optional.empty(),
             log,
-            ServerClasses.archivingOptions());
+            classes.archivingOptions());
     use.accept(first);
     Optional<String> unused = first.process.close(PATIENCE);
     first.process.awaitEnd();
@@ -139,6 +145,11 @@ final class ServerNode implements AutoCloseable {
     return left;
   }
 
+  /** Sets the version of the library that the processes to come use. */
+  void use(ServerClasses other) {
+    classes = other;
+  }
+
   /** Starts another process after a kill, and waits until it serves. */
   void restart(Duration skew) {
     channel.shutdown();
@@ -169,7 +180,7 @@ final class ServerNode implements AutoCloseable {
     for (int tries = 0; tries < MAX_STARTS; tries++) {
       ServerLife next = lives.get();
       long begin = System.currentTimeMillis();
-      process = ServerJvm.start(name(index), recipe, next, skew, options);
+      process = ServerJvm.start(name(index), recipe, classes, next, skew, options);
       Optional<Greeting> greeting = process.awaitGreeting(PATIENCE);
       if (greeting.isPresent() && greeting.get().refused().isEmpty()) {
         note(new Life(index, begin, 0, next, ""));

@@ -35,6 +35,7 @@ final class Torture implements AutoCloseable {
   private final TortureClient client;
   private final FaultInjector faults;
   private final Progress progress;
+  private final Optional<RollingUpgrade> upgrade;
 
   /**
    * Starts the servers.
@@ -43,17 +44,39 @@ final class Torture implements AutoCloseable {
    * @param log receives their output
    */
   Torture(Plan plan, long seed, TortureDatabase database, Optional<Mutant> mutant, Path log) {
+    this(plan, seed, database, mutant, Optional.empty(), log);
+  }
+
+  /**
+   * Starts servers of the previous version, to be replaced while they work.
+   *
+   * @param log receives their output
+   */
+  Torture(Plan plan, long seed, TortureDatabase database, RollingUpgrade upgrade, Path log) {
+    this(plan, seed, database, Optional.empty(), Optional.of(upgrade), log);
+  }
+
+  private Torture(
+      Plan plan,
+      long seed,
+      TortureDatabase database,
+      Optional<Mutant> mutant,
+      Optional<RollingUpgrade> upgrade,
+      Path log) {
     this.plan = plan;
+    this.upgrade = upgrade;
     this.seed = seed;
     this.database = database;
     this.client = new TortureClient(plan.lease(), timer);
+    ServerClasses classes = upgrade.map(RollingUpgrade::previous).orElseGet(ServerClasses::current);
     if (mutant.isEmpty()) {
-      ServerNode.archiveClasses(database.appUrl(), plan.lease(), log, this::callEverything);
+      ServerNode.archive(classes, database.appUrl(), plan.lease(), log, this::callEverything);
     }
     for (int i = 0; i < plan.servers(); i++) {
       servers.add(
           new ServerNode(
               i,
+              classes,
               database.appUrl(),
               plan.lease(),
               plan.livesOf(i, seed),
@@ -66,10 +89,7 @@ final class Torture implements AutoCloseable {
   }
 
   private static List<String> options(int server, Optional<Mutant> mutant) {
-    if (mutant.isEmpty()) {
-      return ServerClasses.options();
-    }
-    return server == 1 ? mutant.get().options() : List.of();
+    return server == 1 ? mutant.map(Mutant::options).orElse(List.of()) : List.of();
   }
 
   private void callEverything(ServerNode server) {
@@ -139,7 +159,12 @@ final class Torture implements AutoCloseable {
       worker.start();
       workers.add(worker);
     }
+    Optional<Thread> upgrading =
+        upgrade.map(rolling -> rolling.start(plan.length(), servers, faults));
     breakThings();
+    if (upgrading.isPresent()) {
+      upgrading.get().join();
+    }
     faults.awaitEnd();
     servers.forEach(server -> server.proxy().disarm());
     goesOn.set(false);

@@ -13,9 +13,13 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import javax.sql.DataSource;
+import org.awaitility.Awaitility;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -60,7 +64,17 @@ final class TortureDatabase {
   private final String name = "torture_" + databases.incrementAndGet();
   private final Jdbi superuser;
 
+  /** Makes one with the schema as it is. */
   TortureDatabase(TorturePostgres postgres) {
+    this(postgres, IdempotencySchema::migrate);
+  }
+
+  /**
+   * Makes one with another version of the schema.
+   *
+   * @param migration migrates as the owner
+   */
+  TortureDatabase(TorturePostgres postgres, Consumer<DataSource> migration) {
     this.postgres = postgres;
     this.superuser = postgres.superuser(name);
     postgres
@@ -70,10 +84,48 @@ final class TortureDatabase {
               handle.execute(CREATE_ROLES);
               handle.execute("CREATE DATABASE %s OWNER torture_owner".formatted(name));
             });
+    migration.accept(owner());
+    run(script());
+  }
+
+  /**
+   * Brings the schema up to date while servers work, as {@code docs/operations/upgrades.md} says:
+   * it does not wait for locks for long, and is tried again.
+   *
+   * @return how many attempts it took
+   */
+  int migrateUnderLoad() {
+    PGSimpleDataSource owner = owner();
+    owner.setOptions("-c lock_timeout=2s -c default_transaction_read_only=off");
+    AtomicInteger attempts = new AtomicInteger();
+    Awaitility.await("the migration")
+        .atMost(Duration.ofMinutes(5))
+        .pollInterval(Duration.ofMillis(500))
+        .pollInSameThread()
+        .ignoreExceptions() // a lock is not to be had, or the database is down
+        .until(
+            () -> {
+              attempts.incrementAndGet();
+              IdempotencySchema.migrate(owner);
+              return true;
+            });
+    Awaitility.await("the grants")
+        .pollInSameThread()
+        .ignoreExceptions()
+        .until(
+            () -> {
+              Jdbi.create(owner)
+                  .useHandle(
+                      handle -> handle.execute("SELECT idempotency.grant_to('torture_app')"));
+              return true;
+            });
+    return attempts.get();
+  }
+
+  private PGSimpleDataSource owner() {
     PGSimpleDataSource owner = new PGSimpleDataSource();
     owner.setUrl(postgres.jdbcUrl("torture_owner", name));
-    IdempotencySchema.migrate(owner);
-    run(script());
+    return owner;
   }
 
   TorturePostgres postgres() {

@@ -43,19 +43,26 @@ record TortureReport(Exercise exercise, List<Violation> violations, Path file) {
       String name,
       String title)
       throws InterruptedException {
+    try (Torture torture = new Torture(plan, seed, database, mutant, log(name))) {
+      return report(torture.run(), name, title);
+    }
+  }
+
+  /** Returns where the output of a run's servers goes. */
+  static Path log(String name) {
     try {
-      Files.createDirectories(TARGET);
+      return Files.createDirectories(TARGET).resolve(name + ".log");
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
-    try (Torture torture =
-        new Torture(plan, seed, database, mutant, TARGET.resolve(name + ".log"))) {
-      History history = torture.run();
-      List<Violation> violations = Checker.check(history);
-      Path file = TARGET.resolve(name + ".tsv");
-      HistoryFile.write(file, title, history, violations);
-      return new TortureReport(Exercise.of(history), violations, file);
-    }
+  }
+
+  /** Checks a history, and writes it to a file. */
+  static TortureReport report(History history, String name, String title) {
+    List<Violation> violations = Checker.check(history);
+    Path file = TARGET.resolve(name + ".tsv");
+    HistoryFile.write(file, title, history, violations);
+    return new TortureReport(Exercise.of(history), violations, file);
   }
 
   /** Returns how often each rule was broken. */

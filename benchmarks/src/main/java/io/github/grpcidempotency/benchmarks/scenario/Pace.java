@@ -14,6 +14,8 @@ import java.util.List;
  * @param liveKeys how many keys a full table has
  * @param sweptKeys how many expired records a sweep deletes
  * @param waitingCalls how many calls wait at once
+ * @param measuredRecords how many records are written to find their size
+ * @param retention how long records live where a table is brought into a steady state
  * @param connections how many connections the service's pool has
  */
 public record Pace(
@@ -24,6 +26,8 @@ public record Pace(
     int liveKeys,
     int sweptKeys,
     int waitingCalls,
+    int measuredRecords,
+    Duration retention,
     int connections) {
   boolean includes(String variant) {
     return variants.isEmpty() || variants.stream().anyMatch(variant::contains);

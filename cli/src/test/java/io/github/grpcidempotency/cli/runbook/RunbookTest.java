@@ -1,0 +1,87 @@
+package io.github.grpcidempotency.cli.runbook;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Every command of the pages for operators works, in the order in which they tell it. */
+class RunbookTest {
+  static final Page SET_UP = Page.read("operations/set-up.md");
+
+  private static final byte[] SECRET = "a secret of the logs".getBytes(StandardCharsets.UTF_8);
+  private static final String KEY = "team-a:019303cd-3f00-7000-8000-000000000001";
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "operations/failover.md",
+        "operations/rights.md",
+        "operations/sizing.md",
+        "operations/uninstalling.md",
+        "operations/upgrades.md",
+        "runbook/alerts.md",
+      })
+  void everyCommandOfAPageWorks(String name, @TempDir Path directory) throws SQLException {
+    assumeTrue(Page.exists(name), "there is no such page");
+    Shop shop = new Shop(RunbookServer.embedded(), directory);
+    shop.run(SET_UP);
+    shop.set("OPERATION", Records.make(shop).toString());
+    shop.set("IDEMPOTENCY_USER", shop.mapped("shop_operator"));
+
+    shop.run(Page.read(name));
+  }
+
+  @Test
+  void aKeyIsFoundInTheLogsByItsHash(@TempDir Path directory)
+      throws GeneralSecurityException, SQLException {
+    Shop shop = new Shop(RunbookServer.embedded(), directory);
+    shop.run(SET_UP);
+    shop.set("NAMESPACED_KEY", KEY);
+    shop.set("KEY_HASH_SECRET", HexFormat.of().formatHex(SECRET));
+
+    List<String> said = shop.run(Page.read("operations/rotation.md"));
+
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(SECRET, "HmacSHA256"));
+    String hash = HexFormat.of().formatHex(mac.doFinal(KEY.getBytes(StandardCharsets.UTF_8)));
+    assertThat(said.get(0)).isEqualToIgnoringNewLines(hash.substring(0, 16));
+  }
+
+  /** The set-up is run before every page; two others are run by tests of their own. */
+  @Test
+  void everyPageIsRun() throws NoSuchMethodException {
+    String[] run =
+        RunbookTest.class
+            .getDeclaredMethod("everyCommandOfAPageWorks", String.class, Path.class)
+            .getAnnotation(ValueSource.class)
+            .strings();
+
+    assertThat(Page.names("operations"))
+        .isSubsetOf(
+            concat(
+                run,
+                "operations/README.md",
+                SET_UP.name(),
+                "operations/backups.md",
+                "operations/rotation.md"));
+    assertThat(Page.read("operations/README.md").blocks()).isEmpty();
+  }
+
+  private static List<String> concat(String[] names, String... others) {
+    return Stream.concat(Arrays.stream(names), Arrays.stream(others)).toList();
+  }
+}

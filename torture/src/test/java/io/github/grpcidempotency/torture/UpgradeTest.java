@@ -1,0 +1,91 @@
+package io.github.grpcidempotency.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.github.grpcidempotency.torture.RollingUpgrade.Crossings;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What {@code docs/operations/upgrades.md} says: servers of two versions work on one database. */
+@Tag("torture")
+class UpgradeTest {
+  private static Optional<PreviousVersion> previous = Optional.empty();
+  private static TorturePostgres postgres;
+
+  @BeforeAll
+  static void start() {
+    previous = PreviousVersion.build();
+    postgres = TorturePostgres.start();
+  }
+
+  @AfterAll
+  static void stop() {
+    postgres.close();
+  }
+
+  @Test
+  @SuppressWarnings("SystemOut") // whoever waits for a long run reads it
+  void nothingIsBrokenWhileVersionsChange() throws InterruptedException {
+    PreviousVersion old = built();
+    long seed = Long.getLong("torture.seed", 1);
+    Duration length = Duration.ofMinutes(Long.getLong("torture.minutes", 10));
+    TortureDatabase database = new TortureDatabase(postgres, old::migrate);
+    RollingUpgrade upgrade =
+        new RollingUpgrade(database, ServerClasses.of("previous-server", old.classPath()));
+    String name = "upgrade-" + seed;
+    try (Torture torture =
+        new Torture(
+            Plan.everything(length).calling(24),
+            seed,
+            database,
+            upgrade,
+            TortureReport.log(name))) {
+      History history = torture.run();
+      TortureReport report = TortureReport.report(history, name, name);
+      Crossings crossings = upgrade.crossings(history);
+      System.out.printf(
+          "%s%s, %d violations%n", report.exercise(), crossings, report.violations().size());
+      report.violations().stream().limit(20).forEach(System.out::println);
+      assertThat(report.violations()).isEmpty();
+      assertThat(report.exercise().shortcomings()).as("a vacuous run").isEmpty();
+      assertThat(upgrade.isDone()).isTrue();
+      assertThat(crossings.forwards()).as("answers of before, replayed after").isPositive();
+      assertThat(crossings.backwards()).as("answers of after, replayed before").isPositive();
+    }
+  }
+
+  @Test
+  void aNewServerRefusesTheOldSchemaAndSaysWhatIsMissing() {
+    TortureDatabase database = new TortureDatabase(postgres, built()::migrate);
+    ServerJvm server =
+        ServerJvm.start(
+            "server",
+            new ServerJvm.Recipe(
+                database.appUrl(),
+                database.appUrl(),
+                Duration.ofSeconds(2),
+                Optional.empty(),
+                TortureReport.log("old-schema")),
+            ServerClasses.current(),
+            ServerLife.ordinary(),
+            Duration.ZERO,
+            List.of());
+    try {
+      assertThat(server.awaitGreeting(Duration.ofMinutes(1)).orElseThrow().refused())
+          .contains("migrate");
+    } finally {
+      server.kill();
+    }
+  }
+
+  private static PreviousVersion built() {
+    assumeTrue(previous.isPresent(), "the history lacks the previous version");
+    return previous.orElseThrow();
+  }
+}
