@@ -9,6 +9,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.CurrentOperation;
@@ -457,7 +458,9 @@ class RecoveryTest {
                   new IdempotencyListener() {
                     @Override
                     public void attached(IdempotencyEvent.Attached event) {
-                      attached.incrementAndGet();
+                      if (event.call().procedure().entry() == Entry.CALL) {
+                        attached.incrementAndGet();
+                      }
                     }
                   })
               .build();
