@@ -7,4 +7,5 @@ ALTER TABLE ${schema}.idempotency_keys
 
 -- What is in flight is found without reading what is not. The index is as small as the number of calls that run. Building it
 -- reads the table once, and writes wait meanwhile: of a large table, build it beforehand, CONCURRENTLY and by this name.
+-- It costs a reserved call 80 bytes of WAL, and 350 if its procedure has no resource type: there, a completion was HOT before.
 CREATE INDEX IF NOT EXISTS idempotency_keys_in_flight ON ${schema}.idempotency_keys (id) WHERE completed IS NULL;
