@@ -17,6 +17,8 @@ import java.util.UUID;
  *     possible without a recorded outcome only, whether its lease has ended or not
  * @param attempt how often its handler was started, from 1
  * @param server the server that holds it, or held it; empty if it was recorded by a transaction
+ * @param trace the trace of the run that made the answer, or is about to: a W3C {@code
+ *     traceparent}, if that is what was recorded, otherwise the recorded bytes in hexadecimal
  * @param created when it was first claimed
  * @param leaseExpires until when its owner keeps it unless the lease is renewed; empty if it was
  *     recorded by a transaction
@@ -36,6 +38,7 @@ public record OperationRecord(
     boolean outcomeUnknown,
     int attempt,
     Optional<String> server,
+    Optional<String> trace,
     Instant created,
     Optional<Instant> leaseExpires,
     Optional<Instant> completed,

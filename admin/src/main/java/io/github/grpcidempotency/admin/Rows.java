@@ -5,12 +5,15 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.UUID;
 
 /** Reads the rows that the database's functions return. */
 final class Rows {
+  private static final int TRACEPARENT_BYTES = 26;
+
   private Rows() {}
 
   static OperationRecord operation(ResultSet row) throws SQLException {
@@ -26,6 +29,7 @@ final class Rows {
         row.getBoolean("outcome_unknown"),
         row.getInt("attempt"),
         text(row, "server"),
+        Optional.ofNullable(row.getBytes("trace")).map(Rows::traceparent),
         time(row, "created"),
         optionalTime(row, "lease_expires"),
         optionalTime(row, "completed"),
@@ -80,6 +84,19 @@ final class Rows {
     return id == null
         ? Optional.empty()
         : Optional.of(new OperationRecord.Resource(row.getString("resource_type"), id));
+  }
+
+  /** A version, 0, the trace's id, the span's id and the flags are what a traceparent says. */
+  private static String traceparent(byte[] trace) {
+    String hex = HexFormat.of().formatHex(trace);
+    return trace.length == TRACEPARENT_BYTES && trace[0] == 0
+        ? String.join(
+            "-",
+            hex.substring(0, 2),
+            hex.substring(2, 34),
+            hex.substring(34, 50),
+            hex.substring(50))
+        : hex;
   }
 
   private static Optional<String> text(ResultSet row, String column) throws SQLException {

@@ -8,7 +8,7 @@ import java.util.Optional;
  *
  * @param rows how many records there are, as the planner estimates it
  * @param bytes how large the table is with its indexes
- * @param inFlight how many reservations are not completed
+ * @param inFlight how many reservations are not completed, without those that have expired
  * @param stuck how many of them have let their lease end
  * @param unknown how many have an unknown outcome
  * @param oldestInFlight for how long the oldest reservation has stood

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -73,6 +74,35 @@ class FindTest {
   }
 
   @Test
+  void theServerAndTheTraceOfARunAreTold() {
+    ClaimRequest untraced = Shop.request(user, KEY);
+    ClaimRequest request =
+        new ClaimRequest(
+            untraced.key(),
+            untraced.procedure(),
+            untraced.fingerprint(),
+            untraced.retention(),
+            Optional.of(
+                ByteString.fromHex("000af7651916cd43dd8448eb211c80319cb7ad6b716920333101")));
+    UUID id =
+        ((ClaimResult.Won)
+                PostgresIdempotencyStore.builder(shop.as(Shop.APP))
+                    .serverName("web-7:4711")
+                    .build()
+                    .claim(request))
+            .claim()
+            .operationId();
+
+    OperationRecord found = operator.find(id).orElseThrow();
+
+    assertThat(found.server()).contains("web-7:4711");
+    assertThat(found.trace()).contains("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+    shop.set(id, "server = NULL, trace = '\\xCAFE'");
+    assertThat(operator.find(id).orElseThrow().trace()).contains("cafe");
+    assertThat(operator.find(id).orElseThrow().server()).isEmpty();
+  }
+
+  @Test
   void everyStateIsTold() {
     UUID stuck = shop.claim().operationId();
     shop.endLease(stuck);
@@ -90,6 +120,14 @@ class FindTest {
     assertThat(state(unknown.operationId())).isEqualTo(OperationState.UNKNOWN);
     assertThat(state(failed.operationId())).isEqualTo(OperationState.FAILED);
     assertThat(state(expired)).isEqualTo(OperationState.EXPIRED);
+    UUID abandoned = shop.claim().operationId();
+    shop.expire(abandoned);
+    assertThat(state(abandoned)).isEqualTo(OperationState.EXPIRED);
+    Statistics statistics = operator.statistics();
+    assertThat(statistics.inFlight()).as("stuck, unknown, running").isEqualTo(3);
+    assertThat(statistics.stuck()).isEqualTo(1);
+    assertThat(statistics.unknown()).isEqualTo(1);
+    assertThat(statistics.expired()).isEqualTo(2);
     assertThat(state(outlived.operationId()))
         .as("its lease lives")
         .isEqualTo(OperationState.RUNNING);

@@ -87,6 +87,21 @@ class ProblemsTest {
   }
 
   @Test
+  void aPolicyOfAnotherRoleIsNotMistakenForAnEmptyTable() {
+    UUID id = shop.claim().operationId();
+    shop.execute(
+        Shop.OWNER, "ALTER POLICY operators ON idempotency.idempotency_keys TO admin_reader");
+
+    assertProblem(Problem.OTHER, () -> shop.operator().find(id))
+        .hasMessageContaining(
+            "call ALTER POLICY operators ON idempotency.idempotency_keys TO admin_owner");
+
+    shop.execute(
+        Shop.OWNER, "ALTER POLICY operators ON idempotency.idempotency_keys TO admin_owner");
+    assertThat(shop.operator().find(id)).isPresent();
+  }
+
+  @Test
   void noKeyIsInAFailure() {
     String key = "a-key-that-nobody-may-read";
     Administration elsewhere = Administration.on(shop.as(Shop.OPERATOR), "elsewhere");

@@ -320,16 +320,21 @@ class RightsTest {
         """);
     for (Map.Entry<String, String> call :
         Map.of(
-                "SELECT count(*) FROM idempotency.operator_find('%s')", Shop.OPERATOR,
-                "SELECT count(*) FROM idempotency.operator_find_key('k')", Shop.OPERATOR,
+                "SELECT count(*) FROM idempotency.operator_find('%s')",
+                Shop.OPERATOR,
+                "SELECT count(*) FROM idempotency.operator_find_key('k')",
+                Shop.OPERATOR,
                 "SELECT count(*) FROM idempotency.operator_list(NULL, NULL, NULL, NULL, NULL, NULL,"
                     + " NULL, 10)",
-                    Shop.OPERATOR,
-                "SELECT idempotency.operator_free('%s', 'a', 'b', true, false)", Shop.OPERATOR,
-                "SELECT idempotency.operator_forget('%s', 'a', 'b', true)", Shop.OPERATOR,
+                Shop.OPERATOR,
+                "SELECT idempotency.operator_free('%s', 'a', 'b', true, false)",
+                Shop.OPERATOR,
+                "SELECT idempotency.operator_forget('%s', 'a', 'b', true)",
+                Shop.OPERATOR,
                 "SELECT request FROM idempotency.operator_request_contents('%s', 'a', 'b')",
-                    Shop.READER,
-                "SELECT count(*) FROM idempotency.operator_contents(1)", Shop.READER)
+                Shop.READER,
+                "SELECT count(*) FROM idempotency.operator_contents(1)",
+                Shop.READER)
             .entrySet()) {
       try (Handle handle = Jdbi.create(shop.as(call.getValue())).open()) {
         handle.begin();
