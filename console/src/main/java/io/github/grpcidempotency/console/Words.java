@@ -71,7 +71,11 @@ final class Words {
   static String state(OperationState state) {
     return switch (state) {
       case RUNNING -> "running";
-      case STUCK -> "stuck";
+      case STUCK ->
+          "The lease has ended without an outcome: the server has died, or is cut off from the"
+              + " database and may still run the handler. The next retry of the same request takes it"
+              + " over. Free it if no such retry can come, because the client sends another request"
+              + " with this key; look first whether the effect has happened.";
       case UNKNOWN -> "unknown";
       case COMPLETED -> "completed";
       case FAILED -> "failed";
