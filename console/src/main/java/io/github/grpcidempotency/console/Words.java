@@ -71,11 +71,7 @@ final class Words {
   static String state(OperationState state) {
     return switch (state) {
       case RUNNING -> "running";
-      case STUCK ->
-          "The lease has ended without an outcome: the server has died, or is cut off from the"
-              + " database and may still run the handler. The next retry of the same request takes"
-              + " it over. Free it if no such retry can come, because the client sends another"
-              + " request with this key; look first whether the effect has happened.";
+      case STUCK -> "stuck";
       case UNKNOWN -> "unknown";
       case COMPLETED -> "completed";
       case FAILED -> "failed";
@@ -89,9 +85,10 @@ final class Words {
           "A server runs the handler and renews its lease. Retries wait, or are told that the call"
               + " is in progress. There is nothing to do, unless you know that the server is gone.";
       case STUCK ->
-          "The lease has ended without an outcome: the server has died, or has lost the database."
-              + " The next retry of the same request takes it over. Free it if no such retry can"
-              + " come, because the client sends another request with this key.";
+          "The lease has ended without an outcome: the server has died, or is cut off from the"
+              + " database and may still run the handler. The next retry of the same request takes"
+              + " it over. Free it if no such retry can come, because the client sends another"
+              + " request with this key; look first whether the effect has happened.";
       case UNKNOWN ->
           "The handler has ended, and nobody knows whether its effect happened. Retries are refused"
               + " until the lease ends. Before you free it, look in your own data for the effect:"
