@@ -7,6 +7,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.github.grpcidempotency.example.monitoring.Dashboard;
 import io.github.grpcidempotency.example.monitoring.DashboardPicture;
 import io.github.grpcidempotency.example.monitoring.Prometheus;
+import io.github.grpcidempotency.example.monitoring.Prometheus.Point;
+import io.github.grpcidempotency.micrometer.MetricName;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -51,7 +54,7 @@ class DashboardTest {
   /** The picture of the documentation is made here. */
   @Test
   @Tag("torture")
-  void theDashboardShowsWhatHasGoneWrong(@TempDir Path directory) throws Exception {
+  void theDashboardShowsWhatHasGoneWrong(@TempDir Path directory) throws IOException {
     try (WatchedServers servers = WatchedServers.start();
         Prometheus prometheus =
             Prometheus.start(directory, "example", servers.metricsPorts(), List.of(ALERTS));
@@ -69,6 +72,17 @@ class DashboardTest {
       at(start, 120);
       assertThat(withoutData(prometheus, start)).isEmpty();
       assertThat(prometheus.brokenRules()).isEmpty();
+      for (MetricName rare : List.of(MetricName.TAKEOVERS, MetricName.RENEWAL_FAILURES)) {
+        assertThat(most(prometheus, "sum(rate(%s[10s]))".formatted(rare.prometheus()), start))
+            .as(rare.meter())
+            .isPositive();
+      }
+      assertThat(
+              most(
+                  prometheus,
+                  "sum(%s)".formatted(MetricName.RECORDINGS_WAITING.prometheus()),
+                  start))
+          .isPositive();
       new DashboardPicture(prometheus, RATE_INTERVAL, start, Instant.now())
           .write(DASHBOARD, PICTURE);
       assertThat(PICTURE).isNotEmptyFile();
@@ -79,6 +93,14 @@ class DashboardTest {
     await()
         .atMost(Duration.ofMinutes(3))
         .until(() -> Duration.between(start, Instant.now()).toSeconds() >= second);
+  }
+
+  private static double most(Prometheus prometheus, String expression, Instant start) {
+    return prometheus.query(expression, start, Instant.now(), Prometheus.INTERVAL).stream()
+        .flatMap(series -> series.points().stream())
+        .mapToDouble(Point::value)
+        .max()
+        .orElse(0);
   }
 
   private static List<String> withoutData(Prometheus prometheus, Instant start) {

@@ -63,10 +63,10 @@ final class WatchedServers implements AutoCloseable {
   }
 
   /** Cuts the steady server off from its database, just when it is about to record an answer. */
-  void loseTheDatabaseFor(Duration length) throws InterruptedException {
+  void loseTheDatabaseFor(Duration length) {
     Trap trap = proxy.cutBefore(RECORDING).andStayDown();
     await().atMost(Duration.ofSeconds(20)).until(trap::hasSprung);
-    Thread.sleep(length.toMillis());
+    await().pollDelay(length).atMost(length.plusSeconds(10)).until(() -> true);
     proxy.restore();
   }
 
