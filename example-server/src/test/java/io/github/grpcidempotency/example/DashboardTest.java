@@ -8,6 +8,13 @@ import io.github.grpcidempotency.example.monitoring.Dashboard;
 import io.github.grpcidempotency.example.monitoring.DashboardPicture;
 import io.github.grpcidempotency.example.monitoring.Prometheus;
 import io.github.grpcidempotency.example.monitoring.Prometheus.Point;
+import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.database.HostDatabase;
+import io.github.grpcidempotency.example.run.database.Login;
+import io.github.grpcidempotency.example.run.database.OwnDatabase;
+import io.github.grpcidempotency.example.run.database.Roles;
+import io.github.grpcidempotency.example.run.server.RunningServer;
+import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.micrometer.MetricName;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,7 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A real Prometheus scrapes two servers of the example under load. */
+/** A real Prometheus scrapes servers of the example under load. */
 class DashboardTest {
   private static final Dashboard DASHBOARD =
       Dashboard.read(Path.of("..", "micrometer", "grafana", "idempotency.json"));
@@ -35,16 +42,22 @@ class DashboardTest {
 
   @Test
   void everyQueryOfTheDashboardReturnsData(@TempDir Path directory) {
-    try (WatchedServers servers = WatchedServers.start();
+    try (EmbeddedDatabase database = MigratedDatabase.start();
+        FaultProxy proxy = FaultProxy.before(database.jdbcUrl());
+        RunningServer server =
+            RunningServer.start(0, RunningExample.settings(database), through(proxy));
         Prometheus prometheus =
-            Prometheus.start(directory, "example", servers.metricsPorts(), List.of(ALERTS));
-        Traffic traffic = servers.traffic()) {
+            Prometheus.start(directory, "example", List.of(server.metricsPort()), List.of(ALERTS));
+        TestClient client = new TestClient(server.port());
+        Traffic traffic = new Traffic(client, client)) {
       Instant start = Instant.now();
       await()
           .atMost(Duration.ofMinutes(1))
+          .pollInterval(Prometheus.INTERVAL)
           .untilAsserted(
               () -> {
-                servers.loseARecording(); // again: a rate needs a sample from before
+                proxy.disarm();
+                proxy.cutBefore(WatchedServers.RECORDING); // again: a rate needs a sample before
                 assertThat(withoutData(prometheus, start)).isEmpty();
               });
       await().untilAsserted(() -> assertThat(prometheus.brokenRules()).isEmpty());
@@ -87,6 +100,14 @@ class DashboardTest {
           .write(DASHBOARD, PICTURE);
       assertThat(PICTURE).isNotEmptyFile();
     }
+  }
+
+  private static HostDatabase through(FaultProxy proxy) {
+    return OwnDatabase.connect(
+        proxy.jdbcUrl(),
+        new Login(Roles.APP, ""),
+        new Login(Roles.WORKER, ""),
+        new Login(Roles.OWNER, ""));
   }
 
   private static void at(Instant start, int second) {

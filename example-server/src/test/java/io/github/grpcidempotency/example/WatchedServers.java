@@ -21,7 +21,9 @@ import java.util.List;
 final class WatchedServers implements AutoCloseable {
   private static final String LEASE = "3s";
   private static final String RETENTION = "20s";
-  private static final String RECORDING = "SET response_bytes";
+
+  /** A part of the statement that records the answer of a reserved call. */
+  static final String RECORDING = "SET response_bytes";
 
   private final EmbeddedDatabase database = MigratedDatabase.start();
   private final Path keyset = new DataFiles(database.directory()).keyset();
