@@ -51,6 +51,7 @@ class DashboardTest {
         TestClient client = new TestClient(server.port());
         Traffic traffic = new Traffic(client, client)) {
       Instant start = Instant.now();
+      traffic.start();
       await()
           .atMost(Duration.ofMinutes(1))
           .pollInterval(Prometheus.INTERVAL)
@@ -73,6 +74,7 @@ class DashboardTest {
             Prometheus.start(directory, "example", servers.metricsPorts(), List.of(ALERTS));
         Traffic traffic = servers.traffic()) {
       Instant start = Instant.now();
+      traffic.start();
       at(start, 20);
       servers.loseARecording();
       at(start, 35);
