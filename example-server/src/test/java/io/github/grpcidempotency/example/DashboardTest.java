@@ -7,6 +7,16 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.github.grpcidempotency.example.monitoring.Dashboard;
 import io.github.grpcidempotency.example.monitoring.DashboardPicture;
 import io.github.grpcidempotency.example.monitoring.Prometheus;
+import io.github.grpcidempotency.example.monitoring.Prometheus.Point;
+import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.database.HostDatabase;
+import io.github.grpcidempotency.example.run.database.Login;
+import io.github.grpcidempotency.example.run.database.OwnDatabase;
+import io.github.grpcidempotency.example.run.database.Roles;
+import io.github.grpcidempotency.example.run.server.RunningServer;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.micrometer.MetricName;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,7 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A real Prometheus scrapes two servers of the example under load. */
+/** A real Prometheus scrapes servers of the example under load. */
 class DashboardTest {
   private static final Dashboard DASHBOARD =
       Dashboard.read(Path.of("..", "micrometer", "grafana", "idempotency.json"));
@@ -32,16 +42,23 @@ class DashboardTest {
 
   @Test
   void everyQueryOfTheDashboardReturnsData(@TempDir Path directory) {
-    try (WatchedServers servers = WatchedServers.start();
+    try (EmbeddedDatabase database = MigratedDatabase.start();
+        FaultProxy proxy = FaultProxy.before(database.jdbcUrl());
+        RunningServer server =
+            RunningServer.start(0, RunningExample.settings(database), through(proxy));
         Prometheus prometheus =
-            Prometheus.start(directory, "example", servers.metricsPorts(), List.of(ALERTS));
-        Traffic traffic = servers.traffic()) {
+            Prometheus.start(directory, "example", List.of(server.metricsPort()), List.of(ALERTS));
+        TestClient client = new TestClient(server.port());
+        Traffic traffic = new Traffic(client, client)) {
       Instant start = Instant.now();
+      traffic.start();
       await()
           .atMost(Duration.ofMinutes(1))
+          .pollInterval(Prometheus.INTERVAL)
           .untilAsserted(
               () -> {
-                servers.loseARecording(); // again: a rate needs a sample from before
+                proxy.disarm();
+                proxy.cutBefore(WatchedServers.RECORDING); // again: a rate needs a sample before
                 assertThat(withoutData(prometheus, start)).isEmpty();
               });
       await().untilAsserted(() -> assertThat(prometheus.brokenRules()).isEmpty());
@@ -51,12 +68,13 @@ class DashboardTest {
   /** The picture of the documentation is made here. */
   @Test
   @Tag("torture")
-  void theDashboardShowsWhatHasGoneWrong(@TempDir Path directory) throws Exception {
+  void theDashboardShowsWhatHasGoneWrong(@TempDir Path directory) throws IOException {
     try (WatchedServers servers = WatchedServers.start();
         Prometheus prometheus =
             Prometheus.start(directory, "example", servers.metricsPorts(), List.of(ALERTS));
         Traffic traffic = servers.traffic()) {
       Instant start = Instant.now();
+      traffic.start();
       at(start, 20);
       servers.loseARecording();
       at(start, 35);
@@ -69,16 +87,43 @@ class DashboardTest {
       at(start, 120);
       assertThat(withoutData(prometheus, start)).isEmpty();
       assertThat(prometheus.brokenRules()).isEmpty();
+      for (MetricName rare : List.of(MetricName.TAKEOVERS, MetricName.RENEWAL_FAILURES)) {
+        assertThat(most(prometheus, "sum(rate(%s[10s]))".formatted(rare.prometheus()), start))
+            .as(rare.meter())
+            .isPositive();
+      }
+      assertThat(
+              most(
+                  prometheus,
+                  "sum(%s)".formatted(MetricName.RECORDINGS_WAITING.prometheus()),
+                  start))
+          .isPositive();
       new DashboardPicture(prometheus, RATE_INTERVAL, start, Instant.now())
           .write(DASHBOARD, PICTURE);
       assertThat(PICTURE).isNotEmptyFile();
     }
   }
 
+  private static HostDatabase through(FaultProxy proxy) {
+    return OwnDatabase.connect(
+        proxy.jdbcUrl(),
+        new Login(Roles.APP, ""),
+        new Login(Roles.WORKER, ""),
+        new Login(Roles.OWNER, ""));
+  }
+
   private static void at(Instant start, int second) {
     await()
         .atMost(Duration.ofMinutes(3))
         .until(() -> Duration.between(start, Instant.now()).toSeconds() >= second);
+  }
+
+  private static double most(Prometheus prometheus, String expression, Instant start) {
+    return prometheus.query(expression, start, Instant.now(), Prometheus.INTERVAL).stream()
+        .flatMap(series -> series.points().stream())
+        .mapToDouble(Point::value)
+        .max()
+        .orElse(0);
   }
 
   private static List<String> withoutData(Prometheus prometheus, Instant start) {

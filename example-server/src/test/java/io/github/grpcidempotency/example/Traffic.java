@@ -31,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -48,7 +49,7 @@ final class Traffic implements AutoCloseable {
   private final String cluster;
 
   /**
-   * Starts it.
+   * Prepares it.
    *
    * @param steady a server that is never killed
    * @param doomed another one on the same database
@@ -63,6 +64,9 @@ final class Traffic implements AutoCloseable {
             .response()
             .getCluster()
             .getId();
+  }
+
+  void start() {
     every(150, this::createAProject);
     every(400, this::createANodePool);
     every(600, this::createWithoutAKey);
@@ -75,7 +79,8 @@ final class Traffic implements AutoCloseable {
   }
 
   private void every(long millis, Runnable action) {
-    clock.scheduleAtFixedRate(() -> clients.execute(action), 0, millis, TimeUnit.MILLISECONDS);
+    ScheduledFuture<?> unused =
+        clock.scheduleAtFixedRate(() -> clients.execute(action), 0, millis, TimeUnit.MILLISECONDS);
   }
 
   private void createAProject() {

@@ -21,7 +21,9 @@ import java.util.List;
 final class WatchedServers implements AutoCloseable {
   private static final String LEASE = "3s";
   private static final String RETENTION = "20s";
-  private static final String RECORDING = "SET response_bytes";
+
+  /** A part of the statement that records the answer of a reserved call. */
+  static final String RECORDING = "SET response_bytes";
 
   private final EmbeddedDatabase database = MigratedDatabase.start();
   private final Path keyset = new DataFiles(database.directory()).keyset();
@@ -63,10 +65,10 @@ final class WatchedServers implements AutoCloseable {
   }
 
   /** Cuts the steady server off from its database, just when it is about to record an answer. */
-  void loseTheDatabaseFor(Duration length) throws InterruptedException {
+  void loseTheDatabaseFor(Duration length) {
     Trap trap = proxy.cutBefore(RECORDING).andStayDown();
     await().atMost(Duration.ofSeconds(20)).until(trap::hasSprung);
-    Thread.sleep(length.toMillis());
+    await().pollDelay(length).atMost(length.plusSeconds(10)).until(() -> true);
     proxy.restore();
   }
 

@@ -230,7 +230,7 @@ final class AlertCases {
             fired.alert(),
             input(MetricName.CALLS_WAITING, "200x60")),
         silent(
-            "a few wait", "20m", fired.alert(), input(MetricName.CALLS_WAITING, "0+1x18 18 18")));
+            "a few wait", "15m", fired.alert(), input(MetricName.CALLS_WAITING, "0+1.5x12 19x3")));
   }
 
   private static List<AlertCase> sweepLag() {
@@ -274,8 +274,8 @@ final class AlertCases {
             "26h",
             List.of(
                 up("1x1600"),
-                input(MetricName.KEYS_FOUND, "0x20 1x20 2x20 3x20 4x1400 5x20 6x20 7x100"),
-                input(MetricName.REPLAYS, "0x20 1x20 2x1560"),
+                input(MetricName.KEYS_FOUND, "0x200 1x100 2x1180 3x20 4x20 5x100"),
+                input(MetricName.REPLAYS, "0x250 1x1400"),
                 input(MetricName.REFUSALS, "0x1530 1x10 2x10 3x50", REUSED.toArray(String[]::new)),
                 input(MetricName.CALLS_WAITING, "0x1550 1x50"),
                 input(MetricName.RECORDINGS_WAITING, "0x1550 1x50"))));
