@@ -36,6 +36,7 @@ record OperationView(OperationRecord operation, boolean showKey) {
     }
     json.addProperty("attempt", operation.attempt());
     add(json, "server", operation.server());
+    add(json, "trace", operation.trace());
     json.addProperty("created", operation.created().toString());
     add(json, "lease_expires", operation.leaseExpires().map(Instant::toString));
     add(json, "completed", operation.completed().map(Instant::toString));
@@ -58,6 +59,7 @@ record OperationView(OperationRecord operation, boolean showKey) {
     fields.put("key", showKey ? operation.key() : "not shown without --keys");
     fields.put("attempt", Integer.toString(operation.attempt()));
     fields.put("server", operation.server().orElse("not known"));
+    fields.put("trace", operation.trace().orElse("not known"));
     fields.put("created", time(operation.created()));
     fields.put("lease", operation.leaseExpires().map(this::lease).orElse("none"));
     fields.put("completed", operation.completed().map(this::time).orElse("no"));
