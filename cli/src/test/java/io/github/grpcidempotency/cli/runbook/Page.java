@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  */
 record Page(String name, String text) {
   private static final Path DOCS = Path.of("..", "docs");
-  private static final Pattern FENCED = Pattern.compile("(?ms)^```(\\S*) *\\n(.*?)^```$");
+  private static final Pattern FENCED = Pattern.compile("(?ms)^( *)```(\\S*) *\\n(.*?)^\\1```$");
   private static final Pattern HEADER =
       Pattern.compile("\\A-- as (?:a (superuser)|(\\w+))(?:, in the database (\\w+))?\\n");
   private static final Set<String> SHELL = Set.of("sh", "console");
@@ -64,14 +64,17 @@ record Page(String name, String text) {
     List<Block> blocks = new ArrayList<>();
     Matcher fenced = FENCED.matcher(text);
     while (fenced.find()) {
-      String language = fenced.group(1);
+      String language = fenced.group(2);
+      String block = fenced.group(3).indent(-fenced.group(1).length());
       if (language.equals("sql")) {
-        blocks.add(sql(fenced.group(2)));
+        blocks.add(sql(block));
       } else if (SHELL.contains(language)) {
-        blocks.add(new Block.Shell(lines(fenced.group(2))));
+        blocks.add(new Block.Shell(lines(block)));
       } else if (language.isEmpty()) {
-        throw new IllegalStateException(
-            name + " has a block without a language: " + fenced.group(2));
+        // A query of a monitoring system, or the command itself.
+        blocks.add(
+            new Block.Shell(
+                lines(block).stream().filter(line -> line.startsWith("idempotency ")).toList()));
       }
     }
     return blocks;

@@ -25,6 +25,10 @@ import javax.sql.DataSource;
 final class Records {
   static final UUID USER = UUID.fromString("00000000-0000-4000-8000-00000000cafe");
   static final UUID ORDER = UUID.fromString("019303cd-3f00-7000-8000-0000000000aa");
+
+  /** The operation whose server is gone, as the pages call it. */
+  static final UUID STUCK = UUID.fromString("019303cd-3f00-7000-8000-000000000001");
+
   static final ByteString ANSWER = ByteString.copyFromUtf8("the order");
 
   private static final RecordedProcedure CREATE =
@@ -38,8 +42,8 @@ final class Records {
 
   private Records() {}
 
-  /** Makes both, as the application, and returns the id of the one whose server is gone. */
-  static UUID make(Shop shop) throws SQLException {
+  /** Makes both, as the application. */
+  static void make(Shop shop) throws SQLException {
     PostgresIdempotencyStore store = store(shop.connect("shop_app", "shop"));
     execute(
         shop.connect("superuser", "shop"),
@@ -48,13 +52,12 @@ final class Records {
         USER);
     Claim.Settled unused =
         claim(store, "answered").complete(new RecordedOutcome.Response(ANSWER, Optional.of(ORDER)));
-    UUID stuck = claim(store, "stuck").operationId();
     execute(
         shop.connect("superuser", "shop"),
         "UPDATE idempotency.idempotency_keys SET lease_expires = now() - interval '1 minute',"
-            + " created = now() - interval '1 minute' WHERE id = ?",
-        stuck);
-    return stuck;
+            + " created = now() - interval '1 minute', id = ? WHERE id = ?",
+        STUCK,
+        claim(store, "stuck").operationId());
   }
 
   /** Returns what a retry of the answered call is told. */
