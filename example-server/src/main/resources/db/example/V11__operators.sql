@@ -1,3 +1,6 @@
+-- Operators and metrics watch what is in flight.
+SELECT idempotency.add_in_flight_index();
+
 -- Operators look at keys, and free or forget them, as a role of their own. A database of one's own may do without it.
 DO $$
 BEGIN

@@ -66,13 +66,22 @@ final class Rows {
     return new Statistics(
         row.getLong("rows"),
         row.getLong("bytes"),
-        row.getLong("in_flight"),
-        row.getLong("stuck"),
-        row.getLong("unknown"),
-        millis(row, "oldest_in_flight_millis"),
+        inFlight(row),
         row.getLong("expired"),
         row.getBoolean("expired_is_more"),
         millis(row, "sweep_lag_millis"));
+  }
+
+  private static Optional<Statistics.InFlight> inFlight(ResultSet row) throws SQLException {
+    long all = row.getLong("in_flight");
+    return row.wasNull()
+        ? Optional.empty()
+        : Optional.of(
+            new Statistics.InFlight(
+                all,
+                row.getLong("stuck"),
+                row.getLong("unknown"),
+                millis(row, "oldest_in_flight_millis")));
   }
 
   static ActResult actResult(String word) {

@@ -314,7 +314,7 @@ class AdminServiceTest {
 
     GetStatisticsResponse before = stub.getStatistics(numbers);
     assertThat(before.getExpired()).isEqualTo(1);
-    assertThat(before.getInFlight()).isEqualTo(1);
+    assertThat(before.getInFlight().getAll()).isEqualTo(1);
     assertThat(before.hasSweepLag()).isTrue();
     assertThat(
             stub.sweepOperations(SweepOperationsRequest.newBuilder().setReason("full").build())

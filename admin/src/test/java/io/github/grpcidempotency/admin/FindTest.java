@@ -124,9 +124,11 @@ class FindTest {
     shop.expire(abandoned);
     assertThat(state(abandoned)).isEqualTo(OperationState.EXPIRED);
     Statistics statistics = operator.statistics();
-    assertThat(statistics.inFlight()).as("stuck, unknown, running").isEqualTo(3);
-    assertThat(statistics.stuck()).isEqualTo(1);
-    assertThat(statistics.unknown()).isEqualTo(1);
+    assertThat(statistics.inFlight().orElseThrow().all())
+        .as("stuck, unknown, running")
+        .isEqualTo(3);
+    assertThat(statistics.inFlight().orElseThrow().stuck()).isEqualTo(1);
+    assertThat(statistics.inFlight().orElseThrow().unknown()).isEqualTo(1);
     assertThat(statistics.expired()).isEqualTo(2);
     assertThat(state(outlived.operationId()))
         .as("its lease lives")

@@ -71,10 +71,10 @@ class LargeTableTest {
         .isEqualTo(
             Long.parseLong(
                 shop.rows("SELECT pg_total_relation_size('idempotency.idempotency_keys')").get(0)));
-    assertThat(statistics.inFlight()).isEqualTo(37);
-    assertThat(statistics.stuck()).isEqualTo(17);
-    assertThat(statistics.unknown()).isEqualTo(5);
-    assertThat(statistics.oldestInFlight().orElseThrow())
+    assertThat(statistics.inFlight().orElseThrow().all()).isEqualTo(37);
+    assertThat(statistics.inFlight().orElseThrow().stuck()).isEqualTo(17);
+    assertThat(statistics.inFlight().orElseThrow().unknown()).isEqualTo(5);
+    assertThat(statistics.inFlight().orElseThrow().oldest().orElseThrow())
         .isBetween(Duration.ofSeconds(97_500), Duration.ofSeconds(97_600));
     assertThat(statistics.expired()).isEqualTo(10_000);
     assertThat(statistics.expiredIsMore()).isTrue();

@@ -58,8 +58,8 @@ class ProblemsTest {
     assertThat(other.list(OperationQuery.all()).operations()).isEmpty();
     assertThat(other.find(shop.claim().operationId())).isEmpty();
     assertThat(other.free(UUID.randomUUID(), ACT, false, false)).isEqualTo(ActResult.NOT_FOUND);
-    assertThat(shop.operator().statistics().inFlight()).isEqualTo(1);
-    assertThat(other.statistics().inFlight()).isZero();
+    assertThat(shop.operator().statistics().inFlight().orElseThrow().all()).isEqualTo(1);
+    assertThat(other.statistics().rows()).isZero();
     shop.execute(Shop.OWNER, "DROP SCHEMA other_one CASCADE");
   }
 
@@ -80,7 +80,7 @@ class ProblemsTest {
     UUID id = shop.record().operationId();
 
     assertThat(standby.find(id)).isPresent();
-    assertThat(standby.statistics().inFlight()).isZero();
+    assertThat(standby.statistics().inFlight().orElseThrow().all()).isZero();
     assertProblem(Problem.READ_ONLY, () -> standby.forget(id, ACT, false))
         .hasMessageContaining("connect to the primary");
     assertThat(standby.forget(id, ACT, true)).isEqualTo(ActResult.WOULD_BE_DONE);

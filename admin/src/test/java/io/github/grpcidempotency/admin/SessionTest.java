@@ -42,7 +42,7 @@ class SessionTest {
       List<String> before = state(pool);
 
       assertThat(operator.list(OperationQuery.all()).operations()).hasSize(1);
-      assertThat(operator.statistics().inFlight()).isZero();
+      assertThat(operator.statistics().inFlight().orElseThrow().all()).isZero();
       assertThat(operator.free(found.id(), ACT, false, false))
           .isEqualTo(ActResult.ALREADY_RECORDED);
       assertThatThrownBy(

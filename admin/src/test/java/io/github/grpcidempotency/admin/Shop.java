@@ -61,6 +61,7 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
     for (String role : List.of(OPERATOR, READER)) {
       createRole(role);
     }
+    execute(OWNER, "SELECT idempotency.add_in_flight_index()");
     execute(OWNER, "SELECT idempotency.grant_operator_to('admin_operator')");
     execute(OWNER, "SELECT idempotency.grant_contents_to('admin_reader')");
   }

@@ -46,10 +46,12 @@ final class Stats implements Callable<Integer> {
     JsonObject json = new JsonObject();
     json.addProperty("rows_estimate", statistics.rows());
     json.addProperty("bytes", statistics.bytes());
-    json.addProperty("in_flight", statistics.inFlight());
-    json.addProperty("stuck", statistics.stuck());
-    json.addProperty("unknown", statistics.unknown());
-    json.addProperty("oldest_in_flight_seconds", seconds(statistics.oldestInFlight()));
+    Optional<Statistics.InFlight> inFlight = statistics.inFlight();
+    json.addProperty("in_flight", inFlight.map(Statistics.InFlight::all).orElse(null));
+    json.addProperty("stuck", inFlight.map(Statistics.InFlight::stuck).orElse(null));
+    json.addProperty("unknown", inFlight.map(Statistics.InFlight::unknown).orElse(null));
+    json.addProperty(
+        "oldest_in_flight_seconds", seconds(inFlight.flatMap(Statistics.InFlight::oldest)));
     json.addProperty("expired", statistics.expired());
     json.addProperty("expired_is_more", statistics.expiredIsMore());
     json.addProperty("sweep_lag_seconds", seconds(statistics.sweepLag()));
@@ -60,10 +62,16 @@ final class Stats implements Callable<Integer> {
     Map<String, String> fields = new LinkedHashMap<>();
     fields.put("records", "about " + number(statistics.rows()));
     fields.put("size", size(statistics.bytes()) + ", with its indexes");
-    fields.put("in flight", number(statistics.inFlight()));
-    fields.put("stuck", number(statistics.stuck()));
-    fields.put("unknown", number(statistics.unknown()));
-    fields.put("oldest", statistics.oldestInFlight().map(Stats::age).orElse("none in flight"));
+    statistics
+        .inFlight()
+        .ifPresentOrElse(
+            inFlight -> {
+              fields.put("in flight", number(inFlight.all()));
+              fields.put("stuck", number(inFlight.stuck()));
+              fields.put("unknown", number(inFlight.unknown()));
+              fields.put("oldest", inFlight.oldest().map(Stats::age).orElse("none in flight"));
+            },
+            () -> fields.put("in flight", "not counted without add_in_flight_index()"));
     fields.put(
         "expired", (statistics.expiredIsMore() ? "more than " : "") + number(statistics.expired()));
     fields.put("sweep lag", statistics.sweepLag().map(Durations::text).orElse("none"));

@@ -2,6 +2,7 @@ CREATE SCHEMA app;
 CREATE TABLE app.orders (id uuid PRIMARY KEY);
 CREATE TABLE app.outbox (id bigint GENERATED ALWAYS AS IDENTITY, order_id uuid NOT NULL, status text NOT NULL);
 SELECT idempotency.add_resource_type('order', 'app.orders');
+SELECT idempotency.add_in_flight_index();
 SELECT idempotency.grant_to('orders_app');
 SELECT idempotency.grant_operator_to('orders_operator');
 SELECT idempotency.grant_operator_to('orders_auditor');

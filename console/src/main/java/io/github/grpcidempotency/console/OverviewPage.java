@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
 /** The table in numbers, a field to search by, and lists of operations. */
@@ -66,10 +67,13 @@ final class OverviewPage {
         .as("numbers")
         .attribute("aria-label", "The table in numbers")
         .with(
-            number("In flight", Words.count(statistics.inFlight()), false),
-            number("Stuck", Words.count(statistics.stuck()), statistics.stuck() > 0),
-            number("Unknown", Words.count(statistics.unknown()), statistics.unknown() > 0),
-            number("Oldest in flight", span(statistics.oldestInFlight()), false),
+            count("In flight", statistics, Statistics.InFlight::all, false),
+            count("Stuck", statistics, Statistics.InFlight::stuck, true),
+            count("Unknown", statistics, Statistics.InFlight::unknown, true),
+            number(
+                "Oldest in flight",
+                span(statistics.inFlight().flatMap(Statistics.InFlight::oldest)),
+                false),
             number("Records", "≈ " + Words.count(Math.max(0, statistics.rows())), false),
             number("Size", Words.size(statistics.bytes()), false),
             number(
@@ -77,6 +81,19 @@ final class OverviewPage {
                 Words.count(statistics.expired()) + (statistics.expiredIsMore() ? "+" : ""),
                 false),
             number("Sweep lag", span(statistics.sweepLag()), false));
+  }
+
+  /** Without an index for them, reservations are not counted. */
+  private static Html count(
+      String name,
+      Statistics statistics,
+      ToLongFunction<Statistics.InFlight> figure,
+      boolean alarming) {
+    return statistics
+        .inFlight()
+        .map(figure::applyAsLong)
+        .map(count -> number(name, Words.count(count), alarming && count > 0))
+        .orElseGet(() -> number(name, "not indexed", false));
   }
 
   private static Html number(String name, String value, boolean alarming) {

@@ -50,6 +50,7 @@ final class Shop {
       execute(statements.get(0));
     }
     execute(statements.get(1));
+    execute("SELECT idempotency.add_in_flight_index()");
     return database.as(OPERATOR);
   }
 

@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 
-/** What the database says of the library's table; durations in seconds. */
+/** What the database says of the library's table; durations in seconds. NaN is not known. */
 record Statistics(
     double rows,
     double bytes,
@@ -38,6 +38,12 @@ record Statistics(
     }
   }
 
+  /** What is not known is not a number. */
+  private static double figure(ResultSet row, String column) throws SQLException {
+    double figure = row.getDouble(column);
+    return row.wasNull() ? Double.NaN : figure;
+  }
+
   static Statistics read(DataSource pool, String sql, int timeoutSeconds) throws SQLException {
     try (Connection connection = pool.getConnection();
         Statement statement = connection.createStatement()) {
@@ -47,10 +53,10 @@ record Statistics(
         return new Statistics(
             row.getDouble("rows"),
             row.getDouble("bytes"),
-            row.getDouble("in_flight"),
-            row.getDouble("stuck"),
-            row.getDouble("unknown"),
-            row.getDouble("oldest_in_flight_seconds"),
+            figure(row, "in_flight"),
+            figure(row, "stuck"),
+            figure(row, "unknown"),
+            figure(row, "oldest_in_flight_seconds"),
             row.getDouble("expired"),
             row.getDouble("sweep_lag_seconds"));
       }

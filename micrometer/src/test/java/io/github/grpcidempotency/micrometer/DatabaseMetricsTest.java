@@ -39,6 +39,7 @@ class DatabaseMetricsTest {
   static final PostgresFixture database =
       PostgresFixture.withRoles("metrics_owner", "metrics_app")
           .migrate(IdempotencySchema::migrate)
+          .migrate(owner -> execute(owner, "SELECT idempotency.add_in_flight_index()"))
           .migrate(owner -> execute(owner, "SELECT idempotency.grant_to('metrics_app')"))
           .create();
 

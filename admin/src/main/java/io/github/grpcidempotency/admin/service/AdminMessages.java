@@ -45,13 +45,20 @@ final class AdminMessages {
         GetStatisticsResponse.newBuilder()
             .setRows(statistics.rows())
             .setBytes(statistics.bytes())
-            .setInFlight(statistics.inFlight())
-            .setStuck(statistics.stuck())
-            .setUnknown(statistics.unknown())
             .setExpired(statistics.expired())
             .setExpiredIsMore(statistics.expiredIsMore());
-    statistics.oldestInFlight().map(AdminMessages::duration).ifPresent(message::setOldestInFlight);
+    statistics.inFlight().map(AdminMessages::inFlight).ifPresent(message::setInFlight);
     statistics.sweepLag().map(AdminMessages::duration).ifPresent(message::setSweepLag);
+    return message.build();
+  }
+
+  private static GetStatisticsResponse.InFlight inFlight(Statistics.InFlight inFlight) {
+    GetStatisticsResponse.InFlight.Builder message =
+        GetStatisticsResponse.InFlight.newBuilder()
+            .setAll(inFlight.all())
+            .setStuck(inFlight.stuck())
+            .setUnknown(inFlight.unknown());
+    inFlight.oldest().map(AdminMessages::duration).ifPresent(message::setOldest);
     return message.build();
   }
 

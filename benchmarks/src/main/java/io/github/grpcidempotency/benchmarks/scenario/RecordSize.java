@@ -30,7 +30,11 @@ public final class RecordSize implements Scenario {
   public void run(DurableDatabase database, Pace pace, Report report) {
     database
         .superuser()
-        .useHandle(handle -> handle.execute("SELECT idempotency.add_operation_index()"));
+        .useHandle(
+            handle -> {
+              handle.execute("SELECT idempotency.add_in_flight_index()");
+              handle.execute("SELECT idempotency.add_operation_index()");
+            });
     for (Variant variant : List.of(Variant.TRANSACTIONAL, Variant.RESERVED_SAME_DATABASE)) {
       for (int bytes : List.of(100, 1_024, 10_240)) {
         measure(database, pace, report, variant, bytes, "", UuidCreator::getTimeOrderedEpoch);

@@ -187,7 +187,7 @@ $$;
 
 -- Lists operations. What is null does not restrict. It reads along one index, and 20,000 rows at most, so it may find less than a
 -- page: the last row then has no operation, and says where to go on. The index is
---   that of reservations, if only they are asked for;
+--   that of reservations, if add_in_flight_index has made it and only they are asked for;
 --   that of expiry, the soonest first, if it is asked what expires soon or has expired;
 --   that of keys, for a namespace of at most 20,000 rows;
 --   that of users, if add_operation_index has made it and a user is given;
@@ -204,7 +204,8 @@ CREATE FUNCTION ${schema}.operator_list(
 AS $$
 DECLARE
   most        CONSTANT integer := 20000;
-  in_flight   boolean := COALESCE(states <@ ARRAY['running', 'stuck', 'unknown'], false);
+  in_flight   boolean := COALESCE(states <@ ARRAY['running', 'stuck', 'unknown'], false)
+                         AND to_regclass('${schema}.idempotency_keys_in_flight') IS NOT NULL;
   by_expiry   boolean := NOT in_flight AND (expiring_within IS NOT NULL OR COALESCE(states = ARRAY['expired'], false));
   -- No namespace has a colon, and no tenant a slash: the characters after these end the range.
   prefix      text := of_namespace || CASE WHEN strpos(of_namespace, '/') = 0 THEN '/' ELSE ':' END;
@@ -452,8 +453,8 @@ AS $$
    LIMIT page;
 $$;
 
--- The table in numbers. It reads the reservations, and at most 10,001 of the expired records; the number of all rows is the
--- planner's estimate.
+-- The table in numbers. It reads the reservations, if add_in_flight_index has made their index, and says nothing of them otherwise; and
+-- at most 10,001 of the expired records. The number of all rows is the planner's estimate.
 CREATE FUNCTION ${schema}.statistics()
   RETURNS TABLE (
     rows bigint, bytes bigint, in_flight bigint, stuck bigint, unknown bigint, oldest_in_flight interval,
@@ -471,6 +472,8 @@ AS $$
            pg_total_relation_size(c.oid) AS bytes
       FROM pg_class AS c
      WHERE c.oid = '${schema}.idempotency_keys'::regclass
+  ), indexed AS (
+    SELECT to_regclass('${schema}.idempotency_keys_in_flight') IS NOT NULL AS found
   ), reserved AS (
     SELECT count(*) AS in_flight,
            count(*) FILTER (WHERE k.lease_expires <= now()) AS stuck,
@@ -479,6 +482,7 @@ AS $$
       FROM ${schema}.idempotency_keys AS k
      WHERE k.completed IS NULL
        AND (k.lease_expires > now() OR k.expires > now()) -- otherwise it has expired
+       AND (SELECT found FROM indexed)
   ), ended AS (
     SELECT count(*) AS expired, now() - min(e.expires) AS lag
       FROM (SELECT k.expires
@@ -488,9 +492,13 @@ AS $$
              ORDER BY k.expires
              LIMIT 10001) AS e
   )
-  SELECT size.rows, size.bytes, reserved.in_flight, reserved.stuck, reserved.unknown, reserved.oldest,
+  SELECT size.rows, size.bytes,
+         CASE WHEN indexed.found THEN reserved.in_flight END,
+         CASE WHEN indexed.found THEN reserved.stuck END,
+         CASE WHEN indexed.found THEN reserved.unknown END,
+         reserved.oldest,
          least(ended.expired, 10000), ended.expired > 10000, ended.lag
-    FROM size, reserved, ended;
+    FROM size, indexed, reserved, ended;
 $$;
 
 -- Lets a role find, list, free and forget operations, sweep, and read statistics and the audit.
