@@ -24,7 +24,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -91,8 +90,7 @@ class ScopesTest extends CallTest {
 
   @Test
   void aHandlerThatRunsAfterAWaitRunsWithinTheScopesOfItsOwnCall() throws InterruptedException {
-    AtomicReference<@Nullable String> handlerRanIn = new AtomicReference<>();
-    AtomicReference<@Nullable Thread> handlerThread = new AtomicReference<>();
+    AtomicReference<String> handlerRanIn = new AtomicReference<>("");
     ThingServer server = start(scoped(patient()));
     ThingService.Running running = keepOneRunning(server);
     TestCall.Started duplicate = attach(server);
@@ -101,7 +99,6 @@ class ScopesTest extends CallTest {
         .handle(
             (request, answer) -> {
               handlerRanIn.set(current());
-              handlerThread.set(Thread.currentThread());
               ThingHandler.answer(request, answer);
             });
 
