@@ -51,8 +51,7 @@ class RunbookTest {
   }
 
   @Test
-  void aKeyIsFoundInTheLogsByItsHash(@TempDir Path directory)
-      throws GeneralSecurityException {
+  void aKeyIsFoundInTheLogsByItsHash(@TempDir Path directory) throws GeneralSecurityException {
     Shop own = new Shop(RunbookServer.embedded(), directory); // the page replaces a role
     own.run(SET_UP);
     own.set("NAMESPACED_KEY", KEY);
