@@ -58,7 +58,7 @@ record OperationView(OperationRecord operation, boolean showKey) {
     fields.put("namespace", operation.namespace().isEmpty() ? "none" : operation.namespace());
     fields.put("key", showKey ? operation.key() : "not shown without --keys");
     fields.put("attempt", Integer.toString(operation.attempt()));
-    fields.put("server", operation.server().orElse("not known"));
+    fields.put("server", operation.server().orElseGet(this::noServer));
     fields.put("trace", operation.trace().orElse("not known"));
     fields.put("created", time(operation.created()));
     fields.put("lease", operation.leaseExpires().map(this::lease).orElse("none"));
@@ -67,6 +67,12 @@ record OperationView(OperationRecord operation, boolean showKey) {
     fields.put("resource", operation.resource().map(OperationView::name).orElse("none"));
     fields.put("answer", operation.answerBytes() + " bytes");
     return fields;
+  }
+
+  private String noServer() {
+    return operation.leaseExpires().isPresent()
+        ? "not known"
+        : "none, as a transaction recorded it";
   }
 
   String age() {

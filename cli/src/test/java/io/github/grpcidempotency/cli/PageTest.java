@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.cli.Shell.Result;
+import io.github.grpcidempotency.test.Snippets;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,6 +67,13 @@ class PageTest {
     List<String> real = new ArrayList<>();
     commands().getSubcommands().values().forEach(command -> real.add(command.getUsageMessage()));
     assertThat(pages).containsExactlyElementsOf(real);
+  }
+
+  @Test
+  void theGrantsAreThoseOfTheTests() throws Exception {
+    Path host = Path.of("src/test/resources/io/github/grpcidempotency/cli/orders.sql");
+
+    assertThat(Snippets.of(PAGE)).isNotEmpty().allMatch(grants -> Snippets.isCutFrom(grants, host));
   }
 
   @Test

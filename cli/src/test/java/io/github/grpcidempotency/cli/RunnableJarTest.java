@@ -25,16 +25,18 @@ class RunnableJarTest {
     try (JarFile jar = new JarFile(JAR.toFile())) {
       Set<String> entries = jar.stream().map(entry -> entry.getName()).collect(Collectors.toSet());
       assertThat(entries)
-          .contains("META-INF/LICENSE", "META-INF/NOTICE")
+          .contains("META-INF/licenses/grpc-idempotency/LICENSE")
           .noneMatch(name -> name.endsWith("module-info.class"))
           .noneMatch(name -> name.matches("META-INF/.*\\.(SF|RSA|DSA)"));
-      assertThat(
-              new String(
-                  jar.getInputStream(jar.getEntry("META-INF/services/java.sql.Driver"))
-                      .readAllBytes(),
-                  StandardCharsets.UTF_8))
-          .contains("org.postgresql.Driver");
+      assertThat(text(jar, "META-INF/LICENSE")).contains("PostgreSQL Global", "Apache License");
+      assertThat(text(jar, "META-INF/LICENSE.txt")).contains("QOS.ch", "Apache License");
+      assertThat(text(jar, "META-INF/services/java.sql.Driver")).contains("org.postgresql.Driver");
     }
+  }
+
+  private static String text(JarFile jar, String entry) throws IOException {
+    return new String(
+        jar.getInputStream(jar.getEntry(entry)).readAllBytes(), StandardCharsets.UTF_8);
   }
 
   @Test

@@ -75,8 +75,8 @@ final class ConfirmPage {
       case LOCKED ->
           refused(
               409,
-              "A transaction has it locked: it is about to be recorded, taken over or deleted. Nothing"
-                  + " was changed. Look at it again.");
+              "A transaction has it locked: it is about to be recorded, taken over or deleted."
+                  + " Nothing was changed. Look at it again.");
     };
   }
 
@@ -121,13 +121,13 @@ final class ConfirmPage {
     return switch (act) {
       case FREE ->
           evenIfLive
-              ? "The reservation would be deleted although its owner may live: the owner's answer is"
-                  + " not recorded, and the next call with its key runs the handler, perhaps beside"
-                  + " it."
+              ? "The reservation would be deleted although its owner may live: the owner's answer"
+                  + " is not recorded, and the next call with its key runs the handler, perhaps"
+                  + " beside it."
               : "The reservation would be deleted: the next call with its key runs the handler.";
       case FORGET ->
-          "The recorded outcome would be deleted: the next call with its key runs the handler again."
-              + " What the first run has made stays as it is.";
+          "The recorded outcome would be deleted: the next call with its key runs the handler"
+              + " again. What the first run has made stays as it is.";
     };
   }
 

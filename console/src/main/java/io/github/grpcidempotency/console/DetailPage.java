@@ -98,6 +98,9 @@ final class DetailPage {
     facts.add(fact("User", element("code").with(operation.userId().toString())));
     facts.add(fact("Attempt", text(String.valueOf(operation.attempt()))));
     operation.server().ifPresent(server -> facts.add(fact("Server", foreign(server))));
+    operation
+        .trace()
+        .ifPresent(trace -> facts.add(fact("Trace", element("code").with(foreign(trace)))));
     facts.add(fact("Claimed", Words.time(operation.created(), operation.read())));
     if (operation.completed().isEmpty()) {
       operation

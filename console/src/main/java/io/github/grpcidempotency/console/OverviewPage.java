@@ -54,9 +54,9 @@ final class OverviewPage {
                 "problem",
                 text(
                     "Nothing is recorded under this id or key: it never came, its call has failed"
-                        + " and released it, it runs in a transaction that has not committed, or it has"
-                        + " expired and was swept. A key of a tenant is found only with its tenant"
-                        + " and project."))
+                        + " and released it, it runs in a transaction that has not committed, or it"
+                        + " has expired and was swept. A key of a tenant is found only with its"
+                        + " tenant and project."))
             : table("Found", operations),
         search());
   }

@@ -16,9 +16,9 @@ final class Words {
 
   /** What it means that a lease has ended after a handler that nobody knows the outcome of. */
   static final String STUCK_AND_UNKNOWN =
-      "The handler ended, nobody knows whether its effect happened, and the lease has ended since. The"
-          + " next retry of the same request runs the handler again. Look in your own data for the"
-          + " effect: if it is there, that retry makes a second one.";
+      "The handler ended, nobody knows whether its effect happened, and the lease has ended since."
+          + " The next retry of the same request runs the handler again. Look in your own data for"
+          + " the effect: if it is there, that retry makes a second one.";
 
   private Words() {}
 
@@ -82,25 +82,26 @@ final class Words {
   static String meaning(OperationState state) {
     return switch (state) {
       case RUNNING ->
-          "A server runs the handler and renews its lease. Retries wait, or are told that the call is"
-              + " in progress. There is nothing to do, unless you know that the server is gone.";
+          "A server runs the handler and renews its lease. Retries wait, or are told that the call"
+              + " is in progress. There is nothing to do, unless you know that the server is gone.";
       case STUCK ->
-          "The lease has ended without an outcome: the server has died, or has lost the database. The"
-              + " next retry of the same request takes it over. Free it if no such retry can come,"
-              + " because the client sends another request with this key.";
+          "The lease has ended without an outcome: the server has died, or is cut off from the"
+              + " database and may still run the handler. The next retry of the same request takes"
+              + " it over. Free it if no such retry can come, because the client sends another"
+              + " request with this key; look first whether the effect has happened.";
       case UNKNOWN ->
           "The handler has ended, and nobody knows whether its effect happened. Retries are refused"
-              + " until the lease ends. Before you free it, look in your own data for the effect: if"
-              + " it is there, a retry makes a second one.";
+              + " until the lease ends. Before you free it, look in your own data for the effect:"
+              + " if it is there, a retry makes a second one.";
       case COMPLETED ->
-          "The response is recorded, and every retry gets it. Once it is forgotten, the next call with"
-              + " this key runs the handler again, and may have a second effect.";
+          "The response is recorded, and every retry gets it. Once it is forgotten, the next call"
+              + " with this key runs the handler again, and may have a second effect.";
       case FAILED ->
           "The error is recorded, and every retry gets it. Once it is forgotten, the next call with"
               + " this key runs the handler again.";
       case EXPIRED ->
-          "It counts as absent: the next call with this key runs the handler. The sweeper will delete"
-              + " it.";
+          "It counts as absent: the next call with this key runs the handler. The sweeper will"
+              + " delete it.";
     };
   }
 }

@@ -102,7 +102,8 @@ class ConsoleTest {
     visit("");
     find("0B4F7E1C-key", "acme/apollo");
     assertThat(browser.address()).endsWith("operation?id=" + inTenant).doesNotContain("0B4F7E1C");
-    assertThat(browser.text()).contains("completed", "321 bytes", "0B4F7E1C-key", Shop.USER);
+    assertThat(browser.text())
+        .contains("completed", "321 bytes", "0B4F7E1C-key", Shop.USER, "abcdef");
 
     visit("");
     find(inTenant.toString(), "");

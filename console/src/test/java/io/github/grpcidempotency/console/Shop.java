@@ -171,11 +171,11 @@ final class Shop {
                   INSERT INTO idempotency.idempotency_keys
                     (id, idempotency_key, user_id, procedure, request_hash, hash_version,
                      response_bytes, status_bytes, attempt, lease_expires, created, completed,
-                     expires, outcome_unknown, server)
+                     expires, outcome_unknown, server, trace)
                   VALUES
                     (?, ?, ?, ?, '\\x00', 1, ?, ?, ?, now() + ?::interval, now() - ?::interval,
                      CASE WHEN ? THEN now() - interval '1 minute' END,
-                     now() - ?::interval + interval '1 day', ?, ?)
+                     now() - ?::interval + interval '1 day', ?, ?, '\\xabcdef')
                   """)) {
         insert.setObject(1, id);
         insert.setString(2, key);

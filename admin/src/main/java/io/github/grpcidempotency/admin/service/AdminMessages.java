@@ -31,6 +31,7 @@ final class AdminMessages {
             .setAnswerBytes(operation.answerBytes())
             .setReadTime(timestamp(operation.read()));
     operation.server().ifPresent(message::setServer);
+    operation.trace().ifPresent(message::setTrace);
     operation.leaseExpires().map(AdminMessages::timestamp).ifPresent(message::setLeaseExpireTime);
     operation.completed().map(AdminMessages::timestamp).ifPresent(message::setCompleteTime);
     operation
