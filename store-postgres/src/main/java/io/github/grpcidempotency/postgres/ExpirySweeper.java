@@ -39,6 +39,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private final Jdbi jdbi;
   private final Listeners listeners;
   private final String sweepSql;
+  private final String lagSql;
   private final Duration interval;
   private final int batchSize;
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-sweeper");
@@ -57,6 +58,7 @@ public final class ExpirySweeper implements AutoCloseable {
     this.jdbi = Jdbi.create(pool);
     this.listeners = new Listeners(builder.listeners);
     this.sweepSql = SqlFile.load("maintenance/sweep", Map.of("schema", builder.schema));
+    this.lagSql = SqlFile.load("maintenance/sweep_lag", Map.of("schema", builder.schema));
     this.interval = builder.interval;
     this.batchSize = builder.batchSize;
   }
@@ -99,20 +101,37 @@ public final class ExpirySweeper implements AutoCloseable {
    */
   public long sweep() {
     long begun = System.nanoTime();
+    Optional<Duration> lag;
     long swept;
     try {
+      checkPool();
+      lag = lag();
       swept = sweepAll();
     } catch (Throwable failure) {
       listeners.notify(new IdempotencyEvent.SweepFailed(failure));
       throw failure;
     }
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
-    listeners.notify(new IdempotencyEvent.Swept(swept, took, Optional.empty()));
+    listeners.notify(new IdempotencyEvent.Swept(swept, took, lag));
     return swept;
   }
 
+  /** Asks for what only listeners want to know; empty if the pool's role may not ask. */
+  private Optional<Duration> lag() {
+    if (listeners.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(
+          Duration.ofMillis(
+              jdbi.withHandle(handle -> handle.createQuery(lagSql).mapTo(Long.class).one())));
+    } catch (JdbiException untold) {
+      logger.debug("the lag of the sweep could not be read", untold);
+      return Optional.empty();
+    }
+  }
+
   private long sweepAll() {
-    checkPool();
     long swept = 0;
     Batch batch = Batch.NONE;
     do {

@@ -92,6 +92,7 @@ class IsolationTest {
           "maintenance/is_in_flight",
           "maintenance/renew",
           "maintenance/sweep",
+          "maintenance/sweep_lag",
           "maintenance/wake");
 
   /** Part of others, and tried by itself: it tells nothing, whatever it has done. */

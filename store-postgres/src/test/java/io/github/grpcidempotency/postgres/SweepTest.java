@@ -80,6 +80,7 @@ class SweepTest {
     IdempotencyEvent.Swept swept = journal.only(IdempotencyEvent.Swept.class);
     assertThat(swept.records()).isEqualTo(25);
     assertThat(swept.took()).isPositive();
+    assertThat(swept.lag().orElseThrow()).isPositive();
     assertThat(second.kinds()).containsExactly("Swept", "SweepFailed");
     assertThat(second.only(IdempotencyEvent.SweepFailed.class).cause())
         .isInstanceOf(JdbiException.class);

@@ -55,10 +55,6 @@ record Page(String name, String text) {
     }
   }
 
-  static boolean exists(String name) {
-    return Files.exists(DOCS.resolve(name));
-  }
-
   /** Returns what is to be run, in its order. */
   List<Block> blocks() {
     List<Block> blocks = new ArrayList<>();

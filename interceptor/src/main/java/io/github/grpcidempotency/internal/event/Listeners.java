@@ -26,6 +26,11 @@ public final class Listeners {
     this.all = List.copyOf(all);
   }
 
+  /** Returns whether nobody listens. */
+  public boolean isEmpty() {
+    return all.isEmpty();
+  }
+
   /** Notifies every listener of an event. */
   public void notify(IdempotencyEvent event) {
     each(event::accept);

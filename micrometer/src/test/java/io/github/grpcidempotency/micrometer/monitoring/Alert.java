@@ -19,7 +19,7 @@ record Alert(
     String summary,
     String description) {
   private static final String RUNBOOK =
-      "https://github.com/grpcidempotency/grpc-idempotency/blob/main/docs/runbook/alerts.md#";
+      "https://github.com/grpcidempotency/grpc-idempotency/blob/main/docs/operations/alerts.md#";
 
   /** Who should hear of it. */
   enum Severity {

@@ -31,10 +31,7 @@ class MonitoringFilesTest {
   void theDashboardShowsEveryMetric() {
     String dashboard = GrafanaDashboard.json();
     assertThat(
-            Stream.of(MetricName.values())
-                // The database tells it of every sweep, a sweeper only if its store does.
-                .filter(metric -> metric != MetricName.SWEEP_LAG)
-                .map(MetricName::prometheus))
+Stream.of(MetricName.values()).map(MetricName::prometheus))
         .allSatisfy(name -> assertThat(dashboard).contains(name));
   }
 

@@ -203,7 +203,8 @@ final class Panels {
                 + " expired.",
             Unit.SECONDS,
             new Query("oldest reservation", now("max", MetricName.DATABASE_OLDEST)),
-            new Query("oldest expired record", now("max", MetricName.DATABASE_SWEEP_LAG))),
+            new Query("oldest expired record", now("max", MetricName.DATABASE_SWEEP_LAG)),
+            new Query("at the last sweep", now("max", MetricName.SWEEP_LAG))),
         new Panel(
             "Swept records, and failures",
             "Failed sweeps, and failed reads of the figures of this row.",

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** The runbook knows the alerts, and the metrics. */
 class RunbookTest {
   private static final String PAGE =
-      MonitoringFiles.committed(Path.of("..", "docs", "runbook", "alerts.md"));
+      MonitoringFiles.committed(Path.of("..", "docs", "operations", "alerts.md"));
   private static final Pattern HEADING = Pattern.compile("(?m)^## (.*)$");
   private static final Pattern SEVERITY = Pattern.compile("(?m)^\\*\\*(Critical|Warning)\\.\\*\\*");
   private static final Pattern METRIC = Pattern.compile("\\bidempotency_[a-z_]+");
