@@ -58,7 +58,7 @@ class StaleOwnerTest {
       gate.open();
       assertThat(completion.join().reason()).isEqualTo(Things.IN_PROGRESS);
       assertThat(release.join().isOk()).isFalse();
-      await("the stale owner has settled").until(() -> stale.count("leaseLost") == 4);
+      assertThat(stale.count("leaseLost")).as("heard once each").isEqualTo(2);
       assertThat(stale.count("settled")).isZero();
       assertThat(table.rowsOf(completing.user())).as("settled").isEqualTo(successorsRows);
 

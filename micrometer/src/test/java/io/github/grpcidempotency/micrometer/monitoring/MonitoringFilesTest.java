@@ -30,8 +30,7 @@ class MonitoringFilesTest {
   @Test
   void theDashboardShowsEveryMetric() {
     String dashboard = GrafanaDashboard.json();
-    assertThat(
-Stream.of(MetricName.values()).map(MetricName::prometheus))
+    assertThat(Stream.of(MetricName.values()).map(MetricName::prometheus))
         .allSatisfy(name -> assertThat(dashboard).contains(name));
   }
 
