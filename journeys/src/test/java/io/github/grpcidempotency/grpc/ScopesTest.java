@@ -107,7 +107,8 @@ class ScopesTest extends CallTest {
 
     assertThat(handlerRanIn).hasValue("outer inner");
     assertThat(eventsRanIn).allMatch(event -> event.endsWith("outer inner"));
-    assertThat(callbacksRanIn).contains("onHalfClose in outer inner", "onComplete in outer inner");
+    assertThat(callbacksRanIn).contains("onHalfClose in outer inner");
+    await().until(() -> callbacksRanIn.contains("onComplete in outer inner"));
   }
 
   @Test
