@@ -51,6 +51,7 @@ final class Program {
             new Stats(surroundings),
             new Sweep(surroundings),
             new Audit(surroundings),
+            new ServeConsole(surroundings),
             new Check(surroundings),
             new Migrate(surroundings))) {
       program.addSubcommand(command);

@@ -56,7 +56,9 @@ class PageTest {
     Files.writeString(Path.of("target", "command-line.md"), withHelp(real.toString()));
 
     assertThat(withoutTimes(page)).isEqualTo(withoutTimes(withHelp(real.toString())));
-    assertThat(ran).containsAll(commands().getSubcommands().keySet());
+    Set<String> ending = new TreeSet<>(commands().getSubcommands().keySet());
+    ending.remove("console"); // which serves until it is stopped
+    assertThat(ran).containsAll(ending);
   }
 
   @Test

@@ -1,0 +1,107 @@
+package io.github.grpcidempotency.cli;
+
+import io.github.grpcidempotency.admin.AdminAction;
+import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.Statistics;
+import io.github.grpcidempotency.console.Console;
+import io.github.grpcidempotency.console.ConsoleAccess;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.util.Base64;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Serves the console on this computer until it is stopped. */
+@Command(
+    name = "console",
+    sortOptions = false,
+    description =
+        "Serves a page that shows what is in flight, finds a key, and frees or forgets it with a"
+            + " reason. It is for the browser on this computer alone, with a password that is made"
+            + " anew each time. Ctrl-C stops it.",
+    footer = {"", "Examples:", "  idempotency console", "  idempotency console --port 0 --keys"})
+final class ServeConsole implements Callable<Integer> {
+  private static final int PASSWORD_BYTES = 18;
+
+  private final Surroundings surroundings;
+
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      defaultValue = "7070",
+      description = "The port to listen on; 0 for any that is free. Default: ${DEFAULT-VALUE}.")
+  private int port;
+
+  @Option(
+      names = "--keys",
+      description = "Shows the client's key on the page of an operation. It is not shown without.")
+  private boolean keys;
+
+  @Option(
+      names = "--actor",
+      paramLabel = "NAME",
+      description =
+          "The user's name, which is kept with every act beside the database role. Default:"
+              + " IDEMPOTENCY_ACTOR, or the user and name of this computer.")
+  private Optional<String> actor = Optional.empty();
+
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
+
+  ServeConsole(Surroundings surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  @Override
+  public Integer call() {
+    Administration administration = Database.connect(connection, surroundings).administration();
+    Statistics readable = administration.statistics(); // fails now rather than on the first page
+    String name =
+        actor.or(() -> surroundings.variable("IDEMPOTENCY_ACTOR")).orElseGet(surroundings::user);
+    String password = newPassword();
+    try (Console console =
+        Console.builder(administration, access(name, password))
+            .address(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+            .start()) {
+      PrintWriter out = surroundings.out();
+      out.printf("The console is at %s%nuser      %s%npassword  %s%n", console.uri(), name, password);
+      out.printf("About %d records. Ctrl-C stops it.%n", readable.rows());
+      out.flush();
+      new CountDownLatch(1).await();
+    } catch (IOException | IllegalArgumentException refused) {
+      throw new CommandFailure(
+          ExitCode.USAGE, "port %d: %s".formatted(port, refused.getMessage()), refused);
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+    return ExitCode.OK.code();
+  }
+
+  private ConsoleAccess access(String name, String password) {
+    Set<AdminAction> actions =
+        EnumSet.of(AdminAction.VIEW, AdminAction.FREE, AdminAction.FORGET, AdminAction.AUDIT);
+    if (keys) {
+      actions.add(AdminAction.VIEW_KEY);
+    }
+    try {
+      return ConsoleAccess.password(name, password, actions);
+    } catch (IllegalArgumentException unfit) {
+      throw new CommandFailure(
+          ExitCode.USAGE, "the actor is not a user's name: " + unfit.getMessage(), unfit);
+    }
+  }
+
+  private static String newPassword() {
+    byte[] random = new byte[PASSWORD_BYTES];
+    new SecureRandom().nextBytes(random);
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(random);
+  }
+}
