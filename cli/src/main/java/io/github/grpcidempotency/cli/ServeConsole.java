@@ -72,7 +72,8 @@ final class ServeConsole implements Callable<Integer> {
             .address(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .start()) {
       PrintWriter out = surroundings.out();
-      out.printf("The console is at %s%nuser      %s%npassword  %s%n", console.uri(), name, password);
+      out.printf(
+          "The console is at %s%nuser      %s%npassword  %s%n", console.uri(), name, password);
       out.printf("About %d records. Ctrl-C stops it.%n", readable.rows());
       out.flush();
       new CountDownLatch(1).await();

@@ -91,7 +91,9 @@ class ServeConsoleTest {
             .encodeToString((user + ":" + password).getBytes(StandardCharsets.UTF_8));
     return HttpClient.newHttpClient()
         .send(
-            HttpRequest.newBuilder(URI.create(uri)).header("Authorization", "Basic " + login).build(),
+            HttpRequest.newBuilder(URI.create(uri))
+                .header("Authorization", "Basic " + login)
+                .build(),
             HttpResponse.BodyHandlers.ofString());
   }
 }

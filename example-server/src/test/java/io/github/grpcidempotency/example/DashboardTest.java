@@ -45,7 +45,10 @@ class DashboardTest {
     try (EmbeddedDatabase database = MigratedDatabase.start();
         FaultProxy proxy = FaultProxy.before(database.jdbcUrl());
         RunningServer server =
-            RunningServer.start(0, RunningExample.settings(database), through(proxy));
+            RunningServer.start(
+                0,
+                RunningExample.sweepingOften(RunningExample.settings(database)),
+                through(proxy));
         Prometheus prometheus =
             Prometheus.start(directory, "example", List.of(server.metricsPort()), List.of(ALERTS));
         TestClient client = new TestClient(server.port());

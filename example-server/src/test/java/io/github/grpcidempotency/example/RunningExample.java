@@ -40,6 +40,18 @@ record RunningExample(EmbeddedDatabase database, RunningServer server, TestClien
         TestProvider.cloud());
   }
 
+  /** Returns the same settings with a sweep every second. */
+  static Settings sweepingOften(Settings given) {
+    return new Settings(
+        given.lease(),
+        given.outboxDelay(),
+        given.usagePeriod(),
+        given.retentions(),
+        given.secrets(),
+        given.cloud(),
+        Duration.ofSeconds(1));
+  }
+
   /** Sees everything, past row-level security. */
   Handle superuser() {
     return Jdbi.open(database.superuser());

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.cli.runbook;
+package io.github.grpcidempotency.runbook;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

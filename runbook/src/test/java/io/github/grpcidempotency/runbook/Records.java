@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.cli.runbook;
+package io.github.grpcidempotency.runbook;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.StringValue;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.console;
+package io.github.grpcidempotency.runbook.console;
 
 import static org.awaitility.Awaitility.await;
 

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.console;
+package io.github.grpcidempotency.runbook.console;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpServer;
 import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.console.Console;
+import io.github.grpcidempotency.console.ConsoleAccess;
+import io.github.grpcidempotency.console.ConsoleUser;
 import io.github.grpcidempotency.test.Snippets;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.console;
+package io.github.grpcidempotency.runbook.console;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.admin.AdminAction;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.cli.runbook;
+package io.github.grpcidempotency.runbook;
 
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;

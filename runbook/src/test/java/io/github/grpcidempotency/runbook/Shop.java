@@ -1,7 +1,7 @@
-package io.github.grpcidempotency.cli.runbook;
+package io.github.grpcidempotency.runbook;
 
 import io.github.grpcidempotency.cli.Main;
-import io.github.grpcidempotency.cli.runbook.Page.Block;
+import io.github.grpcidempotency.runbook.Page.Block;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;

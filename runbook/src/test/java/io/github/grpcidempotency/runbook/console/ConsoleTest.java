@@ -1,10 +1,12 @@
-package io.github.grpcidempotency.console;
+package io.github.grpcidempotency.runbook.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.console.Console;
+import io.github.grpcidempotency.console.ConsoleAccess;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -1,8 +1,10 @@
-package io.github.grpcidempotency.console;
+package io.github.grpcidempotency.runbook.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.console.Console;
+import io.github.grpcidempotency.console.ConsoleAccess;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.IdempotencyKey;
