@@ -41,8 +41,8 @@ final class OutboxStatuses {
   }
 
   /**
-   * Returns the status of each resource, as its user sees it: {@code processing} if the query
-   * fails. Empty if the procedure has no outbox.
+   * Returns the status of each resource, as its user sees it. Without those that the query has
+   * failed for; empty if the procedure has no outbox.
    *
    * @throws io.github.grpcidempotency.store.StoreException if the database cannot be asked
    */
@@ -67,7 +67,6 @@ final class OutboxStatuses {
         throw Failures.of("could not ask the outbox", failure);
       }
       database.statusUnknown(procedure, failure);
-      resources.forEach(resource -> statuses.put(resource, IdempotencyStatus.PROCESSING));
     }
     return statuses;
   }

@@ -169,12 +169,9 @@ final class PostgresOperationCatalog implements OperationCatalog {
           .status(
               procedure,
               asked ->
-                  Optional.of(
-                      row.resource(caller)
-                          .map(
-                              resource ->
-                                  found.getOrDefault(resource, IdempotencyStatus.PROCESSING))
-                          .orElseGet(() -> asked.statusOf(List.of()))))
+                  row.resource(caller)
+                      .map(resource -> Optional.ofNullable(found.get(resource)))
+                      .orElseGet(() -> Optional.of(asked.statusOf(List.of()))))
           .ifPresent(status -> statuses.put(row.content().id(), status));
     }
     return statuses;

@@ -13,6 +13,8 @@ import com.google.longrunning.CancelOperationRequest;
 import com.google.longrunning.ListOperationsResponse;
 import com.google.longrunning.Operation;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
@@ -21,6 +23,7 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -429,10 +432,12 @@ class OperationsTest {
   }
 
   @Test
-  void anOutboxThatCannotBeAskedIsProcessing() {
+  void anOutboxThatCannotBeAskedIsProcessingAndIsHeard() {
+    EventJournal journal = new EventJournal();
     ThingClient broken =
         clientOf(
             PostgresThingServer.on(database.app())
+                .listener(journal.listener())
                 .outbox(
                     OutboxStatusResolver.query(
                         "SELECT (1 / length(substr(status, 8)))::text FROM app.outbox"
@@ -441,6 +446,8 @@ class OperationsTest {
 
     assertThat(state(OperationsClient.of(broken).get(nameOf(reply))))
         .isEqualTo(State.STATE_PROCESSING);
+    assertThat(journal.only(IdempotencyEvent.StatusUnknown.class).call().procedure().entry())
+        .isEqualTo(Entry.OPERATIONS);
   }
 
   @Test
