@@ -43,9 +43,7 @@ final class ActOptions {
 
   private Act act(Surroundings surroundings, String why) {
     try {
-      return new Act(
-          actor.or(() -> surroundings.variable("IDEMPOTENCY_ACTOR")).orElseGet(surroundings::user),
-          why);
+      return new Act(surroundings.actor(actor), why);
     } catch (IllegalArgumentException tooLong) {
       throw new CommandFailure(ExitCode.USAGE, String.valueOf(tooLong.getMessage()), tooLong);
     }

@@ -64,8 +64,7 @@ final class ServeConsole implements Callable<Integer> {
   public Integer call() {
     Administration administration = Database.connect(connection, surroundings).administration();
     Statistics readable = administration.statistics(); // fails now rather than on the first page
-    String name =
-        actor.or(() -> surroundings.variable("IDEMPOTENCY_ACTOR")).orElseGet(surroundings::user);
+    String name = surroundings.actor(actor);
     String password = newPassword();
     try (Console console =
         Console.builder(administration, access(name, password))

@@ -71,8 +71,12 @@ record Surroundings(
     return coloured ? Ansi.ON : Ansi.OFF;
   }
 
-  /** Returns who uses this program, as {@code user@host}. */
-  String user() {
+  /** Returns on whose behalf something is done: who is named, or else who uses this program. */
+  String actor(Optional<String> named) {
+    return named.or(() -> variable("IDEMPOTENCY_ACTOR")).orElseGet(this::user);
+  }
+
+  private String user() {
     return System.getProperty("user.name") + "@" + host();
   }
 
