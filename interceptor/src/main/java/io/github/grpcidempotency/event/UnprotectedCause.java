@@ -15,6 +15,12 @@ public enum UnprotectedCause {
    */
   TRANSACTION_NOT_TAKEN("the handler has not used the claim's transaction"),
   /**
+   * The procedure is transactional, but the host has run another transaction beside the claim's, as
+   * {@code REQUIRES_NEW} does. What that one wrote stays if the call fails, and is written again by
+   * the retry.
+   */
+  TRANSACTION_SUSPENDED("the handler has also used a transaction of its own"),
+  /**
    * Another idempotency interceptor already handles the call. This one does nothing, because it
    * would meet the first one's claim.
    */

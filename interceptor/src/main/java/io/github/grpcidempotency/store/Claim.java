@@ -46,6 +46,17 @@ public interface Claim {
   }
 
   /**
+   * Defers the settlement of a claim whose answer a transaction of the handler records that is
+   * still open: the handler answered before its transaction has ended.
+   *
+   * @param settlement is run when the transaction has ended, on its thread; must not block
+   * @return whether it is deferred; if not, the claim can be settled at once
+   */
+  default boolean deferSettlement(Runnable settlement) {
+    return false;
+  }
+
+  /**
    * Records the answer. Repeating it after a failure is safe: for a record that this claim has
    * completed already, it returns {@link Settled#DONE} again and changes nothing.
    *

@@ -8,6 +8,14 @@ public interface StoreTransaction {
   /** Returns whether the handler has ever taken the transaction, to write through it. */
   boolean isTaken();
 
+  /**
+   * Returns whether the host has run another transaction beside it, whose effect does not end with
+   * this one.
+   */
+  default boolean wasSuspended() {
+    return false;
+  }
+
   /** Makes {@link #commit}, or the claim's settlement, roll back. This cannot be undone. */
   void setRollbackOnly();
 

@@ -28,6 +28,15 @@ public interface TransactionalStore extends IdempotencyStore {
   ClaimResult claimInTransaction(ClaimRequest request);
 
   /**
+   * Returns whether a transaction is bound to the thread that has opened it, as those of most
+   * frameworks are. Then that thread runs the handler as well, and ends the transaction after the
+   * handler has returned.
+   */
+  default boolean bindsThreads() {
+    return false;
+  }
+
+  /**
    * Opens a transaction for a call that carries no key.
    *
    * @param caller on whose behalf it works, if the caller is known

@@ -45,11 +45,13 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   private final String schema;
   private final RecordDatabase database;
   private final String renewSql;
+  private final Optional<HostTransactions> hostTransactions;
 
   private PostgresIdempotencyStore(Builder builder) {
     this.maintenance = builder.maintenance;
     this.maintenanceJdbi = Jdbi.create(maintenance);
     this.schema = builder.schema;
+    this.hostTransactions = builder.hostTransactions;
     this.database =
         new RecordDatabase(
             builder.dataSource,
@@ -122,6 +124,11 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
                     query -> OperationParameters.of(query, request, recorded.operationId()),
                     row -> row.getObject("expires", OffsetDateTime.class).toInstant())
                 .orElse(recorded.expires()));
+  }
+
+  @Override
+  public boolean bindsThreads() {
+    return hostTransactions.isPresent();
   }
 
   @Override
@@ -218,6 +225,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private Duration lease = Duration.ofSeconds(30);
     private Consumer<Jdbi> configuration = jdbi -> {};
     private Optional<String> serverName = Optional.empty();
+    private Optional<HostTransactions> hostTransactions = Optional.empty();
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -272,6 +280,17 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
      */
     public Builder jdbi(Consumer<Jdbi> configuration) {
       this.configuration = configuration;
+      return this;
+    }
+
+    /**
+     * Lets claims be transactions of the host, so that handlers write through its own means: {@code
+     * JdbcTemplate}, JPA, {@code @Transactional}. The default is transactions of the pool.
+     *
+     * @param transactions must be on the same database as the pool
+     */
+    public Builder hostTransactions(HostTransactions transactions) {
+      this.hostTransactions = Optional.of(transactions);
       return this;
     }
 

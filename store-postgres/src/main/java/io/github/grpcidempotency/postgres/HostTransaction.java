@@ -1,0 +1,57 @@
+package io.github.grpcidempotency.postgres;
+
+import java.sql.Connection;
+import java.util.function.Consumer;
+
+/** A transaction of the host, bound to the thread that has begun it. */
+public interface HostTransaction {
+  /** How a transaction ended. */
+  enum Completion {
+    /** It was committed. */
+    COMMITTED,
+    /** Nothing of it remains. */
+    ROLLED_BACK,
+    /** The host does not know. */
+    UNKNOWN
+  }
+
+  /**
+   * Returns the connection that the transaction's statements run on, with autocommit off. The store
+   * never closes it, and neither commits nor rolls back on it.
+   */
+  Connection connection();
+
+  /**
+   * Registers work for the end of the transaction: the host runs it within the transaction, on its
+   * thread, just before the commit, after it has written all that it had held back until then. If
+   * it throws, the transaction is rolled back. It does not run if the transaction is rolled back.
+   */
+  void beforeCommit(Runnable work);
+
+  /** Registers what is to hear how the transaction ended. */
+  void afterCompletion(Consumer<Completion> heard);
+
+  /** A transaction that the store has begun, and that the store ends. */
+  interface Begun extends HostTransaction {
+    /**
+     * Commits.
+     *
+     * @return {@code ROLLED_BACK} if somebody had set it to rollback-only; {@code UNKNOWN} if the
+     *     host does not know how it ended
+     * @throws RuntimeException if it could not be committed; a lost connection among the causes
+     *     means that the outcome is not known
+     */
+    Completion commit();
+
+    /** Rolls back. Never throws; a transaction that cannot be reached ends by itself. */
+    void rollback();
+
+    /**
+     * Returns whether the host has, in the meantime, run another transaction beside this one, as
+     * {@code REQUIRES_NEW} does. A host that does not tell returns false.
+     */
+    default boolean wasSuspended() {
+      return false;
+    }
+  }
+}
