@@ -35,6 +35,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
   private final Context handlerContext;
   private final Duration claimTook;
   private final RecordingCall<RequestT, ResponseT> recording;
+  private volatile boolean deferred;
 
   ClaimedCall(
       Engine engine,
@@ -50,7 +51,10 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
     this.call = call;
     this.handlerContext = handlerContext;
     this.claimTook = claimTook;
-    this.recording = new RecordingCall<>(call, this);
+    this.recording =
+        engine.bindsThreads(procedure)
+            ? RecordingCall.boundToThread(call, this, handlerContext, engine.lease())
+            : new RecordingCall<>(call, this);
   }
 
   /** Begins to keep the lease, and returns the call for the handler. */
@@ -59,12 +63,28 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
     return recording;
   }
 
+  /** The handler has returned: settles what must be settled on its thread. */
+  void handlerReturned() {
+    recording.handlerReturned();
+  }
+
   /**
    * The handler threw: gRPC answers with {@code UNKNOWN}, whatever it was.
    *
-   * @return whether the call has been answered already, because the failure does not count
+   * @return whether the call is answered otherwise, because the failure does not count: another
+   *     owner has the key, or the end of the transaction decides that the handler has left open
    */
-  boolean handlerThrew() {
+  boolean handlerThrew(Throwable thrown) {
+    if (deferred) {
+      engine
+          .log()
+          .warn(
+              procedure.name() + " threw",
+              thrown,
+              "%s: the handler of operation %s has answered and then thrown: its transaction decides"
+                  .formatted(procedure.name(), operation.claim().operationId()));
+      return true;
+    }
     if (recording.abandon() && !settleFailure(Status.UNKNOWN, new Metadata())) {
       refuseForNow();
       return true;
@@ -74,11 +94,44 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
 
   @Override
   public void broken() {
-    boolean unused = settleFailure(Status.INTERNAL, new Metadata());
+    onceItsTransactionHasEnded(
+        () -> {
+          boolean unused = settleFailure(Status.INTERNAL, new Metadata());
+        });
+  }
+
+  @Override
+  public void unanswered() {
+    engine
+        .log()
+        .warn(
+            procedure.name() + " unanswered",
+            null,
+            "%s: operation %s was not answered, and its call is over: rolled back"
+                .formatted(procedure.name(), operation.claim().operationId()));
+    Context.current().fork().run(() -> engine.settler().giveUp(operation));
+    ResponseWriter.rolledBack(call);
   }
 
   @Override
   public void closed(RecordingCall.Answer<ResponseT> answer) {
+    onceItsTransactionHasEnded(() -> settle(answer));
+  }
+
+  /**
+   * Settles now, unless the handler has left a transaction open that records the answer. The thread
+   * that ends it is the host's, so the settlement moves to another one.
+   */
+  private void onceItsTransactionHasEnded(Runnable settlement) {
+    Runnable elsewhere =
+        () -> engine.executor().execute(() -> operation.events().within(settlement));
+    deferred = operation.claim().deferSettlement(elsewhere);
+    if (!deferred) {
+      settlement.run();
+    }
+  }
+
+  private void settle(RecordingCall.Answer<ResponseT> answer) {
     if (answer.status().isOk() && answer.message().isPresent()) {
       settleResponse(answer, answer.message().get());
     } else {

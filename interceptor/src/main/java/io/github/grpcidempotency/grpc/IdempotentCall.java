@@ -52,6 +52,9 @@ import org.slf4j.LoggerFactory;
  *   <li>Decide. Then execute the handler and settle ({@link ClaimedCall}), or replay, or wait for
  *       the call that holds the key and decide again, or refuse.
  * </ol>
+ *
+ * <p>If the transactions of the store are bound to threads, one thread claims, runs the handler and
+ * settles. A call that has waited then claims on the thread that goes on with it.
  */
 final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT> {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
@@ -126,7 +129,10 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     keyName = name;
     events = events.of(key, name);
     events.keyFound();
-    KeyedRequest request = KeyedRequest.of(key, procedure, (Message) message, events.trace());
+    claim(KeyedRequest.of(key, procedure, (Message) message, events.trace()), message);
+  }
+
+  private void claim(KeyedRequest request, RequestT message) {
     long begun = System.nanoTime();
     ClaimResult met = engine.claim(request);
     act(request, met, Duration.ofNanos(System.nanoTime() - begun), message);
@@ -134,34 +140,37 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private void act(KeyedRequest request, ClaimResult met, Duration took, RequestT message) {
     claimTook = took;
-    ClaimDecider.decide(met, procedure, request::compare, timeLeft())
-        .accept(
-            new Decision.Actor<RuntimeException>() {
-              @Override
-              public void execute(Claim claim) {
-                run(new Operation(request, claim, events), message);
-              }
+    Decision decision = ClaimDecider.decide(met, procedure, request::compare, timeLeft());
+    if (endOfWait.isPresent() && !(decision instanceof Decision.Attach)) {
+      waitEnded(CallEvents.endOfWait(met));
+    }
+    decision.accept(
+        new Decision.Actor<RuntimeException>() {
+          @Override
+          public void execute(Claim claim) {
+            run(new Operation(request, claim, events), message);
+          }
 
-              @Override
-              public void executeUnguarded(StoreException outage) {
-                runUnguarded(outage, request, message);
-              }
+          @Override
+          public void executeUnguarded(StoreException outage) {
+            runUnguarded(outage, request, message);
+          }
 
-              @Override
-              public void replay(ClaimResult.Recorded recorded) {
-                answerWith(recorded, request);
-              }
+          @Override
+          public void replay(ClaimResult.Recorded recorded) {
+            answerWith(recorded, request);
+          }
 
-              @Override
-              public void attach(ClaimResult.InFlight running, Duration limit) {
-                await(running, limit, request, message);
-              }
+          @Override
+          public void attach(ClaimResult.InFlight running, Duration limit) {
+            await(running, limit, request, message);
+          }
 
-              @Override
-              public void refuse(Refusal refusal) {
-                IdempotentCall.this.refuse(refusal, met);
-              }
-            });
+          @Override
+          public void refuse(Refusal refusal) {
+            IdempotentCall.this.refuse(refusal, met);
+          }
+        });
   }
 
   private void run(Operation operation, RequestT message) {
@@ -171,11 +180,13 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     try {
       run(running, claimed.start(), message);
     } catch (Throwable thrown) {
-      if (!claimed.handlerThrew()) {
+      if (!claimed.handlerThrew(thrown)) {
         throw thrown;
       }
       logger.debug("{}: the handler failed without its claim", procedure.name(), thrown);
+      return;
     }
+    claimed.handlerReturned();
   }
 
   private void executeUnkeyed(RequestT message) {
@@ -200,14 +211,16 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       ResponseWriter.unavailable(call());
       return;
     }
+    Context running = OperationContext.in(context(), transaction);
     TransactionCall<RequestT, ResponseT> transactional =
-        new TransactionCall<>(procedure, transaction, call(), engine.log());
+        new TransactionCall<>(procedure, transaction, call(), engine, running);
     try {
-      run(OperationContext.in(context(), transaction), transactional.recording(), message);
+      run(running, transactional.recording(), message);
     } catch (Throwable thrown) {
       transactional.handlerThrew();
       throw thrown;
     }
+    transactional.handlerReturned();
   }
 
   private void answerWith(ClaimResult.Recorded recorded, KeyedRequest request) {
@@ -287,31 +300,44 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     Executor rest = moveTo(engine.executor());
     waiter =
         Optional.of(
-            engine
-                .waiter()
-                .await(
-                    request,
-                    met,
-                    limit,
-                    (result, took) -> rest.execute(() -> resume(request, result, took, message))));
+            engine.await(
+                request,
+                met,
+                limit,
+                (found, took) -> rest.execute(() -> resume(request, found, took, message))));
   }
 
   /**
    * Outside gRPC's own executor nothing closes a call whose handler throws, so it is closed here.
    */
-  private void resume(KeyedRequest request, ClaimResult result, Duration took, RequestT message) {
+  private void resume(
+      KeyedRequest request, Optional<ClaimResult> found, Duration took, RequestT message) {
     waiter = Optional.empty();
-    waitEnded(CallEvents.endOfWait(result));
-    if (result instanceof ClaimResult.InFlight) {
-      // The wait is over, or was cut short, and the other call still runs: do not wait again.
-      endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
-    }
     try {
-      act(request, result, took, message);
+      goOn(request, found, took, message);
     } catch (Throwable thrown) {
       logger.error("{}: the handler failed", procedure.name(), thrown);
       closeUnlessAnswered(
           Status.UNKNOWN.withDescription("Application error processing RPC").withCause(thrown));
+    }
+  }
+
+  /**
+   * Acts on what has ended the wait. If the key seems to be free, it is claimed on this thread; if
+   * another duplicate was faster, the wait goes on.
+   */
+  private void goOn(
+      KeyedRequest request, Optional<ClaimResult> found, Duration took, RequestT message) {
+    if (found.isPresent()) {
+      if (found.get() instanceof ClaimResult.InFlight) {
+        // The wait is over, or was cut short, and the other call still runs: do not wait again.
+        endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
+      }
+      act(request, found.get(), took, message);
+    } else if (context().isCancelled()) {
+      waitEnded(WaitEnd.CANCELLED);
+    } else {
+      claim(request, message);
     }
   }
 

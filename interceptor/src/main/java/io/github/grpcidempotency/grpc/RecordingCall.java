@@ -2,15 +2,19 @@ package io.github.grpcidempotency.grpc;
 
 import static com.google.common.base.Preconditions.checkState;
 
+import io.grpc.Context;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import java.lang.ref.Reference;
+import java.time.Duration;
 import java.util.Optional;
 
 /**
  * The call that the handler of a claimed operation gets. It keeps what the handler sends, and hands
- * it over once, when the handler closes the call.
+ * it over once: when the handler closes the call, or, if the transaction is bound to a thread, on
+ * that thread and after the handler has returned.
  */
 final class RecordingCall<RequestT, ResponseT>
     extends SimpleForwardingServerCall<RequestT, ResponseT> {
@@ -26,17 +30,43 @@ final class RecordingCall<RequestT, ResponseT>
 
     /** The handler broke the protocol. From here on gRPC answers the call. */
     void broken();
+
+    /** The call is over, and the handler has not answered. It is not waited for any longer. */
+    void unanswered();
   }
 
   private final Settler<ResponseT> settler;
+  private final Optional<ParkedEnd<ResponseT>> parked;
   private Optional<Metadata> headers = Optional.empty();
   private Optional<ResponseT> message = Optional.empty();
   private boolean broken;
   private boolean closed;
 
+  /** Makes a call that is settled on the thread on which the handler closes it. */
   RecordingCall(ServerCall<RequestT, ResponseT> call, Settler<ResponseT> settler) {
     super(call);
     this.settler = settler;
+    this.parked = Optional.empty();
+  }
+
+  private RecordingCall(ServerCall<RequestT, ResponseT> call, ParkedEnd<ResponseT> parked) {
+    super(call);
+    this.settler = parked;
+    this.parked = Optional.of(parked);
+  }
+
+  /**
+   * Makes a call that is settled on the thread that runs the handler.
+   *
+   * @param handlerContext the handler's context, which is cancelled with the call
+   * @param patience for how long an answer is waited for once the call is cancelled or late
+   */
+  static <RequestT, ResponseT> RecordingCall<RequestT, ResponseT> boundToThread(
+      ServerCall<RequestT, ResponseT> call,
+      Settler<ResponseT> settler,
+      Context handlerContext,
+      Duration patience) {
+    return new RecordingCall<>(call, new ParkedEnd<>(settler, handlerContext, patience));
   }
 
   /** Does nothing: the one request message was asked for before the handler was started. */
@@ -78,14 +108,24 @@ final class RecordingCall<RequestT, ResponseT>
     }
   }
 
+  /** The handler has returned: settles the call here, if it is bound to this thread. */
+  void handlerReturned() {
+    try {
+      parked.ifPresent(ParkedEnd::settle);
+    } finally {
+      Reference.reachabilityFence(this); // nobody takes it for dropped while it is waited for
+    }
+  }
+
   /**
-   * Takes the call from a handler that threw.
+   * Takes the call from a handler that threw. If it is bound to the handler's thread, nothing that
+   * the handler has answered, or still answers, counts.
    *
-   * @return whether the call was still open
+   * @return whether the call is unsettled
    */
   boolean abandon() {
-    boolean open = !closed && !broken;
-    closed = true;
-    return open;
+    boolean unsettled = parked.isPresent() || (!closed && !broken);
+    closed |= parked.isEmpty();
+    return unsettled;
   }
 }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.grpc;
 
 import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.StoreException;
@@ -23,7 +24,10 @@ import org.slf4j.LoggerFactory;
 final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settler<ResponseT> {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
 
-  /** Ends the transactions of calls that their handlers dropped without closing them. */
+  /**
+   * Ends the transactions of calls that their handlers dropped without closing them, unless they
+   * are bound to the thread that waits for the answer.
+   */
   private static final Cleaner FORGOTTEN = Cleaner.create();
 
   private final Procedure procedure;
@@ -36,18 +40,28 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
       Procedure procedure,
       StoreTransaction transaction,
       ServerCall<RequestT, ResponseT> call,
-      RateLimitedLog log) {
-    this.log = log;
+      Engine engine,
+      Context handlerContext) {
+    this.log = engine.log();
     this.procedure = procedure;
     this.transaction = transaction;
     this.call = call;
-    this.recording = new RecordingCall<>(call, this);
-    Cleaner.Cleanable unused = FORGOTTEN.register(recording, transaction::rollback);
+    if (engine.bindsThreads(procedure)) {
+      this.recording = RecordingCall.boundToThread(call, this, handlerContext, engine.lease());
+    } else {
+      this.recording = new RecordingCall<>(call, this);
+      Cleaner.Cleanable unused = FORGOTTEN.register(recording, transaction::rollback);
+    }
   }
 
   /** Returns the call for the handler. */
   ServerCall<RequestT, ResponseT> recording() {
     return recording;
+  }
+
+  /** The handler has returned: settles what must be settled on its thread. */
+  void handlerReturned() {
+    recording.handlerReturned();
   }
 
   /** The handler threw. gRPC answers with {@code UNKNOWN}, whatever was thrown. */
@@ -60,6 +74,16 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
   @Override
   public void broken() {
     transaction.rollback();
+  }
+
+  @Override
+  public void unanswered() {
+    log.warn(
+        procedure.name() + " unanswered",
+        null,
+        procedure.name() + ": a call without a key was not answered, and is over: rolled back");
+    transaction.rollback();
+    ResponseWriter.rolledBack(call);
   }
 
   @Override

@@ -17,7 +17,11 @@ public interface Claim {
     DONE,
     /** Another owner has the key, or the record is gone. Nothing changed. */
     LOST,
-    /** The claim's own transaction could not be committed. Nothing of it remains. */
+    /**
+     * The claim's own transaction could not be committed, or the handler's own transaction, which
+     * was to record the answer, was rolled back. Nothing of either remains. A reservation is to be
+     * released.
+     */
     ROLLED_BACK
   }
 
@@ -47,9 +51,10 @@ public interface Claim {
 
   /**
    * Defers the settlement of a claim whose answer a transaction of the handler records that is
-   * still open: the handler answered before its transaction has ended.
+   * still open: the handler answered before its transaction has ended. Asked once the handler has
+   * answered, whatever it has answered. Until the settlement runs, the lease is renewed.
    *
-   * @param settlement is run when the transaction has ended, on its thread; must not block
+   * @param settlement is run once, when the transaction has ended, on its thread; must not block
    * @return whether it is deferred; if not, the claim can be settled at once
    */
   default boolean deferSettlement(Runnable settlement) {

@@ -5,12 +5,16 @@ package io.github.grpcidempotency.store;
  * can do with it. Settling the claim ends its transaction.
  */
 public interface StoreTransaction {
-  /** Returns whether the handler has ever taken the transaction, to write through it. */
+  /**
+   * Returns whether the handler has ever used the transaction. Asked after an answer is settled,
+   * and before a failure is; a store that does not know it yet says that it has. Never asks the
+   * database.
+   */
   boolean isTaken();
 
   /**
    * Returns whether the host has run another transaction beside it, whose effect does not end with
-   * this one.
+   * this one. Asked after the claim is settled.
    */
   default boolean wasSuspended() {
     return false;

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.work;
 
+import com.google.common.base.Stopwatch;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
@@ -32,6 +33,7 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,7 +45,10 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ForkJoinPool;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs work once per token, with the same leases, fencing tokens, transactions and replays as
@@ -57,6 +62,8 @@ import org.jspecify.annotations.Nullable;
  * runs on the calling thread.
  */
 public final class IdempotentWork implements AutoCloseable {
+  private static final Logger logger = LoggerFactory.getLogger(IdempotentWork.class);
+
   private final Engine engine;
 
   private IdempotentWork(Builder builder) {
@@ -66,7 +73,7 @@ public final class IdempotentWork implements AutoCloseable {
             new Listeners(builder.listeners),
             new DecisionLog(builder.keyHashSecret),
             "token",
-            Runnable::run);
+            ForkJoinPool.commonPool());
   }
 
   /**
@@ -91,7 +98,8 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /**
-   * Runs a piece of work, or returns the recorded result of an earlier run.
+   * Runs a piece of work, or returns the recorded result of an earlier run. If the work records its
+   * result in a transaction that its own caller has open, the result counts once that commits.
    *
    * @param kind the procedure of the work; its retention, execution and policies apply
    * @param caller the user on whose behalf it runs
@@ -158,10 +166,10 @@ public final class IdempotentWork implements AutoCloseable {
     private final Procedure kind;
     private final Parser<T> results;
     private final Callable<T> work;
-    private final long begun = System.nanoTime();
     private ClaimResult met;
-    private Duration claimTook;
+    private Duration claimTook = Duration.ZERO;
     private long end;
+    private Optional<Stopwatch> wait = Optional.empty();
     private Optional<WorkResult<T>> result = Optional.empty();
 
     Attempt(KeyedRequest request, CallEvents events, Parser<T> results, Callable<T> work) {
@@ -170,17 +178,32 @@ public final class IdempotentWork implements AutoCloseable {
       this.kind = request.procedure();
       this.results = results;
       this.work = work;
-      this.met = engine.claim(request);
-      this.claimTook = Duration.ofNanos(System.nanoTime() - begun);
+      this.met = claim();
       this.end = System.nanoTime() + kind.inFlightPolicy().limit().toNanos();
+    }
+
+    private ClaimResult claim() {
+      long begun = System.nanoTime();
+      ClaimResult claimed = engine.claim(request);
+      claimTook = Duration.ofNanos(System.nanoTime() - begun);
+      return claimed;
     }
 
     WorkResult<T> result() throws Exception {
       while (result.isEmpty()) {
         Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
-        ClaimDecider.decide(met, kind, request::compare, Optional.of(left)).accept(this);
+        Decision decision = ClaimDecider.decide(met, kind, request::compare, Optional.of(left));
+        if (!(decision instanceof Decision.Attach)) {
+          waitEnded(CallEvents.endOfWait(met));
+        }
+        decision.accept(this);
       }
       return result.get();
+    }
+
+    private void waitEnded(WaitEnd how) {
+      wait.ifPresent(waited -> events.waitEnded(waited.elapsed(), how));
+      wait = Optional.empty();
     }
 
     @Override
@@ -201,21 +224,40 @@ public final class IdempotentWork implements AutoCloseable {
       } finally {
         Reference.reachabilityFence(running);
       }
+      if (claim.deferSettlement(() -> completeLater(operation, value, running))) {
+        result = Optional.of(first(claim, value));
+        return;
+      }
       switch (complete(operation, value)) {
-        case DONE ->
-            result =
-                Optional.of(
-                    new WorkResult<>(
-                        value,
-                        false,
-                        ReplayStatus.first(kind),
-                        claim.operationId(),
-                        claim.expires(),
-                        Set.of()));
+        case DONE -> result = Optional.of(first(claim, value));
         case LOST -> throw inProgress(claim);
         case ROLLED_BACK ->
             throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
       }
+    }
+
+    private WorkResult<T> first(Claim claim, T value) {
+      return new WorkResult<>(
+          value, false, ReplayStatus.first(kind), claim.operationId(), claim.expires(), Set.of());
+    }
+
+    /**
+     * A transaction of the caller's that the work has joined has ended, and decides. Whoever ended
+     * it knows how.
+     */
+    private void completeLater(Operation operation, T value, Object running) {
+      engine
+          .executor()
+          .execute(
+              () -> {
+                try {
+                  Claim.Settled unused = engine.settler().complete(operation, value);
+                } catch (StoreException | TransactionMisuseException heard) {
+                  logger.debug("{}: settled late, and in vain", kind.name(), heard);
+                } finally {
+                  Reference.reachabilityFence(running);
+                }
+              });
     }
 
     private Claim.Settled complete(Operation operation, T value) throws WorkRefusedException {
@@ -235,34 +277,36 @@ public final class IdempotentWork implements AutoCloseable {
 
     @Override
     public void attach(ClaimResult.InFlight running, Duration limit) throws InterruptedException {
-      events.attached();
-      long begin = System.nanoTime();
-      CompletableFuture<ClaimResult> ended = new CompletableFuture<>();
+      if (wait.isEmpty()) {
+        wait = Optional.of(Stopwatch.createStarted());
+        events.attached();
+      }
+      CompletableFuture<Optional<ClaimResult>> ended = new CompletableFuture<>();
       var waiter =
-          engine
-              .waiter()
-              .await(
-                  request,
-                  running,
-                  limit,
-                  (result, took) -> {
-                    claimTook = took;
-                    boolean unused = ended.complete(result);
-                  });
-      WaitEnd end = WaitEnd.CANCELLED;
+          engine.await(
+              request,
+              running,
+              limit,
+              (found, took) -> {
+                claimTook = took;
+                boolean unused = ended.complete(found);
+              });
       try {
-        met = ended.get();
-        end = CallEvents.endOfWait(met);
+        goOn(ended.get());
       } catch (InterruptedException interrupted) {
         boolean unused = waiter.cancel();
+        waitEnded(WaitEnd.CANCELLED);
         throw interrupted;
       } catch (ExecutionException impossible) {
         throw new AssertionError(impossible);
-      } finally {
-        events.waitEnded(Duration.ofNanos(System.nanoTime() - begin), end);
       }
-      if (met instanceof ClaimResult.InFlight) {
-        this.end = System.nanoTime(); // its wait is over: do not wait again
+    }
+
+    /** If the key seems to be free, it is claimed on this thread, which runs the work. */
+    private void goOn(Optional<ClaimResult> found) {
+      met = found.orElseGet(this::claim);
+      if (found.isPresent() && met instanceof ClaimResult.InFlight) {
+        end = System.nanoTime(); // its wait is over: do not wait again
       }
     }
 

@@ -28,6 +28,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.slf4j.LoggerFactory;
 
@@ -170,6 +171,14 @@ public final class Engine implements AutoCloseable {
         : store.claim(request);
   }
 
+  /**
+   * Returns whether a call of a procedure is claimed, run and settled on one thread, because its
+   * transaction is bound to that thread.
+   */
+  public boolean bindsThreads(Procedure procedure) {
+    return procedure.execution() == Execution.TRANSACTIONAL && transactional().bindsThreads();
+  }
+
   private TransactionalStore transactional() {
     if (store instanceof TransactionalStore transactional) {
       return transactional;
@@ -213,7 +222,38 @@ public final class Engine implements AutoCloseable {
     return executor;
   }
 
-  /** Returns the waiter, which lets duplicates wait. */
+  /**
+   * Lets a duplicate wait for the call that holds its key.
+   *
+   * @param met the call that it has met
+   * @param limit how long to wait
+   * @param resume gets what has ended the wait, and how long finding it took, once, unless the
+   *     waiter is cancelled first: the result of a new claim; or the call that was met, if the
+   *     limit is over or this engine closes; or empty, if the key seems to be free and must be
+   *     claimed on the thread that runs the handler. Must not block
+   */
+  public InFlightWaiter.Waiter await(
+      KeyedRequest request,
+      ClaimResult.InFlight met,
+      Duration limit,
+      BiConsumer<Optional<ClaimResult>, Duration> resume) {
+    if (!bindsThreads(request.procedure())) {
+      return waiter.await(
+          request, met, limit, (result, took) -> resume.accept(Optional.of(result), took));
+    }
+    return waiter.await(
+        request.key(),
+        met,
+        limit,
+        () -> find(request.key(), request.procedure()),
+        (found, took) -> resume.accept(found.filter(result -> !isAbandoned(result)), took));
+  }
+
+  private static boolean isAbandoned(ClaimResult result) {
+    return result instanceof ClaimResult.InFlight inFlight && inFlight.isAbandoned();
+  }
+
+  /** Returns the waiter, which lets calls wait that claim nothing. */
   public InFlightWaiter waiter() {
     return waiter;
   }

@@ -4,6 +4,7 @@ import static io.github.grpcidempotency.store.FailureCause.OTHER;
 import static io.github.grpcidempotency.store.FailurePhase.HANDLER_DONE;
 
 import com.google.common.base.Stopwatch;
+import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.internal.background.DaemonThreads;
 import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
@@ -211,7 +212,9 @@ final class LateRecorder implements AutoCloseable {
       switch (settled) {
         case DONE ->
             operation.events().recordedLate(claim.operationId(), operation.sinceHandlerEnded());
-        case LOST, ROLLED_BACK -> operation.leaseLost();
+        case LOST -> operation.leaseLost();
+        case ROLLED_BACK ->
+            operation.events().settlementFailed(claim.operationId(), Settlement.COMPLETE, null);
       }
     }
 

@@ -11,12 +11,16 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An operation that this process runs: its request, its claim, and what is recorded for its answer.
  * Thread-safe.
  */
 public final class Operation {
+  private static final Logger logger = LoggerFactory.getLogger(Operation.class);
+
   private final KeyedRequest request;
   private final Claim claim;
   private final CallEvents events;
@@ -107,7 +111,8 @@ public final class Operation {
   }
 
   /**
-   * Records an answer.
+   * Records an answer. If the handler's own transaction was to record it, and was rolled back, the
+   * key is released.
    *
    * @param answer unsealed
    * @throws StoreException if it is not known whether the answer was recorded
@@ -121,7 +126,21 @@ public final class Operation {
       claim.transaction().ifPresent(open -> open.rollback());
       throw unsealed;
     }
-    return claim.complete(kept);
+    Settled settled = claim.complete(kept);
+    if (settled == Settled.ROLLED_BACK && claim.transaction().isEmpty()) {
+      release();
+    }
+    return settled;
+  }
+
+  /** Nothing of the operation remains, so it need not be known whether the key is free already. */
+  private void release() {
+    try {
+      Settled unused = claim.release();
+    } catch (RuntimeException leaseEnds) {
+      logger.debug(
+          "operation {} keeps its key until its lease ends", claim.operationId(), leaseEnds);
+    }
   }
 
   /** Seals an answer once: sealing again gives other bytes, and a store may compare the two. */

@@ -13,6 +13,7 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.time.Duration;
 import java.util.Set;
@@ -50,7 +51,6 @@ public final class Settler {
    */
   public Settled complete(Operation operation, Message response) {
     operation.handlerEnded();
-    checkTransactionTaken(operation);
     RecordedOutcome answer = operation.answerOf(response);
     try {
       return settle(operation, Settlement.COMPLETE, () -> operation.complete(answer));
@@ -60,6 +60,9 @@ public final class Settler {
       leases.drop(operation.claim());
       failed(operation, Settlement.COMPLETE, misuse);
       throw misuse;
+    } finally {
+      checkTransactionTaken(operation);
+      checkTransactionAlone(operation);
     }
   }
 
@@ -92,7 +95,27 @@ public final class Settler {
       leases.drop(claim);
       failed(operation, settlement, unsettled);
       return true;
+    } finally {
+      checkTransactionAlone(operation);
     }
+  }
+
+  /**
+   * Rolls back a transaction whose handler has not answered, and is not waited for any longer.
+   * Never throws if the store fails.
+   */
+  public void giveUp(Operation operation) {
+    operation.handlerEnded();
+    Claim claim = operation.claim();
+    @Nullable Throwable why = null;
+    try {
+      Settled unused = operation.settle(() -> write(claim::markUnknown));
+    } catch (StoreException | TransactionMisuseException unsettled) {
+      why = unsettled;
+    }
+    leases.drop(claim);
+    failed(operation, Settlement.COMPLETE, why);
+    checkTransactionAlone(operation);
   }
 
   /**
@@ -101,6 +124,13 @@ public final class Settler {
   private void checkTransactionTaken(Operation operation) {
     if (operation.claim().transaction().filter(open -> !open.isTaken()).isPresent()) {
       operation.events().unprotected(UnprotectedCause.TRANSACTION_NOT_TAKEN, null);
+    }
+  }
+
+  /** Reports what has been committed beside the transaction, and does not end with it. */
+  private void checkTransactionAlone(Operation operation) {
+    if (operation.claim().transaction().filter(StoreTransaction::wasSuspended).isPresent()) {
+      operation.events().unprotected(UnprotectedCause.TRANSACTION_SUSPENDED, null);
     }
   }
 
