@@ -8,7 +8,8 @@ import org.jdbi.v3.core.Handle;
  * The transaction in which the handler of a transactional procedure writes. The interceptor begins
  * it, with the caller's {@code app.current_user_id} set. It commits the transaction together with
  * the record of the answer if the handler succeeds, and rolls it back if the handler fails. The
- * handler must neither commit nor close it, nor use it after it has answered.
+ * handler must neither commit nor close it, nor use it after it has answered. With {@link
+ * HostTransactions} it is a transaction of the host, which is also reached by the host's own means.
  *
  * <p>It is found through the gRPC {@code Context}: on the handler's own thread, or wherever that
  * context is current. Like any transaction, use it from one thread at a time.
@@ -34,10 +35,10 @@ public final class ClaimTransaction {
     return current().connection();
   }
 
-  private static OpenTransaction current() {
+  private static HandlerTransaction current() {
     return CurrentOperation.transaction()
-        .filter(OpenTransaction.class::isInstance)
-        .map(OpenTransaction.class::cast)
+        .filter(HandlerTransaction.class::isInstance)
+        .map(HandlerTransaction.class::cast)
         .orElseThrow(ClaimTransaction::noTransaction);
   }
 

@@ -1,14 +1,19 @@
 package io.github.grpcidempotency.postgres;
 
+import com.google.common.base.Throwables;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.transaction.TransactionException;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
 
@@ -24,6 +29,9 @@ final class Failures {
   private static final String PROTOCOL_VIOLATION = "08P01";
 
   private static final String STATEMENT_COMPLETION_UNKNOWN = "40003";
+
+  /** {@code connection_does_not_exist}, {@code connection_failure}. */
+  private static final Set<String> BROKEN_CONNECTIONS = Set.of("08003", "08006");
 
   /** {@code admin_shutdown}, {@code crash_shutdown}, {@code cannot_connect_now}. */
   private static final Set<String> SHUTDOWNS = Set.of("57P01", "57P02", "57P03");
@@ -54,6 +62,29 @@ final class Failures {
   /** Returns the store's failure, for an operation that is no claim. */
   static StoreException of(String message, JdbiException failure) {
     return new StoreException(message, failure, FailurePhase.HANDLER_DONE, causeOf(failure));
+  }
+
+  /**
+   * Returns a host's failure to begin a transaction as one of the database, which was not reached;
+   * unless the failure is none of the database, or a connection broke that the host's pool took for
+   * a good one.
+   */
+  static JdbiException ofBegin(RuntimeException failure) {
+    if (failure instanceof JdbiException known) {
+      return known;
+    }
+    boolean unreached = chain(failure).anyMatch(SQLException.class::isInstance);
+    boolean waited = chain(failure).anyMatch(SQLTransientConnectionException.class::isInstance);
+    return unreached && (waited || !BROKEN_CONNECTIONS.contains(sqlState(failure)))
+        ? new ConnectionException(failure)
+        : new TransactionException("the host could not begin a transaction", failure);
+  }
+
+  /** Returns a host's failure to commit as one of the database. */
+  static JdbiException ofCommit(RuntimeException failure) {
+    return failure instanceof JdbiException known
+        ? known
+        : new TransactionException("the host could not commit a transaction", failure);
   }
 
   /** Returns why the database, or the way to it, failed. */
@@ -92,14 +123,10 @@ final class Failures {
   }
 
   private static boolean hasConnectionsInUse(JdbiException failure) {
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException
-          && cause.getMessage() != null
-          && CONNECTIONS_IN_USE.matcher(cause.getMessage()).find()) {
-        return true;
-      }
-    }
-    return false;
+    return chain(failure)
+        .filter(SQLException.class::isInstance)
+        .map(Throwable::getMessage)
+        .anyMatch(message -> message != null && CONNECTIONS_IN_USE.matcher(message).find());
   }
 
   /** Whether the connection broke while it was used: what was sent may have been done. */
@@ -127,12 +154,11 @@ final class Failures {
   }
 
   private static Optional<ServerErrorMessage> serverError(JdbiException failure) {
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof PSQLException psql && psql.getServerErrorMessage() != null) {
-        return Optional.of(psql.getServerErrorMessage());
-      }
-    }
-    return Optional.empty();
+    return chain(failure)
+        .filter(PSQLException.class::isInstance)
+        .map(PSQLException.class::cast)
+        .flatMap(psql -> Stream.ofNullable(psql.getServerErrorMessage()))
+        .findFirst();
   }
 
   /** Whether row-level security rejects a row; a missing privilege has the same SQLSTATE. */
@@ -153,12 +179,30 @@ final class Failures {
     return !(failure instanceof ConnectionException);
   }
 
-  private static String sqlState(JdbiException failure) {
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException sqlException && sqlException.getSQLState() != null) {
-        return sqlException.getSQLState();
-      }
-    }
-    return "";
+  /** Whether the database, or the driver, has said what is wrong. */
+  static boolean isAnswered(JdbiException failure) {
+    return !sqlState(failure).isEmpty();
+  }
+
+  private static String sqlState(Throwable failure) {
+    return chain(failure)
+        .filter(SQLException.class::isInstance)
+        .map(SQLException.class::cast)
+        .flatMap(thrown -> Stream.ofNullable(thrown.getSQLState()))
+        .findFirst()
+        .orElse("");
+  }
+
+  /**
+   * Returns the causes, nearest first, and then what they have suppressed, where some hosts leave
+   * the reason of a rollback.
+   */
+  private static Stream<Throwable> chain(Throwable failure) {
+    List<Throwable> causes = Throwables.getCausalChain(failure);
+    return Stream.concat(
+        causes.stream(),
+        causes.stream()
+            .flatMap(cause -> Stream.of(cause.getSuppressed()))
+            .flatMap(suppressed -> Throwables.getCausalChain(suppressed).stream()));
   }
 }

@@ -25,10 +25,15 @@ public interface HostTransaction {
    * Registers work for the end of the transaction: the host runs it within the transaction, on its
    * thread, just before the commit, after it has written all that it had held back until then. If
    * it throws, the transaction is rolled back. It does not run if the transaction is rolled back.
+   * What is registered first runs first.
    */
   void beforeCommit(Runnable work);
 
-  /** Registers what is to hear how the transaction ended. */
+  /**
+   * Registers what is to hear how the transaction ended: after a commit that was asked for by
+   * anybody, after a rollback of any cause. It may be heard on another thread, such as that of a
+   * timeout.
+   */
   void afterCompletion(Consumer<Completion> heard);
 
   /** A transaction that the store has begun, and that the store ends. */
@@ -43,7 +48,10 @@ public interface HostTransaction {
      */
     Completion commit();
 
-    /** Rolls back. Never throws; a transaction that cannot be reached ends by itself. */
+    /**
+     * Rolls back; does nothing if the transaction has ended, as after a commit that failed. Never
+     * throws; a transaction that cannot be reached ends by itself.
+     */
     void rollback();
 
     /**

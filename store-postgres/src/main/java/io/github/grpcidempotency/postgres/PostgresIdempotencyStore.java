@@ -38,27 +38,29 @@ import org.jdbi.v3.core.JdbiException;
  * as well, or two if the procedure is transactional, and writes nothing. Thread-safe.
  */
 public final class PostgresIdempotencyStore implements TransactionalStore, OperationStore {
-  private static final String BEGIN = SqlFile.load("transaction/begin", Map.of());
+  /** What the host may show as the name of the transaction of a call without a key. */
+  private static final String WITHOUT_KEY = "a call without an idempotency key";
 
   private final DataSource maintenance;
   private final Jdbi maintenanceJdbi;
   private final String schema;
   private final RecordDatabase database;
+  private final String beginSql;
   private final String renewSql;
-  private final Optional<HostTransactions> hostTransactions;
 
   private PostgresIdempotencyStore(Builder builder) {
     this.maintenance = builder.maintenance;
     this.maintenanceJdbi = Jdbi.create(maintenance);
     this.schema = builder.schema;
-    this.hostTransactions = builder.hostTransactions;
     this.database =
         new RecordDatabase(
             builder.dataSource,
+            builder.hostTransactions,
             new Handles(builder.configuration),
             schema,
             builder.lease,
             builder.serverName.orElseGet(ServerName::ofThisProcess));
+    this.beginSql = database.beginSql();
     this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", schema));
   }
 
@@ -128,14 +130,14 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public boolean bindsThreads() {
-    return hostTransactions.isPresent();
+    return database.hosts().isPresent();
   }
 
   @Override
   public StoreTransaction begin(Optional<Caller> caller) {
     String user = caller.map(Caller::userId).map(UUID::toString).orElse("");
     try {
-      OpenTransaction transaction = database.open();
+      HandlerTransaction transaction = database.open(WITHOUT_KEY);
       begin(transaction, user);
       return transaction;
     } catch (JdbiException failure) {
@@ -143,14 +145,14 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
   }
 
-  private static void begin(OpenTransaction transaction, String user) {
+  private void begin(HandlerTransaction transaction, String user) {
     try {
       Optional<String> unused =
           transaction.begin(
               connection ->
                   StatementBatch.run(
                       connection,
-                      BEGIN,
+                      beginSql,
                       values -> values.bind("user", user),
                       row -> row.getString(1)));
     } catch (JdbiException failure) {
@@ -201,12 +203,14 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   }
 
   private TransactionalStore withLease(Duration other) {
-    return builder(database.pool())
-        .maintenance(maintenance)
-        .schema(schema)
-        .lease(other)
-        .serverName(database.serverName())
-        .build();
+    Builder copy =
+        builder(database.pool())
+            .maintenance(maintenance)
+            .schema(schema)
+            .lease(other)
+            .serverName(database.serverName());
+    database.hosts().ifPresent(copy::hostTransactions);
+    return copy.build();
   }
 
   private static <T> T on(Jdbi jdbi, String what, Function<Handle, T> work) {

@@ -37,31 +37,35 @@ final class ProcedureSql {
   private final String release;
   private final String claimInTransaction;
   private final Optional<String> rollbackWithStatus;
-  private final String recordAndCommit;
+  private final String record;
   private final String recordFailure;
   private final String wake;
 
-  ProcedureSql(RecordedProcedure procedure, String schema) {
+  ProcedureSql(RecordedProcedure procedure, String schema, TransactionBoundaries boundaries) {
     String durability = procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : "";
-    String record = selectRecord(procedure, schema);
-    String recordWithoutStatus = selectRecord(procedure, schema, NO_STATUS);
-    this.claim = claim(schema, durability, record);
-    this.claimWithoutStatus = claim(schema, durability, recordWithoutStatus);
-    this.find = SqlFile.load("claim/find", Map.of("select_record", record));
+    String found = selectRecord(procedure, schema);
+    String foundWithoutStatus = selectRecord(procedure, schema, NO_STATUS);
+    this.claim = claim(schema, durability, found);
+    this.claimWithoutStatus = claim(schema, durability, foundWithoutStatus);
+    this.find = SqlFile.load("claim/find", Map.of("select_record", found));
     this.findWithoutStatus =
-        SqlFile.load("claim/find", Map.of("select_record", recordWithoutStatus));
+        SqlFile.load("claim/find", Map.of("select_record", foundWithoutStatus));
     this.reclaim =
         SqlFile.load(
             "claim/reclaim",
             Map.of(
-                "schema", schema, "durability", durability, "select_record", recordWithoutStatus));
+                "schema", schema, "durability", durability, "select_record", foundWithoutStatus));
     this.claimInTransaction =
-        SqlFile.load("transaction/claim", Map.of("select_record", recordWithoutStatus));
+        SqlFile.load(
+            "transaction/claim",
+            Map.of("begin", boundaries.begin(), "select_record", foundWithoutStatus));
     this.rollbackWithStatus =
         outbox(procedure)
             .map(
                 outbox ->
-                    SqlFile.load("transaction/rollback_with_status", Map.of("outbox", outbox)));
+                    SqlFile.load(
+                        "transaction/rollback_with_status",
+                        Map.of("outbox", outbox, "rollback", boundaries.rollback())));
     this.wake =
         procedure.awaited() ? SqlFile.load("maintenance/wake", Map.of("schema", schema)) : "";
     this.release = SqlFile.load("settle/release", Map.of("schema", schema, "wake", wake));
@@ -77,12 +81,16 @@ final class ProcedureSql {
             created.map(ProcedureSql::setResource).orElse(""),
             deleted.map(name -> refer(schema, name, ":attempt")).orElse(""));
     this.completeWithoutResource = complete(schema, wake, "", "");
-    this.recordAndCommit =
+    this.record =
         SqlFile.load(
-            "transaction/record_and_commit",
+            "transaction/record",
             Map.of(
                 "schema",
                 schema,
+                "use",
+                boundaries.use(schema),
+                "commit",
+                boundaries.commit(),
                 "wake",
                 wake,
                 "column",
@@ -159,14 +167,17 @@ final class ProcedureSql {
     return claimInTransaction;
   }
 
-  /** Asks the outbox for a resource's status and rolls back; empty if there is no outbox. */
+  /**
+   * Asks the outbox for a resource's status, and rolls back unless the host does; empty if there is
+   * no outbox.
+   */
   Optional<String> rollbackWithStatus() {
     return rollbackWithStatus;
   }
 
-  /** Records a response and commits it together with the handler's effect. */
-  String recordAndCommit() {
-    return recordAndCommit;
+  /** Records a response, and commits it together with the handler's effect unless the host does. */
+  String record() {
+    return record;
   }
 
   /** Records a terminal error after the handler's effect was rolled back. */

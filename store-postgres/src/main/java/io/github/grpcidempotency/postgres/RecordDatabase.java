@@ -7,6 +7,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import javax.sql.DataSource;
@@ -22,6 +23,7 @@ import org.slf4j.LoggerFactory;
 final class RecordDatabase {
   private final DataSource pool;
   private final Handles handles;
+  private final Optional<HostTransactions> hosts;
   private final String schema;
   private final Duration lease;
   private final String serverName;
@@ -31,8 +33,14 @@ final class RecordDatabase {
       RateLimitedLog.of(LoggerFactory.getLogger(RecordDatabase.class));
 
   RecordDatabase(
-      DataSource pool, Handles handles, String schema, Duration lease, String serverName) {
+      DataSource pool,
+      Optional<HostTransactions> hosts,
+      Handles handles,
+      String schema,
+      Duration lease,
+      String serverName) {
     this.pool = pool;
+    this.hosts = hosts;
     this.handles = handles;
     this.schema = schema;
     this.lease = lease;
@@ -76,7 +84,7 @@ final class RecordDatabase {
   /** Returns the statements of a procedure. */
   ProcedureSql sql(RecordedProcedure procedure) {
     return procedureSql.computeIfAbsent(
-        procedure.name(), name -> new ProcedureSql(procedure, schema));
+        procedure.name(), name -> new ProcedureSql(procedure, schema, boundaries()));
   }
 
   /** Returns the statements on reservations. */
@@ -84,13 +92,53 @@ final class RecordDatabase {
     return reservationSql;
   }
 
+  /** Returns the host's transactions, if claims are such. */
+  Optional<HostTransactions> hosts() {
+    return hosts;
+  }
+
   /**
-   * Takes a connection for a transaction that has not begun yet.
+   * Returns the host's transaction of the current thread.
    *
-   * @throws ConnectionException if none can be had
+   * @throws IllegalStateException if there is none
    */
-  OpenTransaction open() {
-    return new OpenTransaction(connect(pool), handles);
+  HostTransaction currentOfHost() {
+    return hosts
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "the store was built without HostTransactions, so it does not know the"
+                        + " transaction of this thread: pass its connection or handle"))
+        .current()
+        .orElseThrow(
+            () ->
+                new IllegalStateException(
+                    "this thread has no transaction of the host to record within: call it inside"
+                        + " one, on the thread that has begun it"));
+  }
+
+  private TransactionBoundaries boundaries() {
+    return hosts.isPresent()
+        ? TransactionBoundaries.OF_THE_HOST
+        : TransactionBoundaries.OF_THE_STORE;
+  }
+
+  /** Returns the statement that begins a transaction without a claim. */
+  String beginSql() {
+    return SqlFile.load("transaction/begin", Map.of("begin", boundaries().begin()));
+  }
+
+  /**
+   * Takes a connection for a transaction whose first statements were not sent yet.
+   *
+   * @param name what the host may show as the transaction's name
+   * @throws JdbiException if none can be had; a {@link ConnectionException} if the database was not
+   *     reached
+   */
+  HandlerTransaction open(String name) {
+    return hosts.isPresent()
+        ? HostedTransaction.begin(this, hosts.get(), handles, name)
+        : new OpenTransaction(connect(pool), handles);
   }
 
   /**

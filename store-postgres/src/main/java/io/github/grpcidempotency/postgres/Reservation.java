@@ -25,7 +25,7 @@ final class Reservation implements Claim {
   private final UUID id;
   private final int attempt;
   private final Instant expires;
-  private volatile Optional<RecordedOutcome> joined = Optional.empty();
+  private volatile Optional<JoinedAnswer> joined = Optional.empty();
   private volatile Optional<String> lockedBy = Optional.empty();
   private volatile boolean lost;
 
@@ -81,13 +81,50 @@ final class Reservation implements Claim {
 
   @Override
   public Settled complete(RecordedOutcome outcome) {
-    if (joined.isPresent()) {
-      return checkJoined(joined.get(), outcome);
-    }
     if (lost) {
       return Settled.LOST;
     }
-    return database.inStore("record the answer", connection -> complete(connection, outcome));
+    return joined
+        .flatMap(answer -> settledWith(answer, outcome))
+        .orElseGet(
+            () ->
+                database.inStore("record the answer", connection -> complete(connection, outcome)));
+  }
+
+  /** Returns how the claim is settled by what its handler's transaction did; empty if it is not. */
+  private Optional<Settled> settledWith(JoinedAnswer answer, RecordedOutcome sent) {
+    return switch (answer.state()) {
+      case WRITTEN, OPEN, COMMITTED -> Optional.of(checkJoined(answer.outcome(), sent));
+      case ROLLED_BACK, UNKNOWN ->
+          sent instanceof RecordedOutcome.Failure
+              ? Optional.empty()
+              : Optional.of(settleUncommitted(answer, sent));
+    };
+  }
+
+  /**
+   * An answer whose transaction has not recorded it must not be recorded now, without the effect.
+   * Waits for a transaction that the database still ends.
+   */
+  private Settled settleUncommitted(JoinedAnswer answer, RecordedOutcome sent) {
+    Settled settled =
+        database.inStore(
+            "release the key after the handler's rollback",
+            connection -> {
+              if (run(connection, database.sql(request.procedure()).release(), values -> values)) {
+                return Settled.ROLLED_BACK;
+              }
+              return wasCompletedBefore(connection) ? Settled.DONE : Settled.LOST;
+            });
+    if (settled == Settled.ROLLED_BACK) {
+      logger.warn("operation {} answered OK, but its transaction was rolled back", id);
+    }
+    return settled == Settled.DONE ? checkJoined(answer.outcome(), sent) : settled;
+  }
+
+  @Override
+  public boolean deferSettlement(Runnable settlement) {
+    return joined.map(answer -> answer.defer(settlement)).orElse(false);
   }
 
   @Override
@@ -100,9 +137,14 @@ final class Reservation implements Claim {
     return touch("mark the outcome as unknown", database.reservationSql().markUnknown());
   }
 
+  /** Returns where its record is. */
+  RecordDatabase database() {
+    return database;
+  }
+
   /** Returns whether the handler's own transaction has recorded the answer, or is about to. */
   boolean isJoined() {
-    return joined.isPresent();
+    return joined.filter(answer -> answer.state() != JoinedAnswer.State.ROLLED_BACK).isPresent();
   }
 
   /**
@@ -130,13 +172,47 @@ final class Reservation implements Claim {
    *     last renewal
    */
   void completeWithin(Connection connection, RecordedOutcome outcome) {
+    record(connection, outcome);
+    joined = Optional.of(JoinedAnswer.written(outcome));
+  }
+
+  /** Records a response in a transaction of the host's, just before it commits. */
+  void completeAtEndOf(
+      HostTransaction transaction, Connection connection, RecordedOutcome outcome) {
+    JoinedAnswer answer = JoinedAnswer.ofHost(outcome);
+    transaction.afterCompletion(answer::ended);
+    transaction.beforeCommit(() -> recordLatest(connection, answer));
+    joined = Optional.of(answer);
+  }
+
+  /**
+   * Of the answers that one transaction has registered the latest counts, so an earlier one leaves
+   * the record to it. A later one in another transaction counts if that was committed.
+   */
+  private void recordLatest(Connection connection, JoinedAnswer answer) {
+    JoinedAnswer latest = joined.orElse(answer);
+    if (latest != answer) {
+      switch (latest.state()) {
+        case WRITTEN, OPEN -> {
+          return;
+        }
+        case COMMITTED ->
+            throw new TransactionMisuseException(
+                "operation %s is completed by two transactions, of which one is committed"
+                    .formatted(id));
+        case ROLLED_BACK, UNKNOWN -> joined = Optional.of(answer);
+      }
+    }
+    record(connection, answer.outcome());
+  }
+
+  private void record(Connection connection, RecordedOutcome outcome) {
     StatementBatch.Ends<HandlersTransaction, UUID> ends = updateWithin(connection, outcome);
     HandlersTransaction transaction = ends.first();
     if (transaction.keepsItsSnapshot() && !transaction.is(lockedBy)) {
       throw staleSnapshot(transaction.isolation());
     }
     checkFence(ends.last().isPresent());
-    joined = Optional.of(outcome);
   }
 
   private StatementBatch.Ends<HandlersTransaction, UUID> updateWithin(

@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
+import com.google.common.base.Throwables;
+import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.TransactionalStore;
@@ -12,6 +14,7 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.transaction.TransactionException;
 
 /**
  * Looks for anything that would make the store fail or leak later, and reports every problem at
@@ -22,6 +25,7 @@ import org.jdbi.v3.core.Jdbi;
  *   <li>Whether the schema, the role and its rights are as they should be.
  *   <li>Whether a call works from its claim to its replay, if nothing is wrong so far.
  *   <li>Whether the schema and the outbox are as each procedure needs them.
+ *   <li>Whether the host's transactions are on the same database, as the same role.
  * </ol>
  */
 final class StartupCheck {
@@ -66,15 +70,31 @@ final class StartupCheck {
   }
 
   /**
-   * Tries a transactional call.
+   * Checks the host's transactions, if claims are such, and tries a transactional call.
    *
    * @throws SetupException saying what is wrong
    * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
    * @throws io.github.grpcidempotency.store.StoreException if it cannot be reached any more
    */
   void runTransactions() {
-    problems.addAll(probe().problemsOfTransactions());
+    problems.addAll(problemsOfHost());
+    if (problems.isEmpty()) {
+      problems.addAll(probe().problemsOfTransactions());
+    }
     throwIfAny();
+  }
+
+  private List<String> problemsOfHost() {
+    try {
+      return HostCheck.problems(database);
+    } catch (TransactionException failure) {
+      if (FailureDecider.passes(Failures.causeOf(failure))) {
+        throw failure;
+      }
+      return List.of(
+          "the host's transactions are of no use: "
+              + Throwables.getRootCause(failure).getMessage());
+    }
   }
 
   private ProbeCall probe() {

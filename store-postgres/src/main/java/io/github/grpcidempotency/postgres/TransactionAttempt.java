@@ -78,7 +78,7 @@ final class TransactionAttempt {
   }
 
   private ClaimResult claim() {
-    OpenTransaction transaction = database.open();
+    HandlerTransaction transaction = database.open(request.procedure().name());
     boolean owned = false;
     try {
       ClaimResult result = claim(transaction);
@@ -91,7 +91,7 @@ final class TransactionAttempt {
     }
   }
 
-  private ClaimResult claim(OpenTransaction transaction) {
+  private ClaimResult claim(HandlerTransaction transaction) {
     StatementBatch.Ends<Lock, RecordRow> met =
         transaction.begin(
             connection ->
@@ -122,11 +122,11 @@ final class TransactionAttempt {
   }
 
   /**
-   * Asks the outbox about a resource, together with the end of the transaction. Empty if it cannot
-   * be asked.
+   * Asks the outbox about a resource, together with the end of the transaction if the store ends
+   * it. Empty if it cannot be asked.
    */
   private Optional<IdempotencyStatus> ask(
-      OutboxStatusResolver outbox, OpenTransaction transaction, RecordRow row) {
+      OutboxStatusResolver outbox, HandlerTransaction transaction, RecordRow row) {
     if (row.resourceId().isEmpty()) {
       return Optional.of(outbox.statusOf(List.of()));
     }
@@ -150,7 +150,7 @@ final class TransactionAttempt {
    * else, such as a sweep, was faster: if a new row has taken its place, the unique index will
    * report it.
    */
-  private boolean isOutOfTheWay(OpenTransaction transaction, RecordRow row) {
+  private boolean isOutOfTheWay(HandlerTransaction transaction, RecordRow row) {
     phase = FailurePhase.ROW_SEEN;
     if (row.expired()) {
       boolean unused = clear(transaction, row.id());
@@ -163,7 +163,7 @@ final class TransactionAttempt {
    * Deletes the row. In a read-only transaction the database itself fails, so that a pool can
    * notice it.
    */
-  private boolean clear(OpenTransaction transaction, UUID row) {
+  private boolean clear(HandlerTransaction transaction, UUID row) {
     return StatementBatch.run(
             transaction.own(),
             database.reservationSql().clear(),

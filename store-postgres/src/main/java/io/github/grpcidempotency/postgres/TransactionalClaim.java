@@ -6,6 +6,7 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
 import java.sql.Connection;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -21,7 +22,7 @@ final class TransactionalClaim implements Claim {
   private final ClaimRequest request;
   private final UUID id;
   private final Instant expires;
-  private final OpenTransaction transaction;
+  private final HandlerTransaction transaction;
   private final Optional<UUID> cleared;
 
   /**
@@ -34,7 +35,7 @@ final class TransactionalClaim implements Claim {
       ClaimRequest request,
       UUID id,
       Instant expires,
-      OpenTransaction transaction,
+      HandlerTransaction transaction,
       Optional<UUID> cleared) {
     this.sql = sql;
     this.request = request;
@@ -75,12 +76,12 @@ final class TransactionalClaim implements Claim {
         new RecordedOutcome.Visitor<>() {
           @Override
           public Settled response(RecordedOutcome.Response response) {
-            return transaction.finish(connection -> record(connection, response));
+            return record(response);
           }
 
           @Override
           public Settled reference(RecordedOutcome.Reference reference) {
-            return transaction.finish(connection -> record(connection, reference));
+            return record(reference);
           }
 
           @Override
@@ -105,8 +106,8 @@ final class TransactionalClaim implements Claim {
     return release();
   }
 
-  private void record(Connection connection, RecordedOutcome answer) {
-    run(connection, sql.recordAndCommit(), values -> OutcomeParameters.of(values, answer));
+  private Settled record(RecordedOutcome answer) {
+    return transaction.finish(sql.record(), values -> bind(OutcomeParameters.of(values, answer)));
   }
 
   /** Records a terminal error without the effect: first everything is rolled back. */
@@ -117,9 +118,7 @@ final class TransactionalClaim implements Claim {
                 run(
                     connection,
                     sql.recordFailure(),
-                    values ->
-                        OutcomeParameters.of(values, failure)
-                            .bind("cleared", cleared.orElse(null))));
+                    values -> OutcomeParameters.of(values, failure)));
     return recorded ? Settled.DONE : Settled.LOST;
   }
 
@@ -133,10 +132,13 @@ final class TransactionalClaim implements Claim {
 
   private boolean run(Connection connection, String statement, UnaryOperator<Parameters> bindings) {
     return StatementBatch.run(
-            connection,
-            statement,
-            values -> OperationParameters.of(bindings.apply(values), request, id),
-            row -> id)
+            connection, statement, values -> bind(bindings.apply(values)), row -> id)
         .isPresent();
+  }
+
+  private Parameters bind(Parameters values) {
+    return OperationParameters.of(values, request, id)
+        .bind("cleared", cleared.orElse(null))
+        .bind("expires", expires.atOffset(ZoneOffset.UTC));
   }
 }

@@ -19,6 +19,9 @@ import org.jdbi.v3.core.transaction.TransactionException;
  * transaction, call it again. If the handler fails after its commit, retries get the recorded
  * response; if it fails before, they run the handler again.
  *
+ * <p>With {@link HostTransactions}, a handler that writes through the host's transactions passes no
+ * connection: {@link #complete(Message)}.
+ *
  * <p>A {@code REPEATABLE READ} or {@code SERIALIZABLE} transaction must call {@link #lock} first.
  * It cannot change a row that has changed since it began, and every renewal of the lease changes
  * the row of a running call:
@@ -62,6 +65,17 @@ public final class TransactionalCompletion {
   }
 
   /**
+   * Locks the record of the current call in the host's transaction that the current thread has, as
+   * {@link #lock(Handle)} does.
+   *
+   * @throws IllegalStateException if the store was built without {@link HostTransactions}, if the
+   *     thread has no transaction, or if the procedure is transactional and records by itself
+   */
+  public static void lock() {
+    reservation().ifPresent(reservation -> reservation.lockWithin(connectionOf(host(reservation))));
+  }
+
+  /**
    * Records the response of the current call in the handler's transaction. Does nothing for a call
    * without a key, or one that runs unguarded during an outage of the store.
    *
@@ -90,19 +104,47 @@ public final class TransactionalCompletion {
 
   /**
    * Records the response of the current call in the host's transaction that the current thread has,
-   * just before it commits. Does nothing for a call without a key, or one that runs unguarded
-   * during an outage of the store.
+   * just before it commits. The handler may answer before that: the client gets the answer after
+   * the commit. If the transaction is rolled back and the handler answers {@code OK} all the same,
+   * the client gets {@code INTERNAL}, and a retry runs. Does nothing for a call without a key, or
+   * one that runs unguarded during an outage of the store.
+   *
+   * <p>The host's commit fails with {@link ClaimLostException} if another server has taken over,
+   * and with {@link TransactionMisuseException} if the transaction is {@code REPEATABLE READ} or
+   * {@code SERIALIZABLE} and has not called {@link #lock()}.
    *
    * @throws IllegalStateException if the store was built without {@link HostTransactions}, if the
    *     thread has no transaction, or if the procedure is transactional and records by itself
    */
   public static void complete(Message response) {
-    if (CurrentOperation.claim().isPresent()) {
-      throw new UnsupportedOperationException(response.toString());
-    }
+    reservation().ifPresent(reservation -> complete(reservation, response));
+  }
+
+  private static void complete(Reservation reservation, Message response) {
+    HostTransaction transaction = host(reservation);
+    reservation.completeAtEndOf(
+        transaction, connectionOf(transaction), CurrentOperation.keptOf(response));
+  }
+
+  private static HostTransaction host(Reservation reservation) {
+    return reservation.database().currentOfHost();
+  }
+
+  private static Connection connectionOf(HostTransaction transaction) {
+    Connection connection = transaction.connection();
+    checkTransaction(connection);
+    return connection;
   }
 
   private static Optional<Reservation> reservation(Connection connection) {
+    Optional<Reservation> reservation = reservation();
+    if (reservation.isPresent()) {
+      checkTransaction(connection);
+    }
+    return reservation;
+  }
+
+  private static Optional<Reservation> reservation() {
     Optional<Claim> claim = CurrentOperation.claim();
     if (claim.isEmpty()) {
       return Optional.empty();
@@ -112,7 +154,6 @@ public final class TransactionalCompletion {
           claim.get().request().procedure().name()
               + " is transactional: the interceptor records its response");
     }
-    checkTransaction(connection);
     return Optional.of(reservation);
   }
 

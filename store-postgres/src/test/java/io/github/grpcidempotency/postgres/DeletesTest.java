@@ -323,9 +323,12 @@ class DeletesTest {
   void onlyDeletesPayForIt() {
     for (Procedure procedure : new Procedure[] {Things.CREATE_THING, deletion(Way.RESERVED)}) {
       ProcedureSql sql =
-          new ProcedureSql(RecordedProcedure.of(procedure), IdempotencySchema.DEFAULT_NAME);
+          new ProcedureSql(
+              RecordedProcedure.of(procedure),
+              IdempotencySchema.DEFAULT_NAME,
+              TransactionBoundaries.OF_THE_STORE);
 
-      assertThat(Stream.of(sql.complete(), sql.recordAndCommit()))
+      assertThat(Stream.of(sql.complete(), sql.record()))
           .allMatch(
               statement ->
                   statement.contains("refer_if_it_stands") == procedure.deletes()

@@ -78,7 +78,7 @@ class IsolationTest {
           entry("check/probe_forget", Row.IN_FLIGHT),
           entry("check/probe_state", Row.IN_FLIGHT),
           entry("claim/reclaim", Row.EXPIRED),
-          entry("transaction/record_and_commit", Row.NONE),
+          entry("transaction/record", Row.NONE),
           entry("transaction/record_failure", Row.NONE),
           entry("settle/release", Row.IN_FLIGHT),
           entry("claim/retain", Row.COMPLETED),
@@ -107,10 +107,12 @@ class IsolationTest {
           "operation/statuses",
           "check/flush",
           "check/observation",
+          "check/place",
           "check/pool",
           "check/schema",
           "check/table",
-          "transaction/rollback_with_status");
+          "transaction/rollback_with_status",
+          "transaction/use");
 
   private final KeyTable table = new KeyTable(database);
   private final IdempotencyStore store =
@@ -317,17 +319,22 @@ class IsolationTest {
     String sql =
         SqlFile.load(
             name,
-            Map.of(
-                "schema", schema,
-                "select_record",
-                    ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema),
-                "durability", "",
-                "wake", "",
-                "resource", name.startsWith("operation/") ? "k.thing_id" : "",
-                "reference", "",
-                "column", "",
-                "value", "",
-                "which", "k.id = :id"));
+            Map.ofEntries(
+                entry("schema", schema),
+                entry(
+                    "select_record",
+                    ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema)),
+                entry("durability", ""),
+                entry("wake", ""),
+                entry("resource", name.startsWith("operation/") ? "k.thing_id" : ""),
+                entry("reference", ""),
+                entry("column", ""),
+                entry("value", ""),
+                entry("which", "k.id = :id"),
+                entry("begin", "BEGIN;"),
+                entry("commit", "COMMIT"),
+                entry("rollback", "ROLLBACK"),
+                entry("use", "")));
     int user = sql.indexOf("SELECT set_config('app.current_user_id', :user, true)");
     return user < 0 ? sql : sql.substring(sql.indexOf(';', user) + 1);
   }

@@ -1,3 +1,3 @@
-BEGIN;
+${begin}
 
 SELECT set_config('app.current_user_id', :user, true)

@@ -1,4 +1,4 @@
-BEGIN;
+${begin}
 
 SELECT set_config('app.current_user_id', :user, true),
        pg_try_advisory_xact_lock(:lock) AS locked,

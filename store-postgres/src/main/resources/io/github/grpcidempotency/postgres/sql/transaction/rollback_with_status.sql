@@ -1,3 +1,3 @@
 ${outbox};
 
-ROLLBACK
+${rollback}

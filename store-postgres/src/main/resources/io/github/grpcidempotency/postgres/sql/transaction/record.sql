@@ -1,3 +1,4 @@
+${use}
 ${wake}
 INSERT INTO ${schema}.idempotency_keys
   (id, idempotency_key, user_id, procedure, request_hash, hash_version,
@@ -7,4 +8,4 @@ VALUES
    :response, ${value} now(), now() + :retention_millis * interval '1 millisecond',
    CAST(:trace AS bytea));
 ${reference}
-COMMIT
+${commit}

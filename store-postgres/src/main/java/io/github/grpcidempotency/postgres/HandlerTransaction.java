@@ -1,0 +1,129 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import java.sql.Connection;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.JdbiException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A transaction that a handler writes through, until it is committed or rolled back. */
+abstract sealed class HandlerTransaction implements StoreTransaction
+    permits OpenTransaction, HostedTransaction {
+  private static final Logger logger = LoggerFactory.getLogger(HandlerTransaction.class);
+
+  private final Connection connection;
+  private final GuardedConnection guard;
+  private final Handles handles;
+  private volatile boolean taken;
+  private volatile boolean rollbackOnly;
+
+  HandlerTransaction(Connection connection, Handles handles) {
+    this.connection = connection;
+    this.guard = new GuardedConnection(connection);
+    this.handles = handles;
+  }
+
+  /**
+   * Runs the transaction's first statements.
+   *
+   * @throws JdbiException if they fail; the transaction must be rolled back
+   */
+  abstract <T> T begin(Function<Connection, T> firstStatements);
+
+  /**
+   * Ends the handler's use, and commits together with the last statements.
+   *
+   * @throws StoreException if they could not be committed, or if that is not known
+   * @throws TransactionMisuseException if the handler has ended the transaction behind the guard's
+   *     back
+   */
+  abstract Settled finish(String lastStatements, UnaryOperator<Parameters> values);
+
+  /**
+   * Rolls back, and then does something else on a connection in autocommit.
+   *
+   * @throws JdbiException if that fails; the rollback has been done, or the database does it
+   */
+  abstract <T> T rollbackAnd(Function<Connection, T> work);
+
+  /** Returns the connection for the handler. */
+  final Connection connection() {
+    taken = true;
+    return guard.forHandler();
+  }
+
+  /** Returns a handle for the handler. */
+  final Handle handle() {
+    taken = true;
+    return handles.on(guard.forHandler());
+  }
+
+  /** Returns the connection for the library's own statements. */
+  final Connection own() {
+    return connection;
+  }
+
+  /** Makes what the handler was given useless. */
+  final void endUse() {
+    guard.end();
+  }
+
+  @Override
+  public final void setRollbackOnly() {
+    rollbackOnly = true;
+  }
+
+  final boolean isRollbackOnly() {
+    return rollbackOnly;
+  }
+
+  @Override
+  public boolean isTaken() {
+    return taken;
+  }
+
+  /** Says what it means that the last statements have failed: nothing remains, or nobody knows. */
+  static Settled onFailure(JdbiException failure) {
+    if (Failures.isLostRace(failure)) {
+      return Settled.LOST;
+    }
+    if (Failures.violatesRowSecurity(failure)) {
+      logger.error("the record of a transaction was refused", failure);
+      throw endedByHandler();
+    }
+    if (Failures.causeOf(failure) != FailureCause.OTHER) {
+      throw Failures.of("could not commit the transaction", failure);
+    }
+    logger.error("the transaction could not be committed", failure);
+    return Settled.ROLLED_BACK;
+  }
+
+  /** The user's setting ends with the transaction, and without a user nothing can be recorded. */
+  static TransactionMisuseException endedByHandler() {
+    return new TransactionMisuseException(
+        "the handler has ended the transaction itself, by a statement, or has changed"
+            + " app.current_user_id; what it committed has no record");
+  }
+
+  static Settled failedInHandler() {
+    logger.warn("the handler answered OK although a statement of its transaction had failed");
+    return Settled.ROLLED_BACK;
+  }
+
+  static StoreException closed(@Nullable Throwable cause) {
+    return new StoreException(
+        "the transaction's connection is closed",
+        cause,
+        FailurePhase.HANDLER_DONE,
+        FailureCause.CONNECTION_LOST);
+  }
+}

@@ -1,0 +1,7 @@
+-- Where a connection leads, and as whom.
+SELECT d.datname || ' of the server started ' || pg_postmaster_start_time() AS database,
+       d.oid::text AS id,
+       CAST(current_user AS text) AS role,
+       current_setting('transaction_read_only')::boolean AS read_only
+  FROM pg_database AS d
+ WHERE d.datname = current_database()

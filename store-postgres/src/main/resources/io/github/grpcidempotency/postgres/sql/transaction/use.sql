@@ -1,0 +1,19 @@
+-- Whether the handler has used the host's transaction, and whether that is still the claim's own. A
+-- transaction that has written nothing shows by its locks what it has read; so does one in which
+-- the claim itself has deleted a row.
+SELECT CASE
+         WHEN CAST(:cleared AS uuid) IS NULL AND pg_current_xact_id_if_assigned() IS NOT NULL
+         THEN true
+         ELSE EXISTS (
+           SELECT
+             FROM pg_locks AS l
+             JOIN pg_database AS d ON d.oid = l.database
+             JOIN pg_class AS c ON c.oid = l.relation
+             JOIN pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE l.pid = pg_backend_pid()
+              AND l.locktype = 'relation'
+              AND d.datname = current_database()
+              AND n.nspname NOT IN ('pg_catalog', 'pg_toast', '${schema}'))
+       END AS taken,
+       now() + :retention_millis * interval '1 millisecond'
+         IS NOT DISTINCT FROM CAST(:expires AS timestamptz) AS unbroken;

@@ -1,0 +1,220 @@
+package io.github.grpcidempotency.postgres;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Transactions that are bound to threads, as those of frameworks are, with what frameworks do: they
+ * hold writes back until the commit, wrap exceptions in their own, and run others beside the
+ * current one.
+ */
+final class ThreadTransactions implements HostTransactions {
+  private final DataSource pool;
+  private final ThreadLocal<@Nullable Bound> bound = new ThreadLocal<>();
+  private UnaryOperator<Connection> view = connection -> connection;
+  private Consumer<Connection> settings = connection -> {};
+  private Consumer<String> step = step -> {};
+  private boolean forgetful;
+  private Optional<HostTransaction.Completion> afterwards = Optional.empty();
+
+  /** What the framework throws, whatever has happened. */
+  static final class HostException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    HostException(Throwable cause) {
+      super("the framework has failed", cause);
+    }
+  }
+
+  /** Something that may fail as JDBC does. */
+  interface Sql {
+    void run() throws SQLException;
+  }
+
+  ThreadTransactions(DataSource pool) {
+    this.pool = pool;
+  }
+
+  /** Shows connections in another way. */
+  ThreadTransactions view(UnaryOperator<Connection> other) {
+    this.view = other;
+    return this;
+  }
+
+  /** Does something with every connection before its transaction begins. */
+  ThreadTransactions settings(Consumer<Connection> work) {
+    this.settings = work;
+    return this;
+  }
+
+  /** Does something at every step: {@code begin}, {@code flush}, {@code commit}. */
+  ThreadTransactions step(Consumer<String> work) {
+    this.step = work;
+    return this;
+  }
+
+  /** Forgets what was registered for before the commit. */
+  ThreadTransactions forgetful() {
+    this.forgetful = true;
+    return this;
+  }
+
+  /** Commits, but says something else, or fails, afterwards. */
+  ThreadTransactions saying(HostTransaction.Completion completion) {
+    this.afterwards = Optional.of(completion);
+    return this;
+  }
+
+  @Override
+  public Bound begin(String name) {
+    step.accept("begin");
+    Bound begun = new Bound(Optional.ofNullable(bound.get()));
+    begun.suspended.ifPresent(outer -> outer.wasSuspended = true);
+    bound.set(begun);
+    return begun;
+  }
+
+  @Override
+  public Optional<HostTransaction> current() {
+    return Optional.ofNullable(bound.get());
+  }
+
+  /** Returns what the handler writes through, as a framework's template does. */
+  Handle handle() {
+    return Jdbi.open(required().connection());
+  }
+
+  /** Holds work back until just before the commit. */
+  void atFlush(Consumer<Handle> work) {
+    required().heldBack.add(work);
+  }
+
+  void setRollbackOnly() {
+    required().rollbackOnly = true;
+  }
+
+  /** Runs work in a transaction of its own, beside the current one. */
+  void inNew(Runnable work) {
+    Bound own = begin("new");
+    try {
+      work.run();
+      HostTransaction.Completion unused = own.commit();
+    } finally {
+      own.rollback();
+    }
+  }
+
+  Bound required() {
+    return current().map(Bound.class::cast).orElseThrow();
+  }
+
+  private static void sql(Sql work) {
+    try {
+      work.run();
+    } catch (SQLException failure) {
+      throw new HostException(failure);
+    }
+  }
+
+  /** One transaction. */
+  final class Bound implements HostTransaction.Begun {
+    private final Optional<Bound> suspended;
+    private final Connection physical;
+    private final List<Consumer<Handle>> heldBack = new ArrayList<>();
+    private final List<Runnable> beforeCommit = new ArrayList<>();
+    private final List<Consumer<Completion>> afterCompletion = new ArrayList<>();
+    private boolean rollbackOnly;
+    private boolean wasSuspended;
+    private boolean over;
+
+    private Bound(Optional<Bound> suspended) {
+      this.suspended = suspended;
+      try {
+        this.physical = pool.getConnection();
+        settings.accept(physical);
+        physical.setAutoCommit(false);
+      } catch (SQLException failure) {
+        throw new HostException(failure);
+      }
+    }
+
+    @Override
+    public Connection connection() {
+      return view.apply(physical);
+    }
+
+    @Override
+    public void beforeCommit(Runnable work) {
+      beforeCommit.add(work);
+    }
+
+    @Override
+    public void afterCompletion(Consumer<Completion> heard) {
+      afterCompletion.add(heard);
+    }
+
+    @Override
+    public boolean wasSuspended() {
+      return wasSuspended;
+    }
+
+    @Override
+    public Completion commit() {
+      if (rollbackOnly) {
+        rollback();
+        return Completion.ROLLED_BACK;
+      }
+      try {
+        step.accept("flush");
+        heldBack.forEach(work -> work.accept(Jdbi.open(physical)));
+        if (!forgetful) {
+          beforeCommit.forEach(Runnable::run);
+        }
+        step.accept("commit");
+      } catch (RuntimeException failure) {
+        rollback();
+        throw new HostException(failure);
+      }
+      try {
+        physical.commit();
+      } catch (SQLException failure) {
+        end(Completion.UNKNOWN);
+        throw new HostException(failure);
+      }
+      end(afterwards.orElse(Completion.COMMITTED));
+      return afterwards.orElse(Completion.COMMITTED);
+    }
+
+    @Override
+    public void rollback() {
+      if (!over) {
+        try {
+          sql(physical::rollback);
+        } catch (HostException unreachable) {
+          // the database does it
+        }
+        end(Completion.ROLLED_BACK);
+      }
+    }
+
+    private void end(Completion completion) {
+      over = true;
+      suspended.ifPresentOrElse(bound::set, bound::remove);
+      try {
+        sql(physical::close);
+      } catch (HostException unreachable) {
+        // it is gone
+      }
+      afterCompletion.forEach(heard -> heard.accept(completion));
+    }
+  }
+}
