@@ -1,0 +1,151 @@
+package io.github.grpcidempotency.spring;
+
+import io.github.grpcidempotency.postgres.HostTransaction;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.transaction.HeuristicCompletionException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * A transaction that the store has begun. It can be ended by its own thread only, on which Spring
+ * keeps what belongs to it.
+ */
+final class BegunTransaction implements HostTransaction.Begun {
+  private static final Logger logger = LoggerFactory.getLogger(BegunTransaction.class);
+
+  private final Thread thread = Thread.currentThread();
+  private final PlatformTransactionManager manager;
+  private final TransactionStatus status;
+  private final Connection connection;
+  private final Ending ending;
+  private final SuspensionWatch watch = new SuspensionWatch();
+
+  /** Hears that the transaction makes way for another one, or for none. */
+  private static final class SuspensionWatch implements TransactionSynchronization {
+    private boolean suspended;
+
+    @Override
+    public void suspend() {
+      suspended = true;
+    }
+  }
+
+  private BegunTransaction(
+      PlatformTransactionManager manager, TransactionStatus status, Connection connection) {
+    this.manager = manager;
+    this.status = status;
+    this.connection = connection;
+    this.ending = new Ending(status, connection, () -> {});
+  }
+
+  /** Watches the transaction that has just begun on this thread. */
+  static BegunTransaction watch(
+      PlatformTransactionManager manager, TransactionStatus status, Connection connection) {
+    BegunTransaction begun = new BegunTransaction(manager, status, connection);
+    TransactionSynchronizationManager.registerSynchronization(begun.watch);
+    return begun;
+  }
+
+  @Override
+  public Connection connection() {
+    return connection;
+  }
+
+  @Override
+  public void beforeCommit(Runnable work) {
+    ending.beforeCommit(work);
+  }
+
+  @Override
+  public void afterCompletion(Consumer<Completion> heard) {
+    ending.afterCompletion(heard);
+  }
+
+  @Override
+  public boolean wasSuspended() {
+    return watch.suspended;
+  }
+
+  @Override
+  public Completion commit() {
+    if (!isCurrent()) {
+      rollback();
+      throw new IllegalStateException(
+          "the claim's transaction is not the current one of this thread: another thread has begun"
+              + " it, or the handler has left a transaction of its own open");
+    }
+    // Registered only now, it comes after all that the handler has registered.
+    TransactionSynchronizationManager.registerSynchronization(ending);
+    try {
+      manager.commit(status);
+    } catch (UnexpectedRollbackException rollbackOnly) {
+      logger.debug("the transaction was set to rollback-only", rollbackOnly);
+      return Completion.ROLLED_BACK;
+    } catch (HeuristicCompletionException mixed) {
+      logger.error("the transaction's outcome is not known", mixed);
+      return Completion.UNKNOWN;
+    } catch (RuntimeException failure) {
+      return onFailure(failure);
+    }
+    return ending.completion();
+  }
+
+  /**
+   * What runs after the commit can throw, and a failed rollback after a failed commit hides the
+   * commit's failure.
+   */
+  private Completion onFailure(RuntimeException failure) {
+    Completion completion = ending.completion();
+    if (completion == Completion.COMMITTED) {
+      logger.error("what was to run after the commit has failed", failure);
+      return completion;
+    }
+    if (completion == Completion.UNKNOWN && !isExplained(failure)) {
+      logger.error("the transaction's outcome is not known", failure);
+      return completion;
+    }
+    throw failure;
+  }
+
+  @Override
+  public void rollback() {
+    if (Thread.currentThread() != thread) {
+      logger.error("a transaction cannot be rolled back by another thread than its own");
+      return;
+    }
+    if (status.isCompleted()) {
+      return;
+    }
+    try {
+      if (isCurrent()) {
+        TransactionSynchronizationManager.registerSynchronization(ending);
+      }
+      manager.rollback(status);
+    } catch (RuntimeException unreachable) {
+      logger.debug("a transaction could not be rolled back; the database does so", unreachable);
+    }
+  }
+
+  private boolean isCurrent() {
+    return Thread.currentThread() == thread
+        && TransactionSynchronizationManager.isSynchronizationActive()
+        && TransactionSynchronizationManager.getSynchronizations().contains(watch);
+  }
+
+  /** Whether the database, or the driver, says why. */
+  private static boolean isExplained(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SQLException explained && explained.getSQLState() != null) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,122 @@
+package io.github.grpcidempotency.spring;
+
+import java.lang.reflect.Method;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionSystemException;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionSynchronizationUtils;
+
+/**
+ * Checks that a manager's transactions run on the connections of a data source: first what the
+ * manager tells of itself, and then each transaction.
+ */
+final class ManagerCheck {
+  private ManagerCheck() {}
+
+  /** Returns the data source for which a manager has transactions, as managers themselves do. */
+  static DataSource targetOf(DataSource dataSource) {
+    if (!(dataSource instanceof TransactionAwareDataSourceProxy proxy)) {
+      return dataSource;
+    }
+    DataSource target = proxy.getTargetDataSource();
+    if (target == null) {
+      throw new IllegalArgumentException("the transaction-aware data source has no target");
+    }
+    return target;
+  }
+
+  static void check(PlatformTransactionManager manager, DataSource dataSource) {
+    if (manager instanceof AbstractPlatformTransactionManager synchronizing
+        && synchronizing.getTransactionSynchronization()
+            == AbstractPlatformTransactionManager.SYNCHRONIZATION_NEVER) {
+      throw new IllegalArgumentException(noSynchronization());
+    }
+    Optional<Method> getter = dataSourceGetter(manager);
+    if (getter.isPresent()) {
+      checkSame(manager, value(getter.get(), manager), dataSource);
+    }
+  }
+
+  /**
+   * Returns the connection of the transaction that has just begun. It is not given back: the
+   * manager does so at the end.
+   *
+   * @throws IllegalStateException if there is none, or if nothing could be done before the commit
+   */
+  static Connection connection(PlatformTransactionManager manager, DataSource dataSource) {
+    if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+      throw new IllegalStateException(noSynchronization());
+    }
+    // A manager of one resource binds it as it begins. JTA enlists it when it is first used.
+    if (manager instanceof ResourceTransactionManager
+        && !TransactionSynchronizationManager.hasResource(dataSource)) {
+      throw new IllegalStateException(noConnection(manager));
+    }
+    Connection connection = DataSourceUtils.getConnection(dataSource);
+    if (commitsByItself(connection)) {
+      DataSourceUtils.releaseConnection(connection, dataSource);
+      throw new IllegalStateException(noConnection(manager));
+    }
+    return connection;
+  }
+
+  private static void checkSame(
+      PlatformTransactionManager manager, Optional<DataSource> managed, DataSource dataSource) {
+    if (managed.isEmpty()) {
+      throw new IllegalArgumentException(noConnection(manager));
+    }
+    Object its = TransactionSynchronizationUtils.unwrapResourceIfNecessary(managed.get());
+    if (!its.equals(TransactionSynchronizationUtils.unwrapResourceIfNecessary(dataSource))) {
+      throw new IllegalArgumentException(
+          "the transaction manager is one of another data source: it has %s, but was given %s"
+              .formatted(managed.get(), dataSource));
+    }
+  }
+
+  /** JPA's and Hibernate's managers have it too, of which nothing is known here. */
+  private static Optional<Method> dataSourceGetter(PlatformTransactionManager manager) {
+    try {
+      return Optional.of(manager.getClass().getMethod("getDataSource"))
+          .filter(method -> DataSource.class.isAssignableFrom(method.getReturnType()));
+    } catch (NoSuchMethodException other) {
+      return Optional.empty();
+    }
+  }
+
+  private static Optional<DataSource> value(Method getter, PlatformTransactionManager manager) {
+    try {
+      return Optional.ofNullable((DataSource) getter.invoke(manager));
+    } catch (ReflectiveOperationException failure) {
+      throw new IllegalArgumentException(noConnection(manager), failure);
+    }
+  }
+
+  private static boolean commitsByItself(Connection connection) {
+    try {
+      return connection.getAutoCommit();
+    } catch (SQLException failure) {
+      throw new TransactionSystemException("a transaction ended as it began", failure);
+    }
+  }
+
+  private static String noSynchronization() {
+    return "the transaction manager synchronizes with nothing, so the record could not be written"
+        + " in its transactions: set its transactionSynchronization to SYNCHRONIZATION_ALWAYS,"
+        + " which is the default";
+  }
+
+  private static String noConnection(PlatformTransactionManager manager) {
+    return "the transactions of %s do not run on a connection of the data source; a manager for JPA"
+            .formatted(manager.getClass().getName())
+        + " needs that same data source, and a JpaDialect that exposes the connection, as that of"
+        + " Hibernate does";
+  }
+}
