@@ -49,8 +49,12 @@ record Exercise(Map<String, Long> counts) {
     return new Exercise(counts);
   }
 
-  /** Returns what was exercised too little; empty if the run is meaningful. */
-  List<String> shortcomings() {
+  /**
+   * Returns what was exercised too little; empty if the run is meaningful.
+   *
+   * @param plan what was to be exercised
+   */
+  List<String> shortcomings(Plan plan) {
     Map<String, Long> least = new TreeMap<>();
     least.put("answered", 200L);
     least.put("replays", 50L);
@@ -63,7 +67,7 @@ record Exercise(Map<String, Long> counts) {
     least.put(
         "replays while read-only",
         counts.getOrDefault("READ_ONLY", 0L) < READ_ONLY_PHASES ? 0L : 1L);
-    for (FaultKind kind : FaultKind.values()) {
+    for (FaultKind kind : plan.faults().keySet()) {
       if (kind != FaultKind.SKEW || ServerJvm.canSkewClocks()) {
         least.put(kind.name(), 1L);
       }

@@ -101,6 +101,27 @@ record Plan(
         new Lives.Mixed());
   }
 
+  /**
+   * What {@code mvn verify} has time for: every method and every setting, cuts at every statement,
+   * and one kind of fault each of servers that die or stand still, of a database that dies, and of
+   * a server that does not reach it.
+   */
+  static Plan brief() {
+    Map<FaultKind, Integer> faults = new EnumMap<>(FaultKind.class);
+    faults.put(FaultKind.KILL, 4);
+    faults.put(FaultKind.STOP, 1);
+    faults.put(FaultKind.DATABASE_KILL, 1);
+    faults.put(FaultKind.CUT_BEFORE, 20);
+    faults.put(FaultKind.CUT_AFTER, 20);
+    faults.put(FaultKind.CUT_ALL, 2);
+    faults.put(FaultKind.SWALLOW_CLAIM, 4);
+    faults.put(FaultKind.REFUSE, 1);
+    return everything(Duration.ofSeconds(8))
+        .breaking(faults)
+        .calling(8)
+        .leasing(Duration.ofSeconds(1));
+  }
+
   /** Returns what the first flush of a claim contains. */
   List<String> claims() {
     return forms.stream().map(Form::claim).distinct().toList();
@@ -119,6 +140,10 @@ record Plan(
         List.of(forms),
         new Mix(40, 20, 0, 0),
         new Lives.Alike(ServerLife.ordinary()));
+  }
+
+  Plan breaking(Map<FaultKind, Integer> others) {
+    return new Plan(length, servers, clients, lease, pause, others, cuts, forms, mix, lives);
   }
 
   Plan cutting(String... statements) {
