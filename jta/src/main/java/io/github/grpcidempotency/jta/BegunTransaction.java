@@ -1,0 +1,128 @@
+package io.github.grpcidempotency.jta;
+
+import io.github.grpcidempotency.postgres.HostTransaction;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import jakarta.transaction.HeuristicMixedException;
+import jakarta.transaction.HeuristicRollbackException;
+import jakarta.transaction.InvalidTransactionException;
+import jakarta.transaction.RollbackException;
+import jakarta.transaction.SystemException;
+import jakarta.transaction.Transaction;
+import java.sql.Connection;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A transaction that the store has begun on the thread, beside one that it has suspended. */
+final class BegunTransaction implements HostTransaction.Begun {
+  private static final Logger logger = LoggerFactory.getLogger(BegunTransaction.class);
+
+  private final JtaTransactions host;
+  private final Transaction transaction;
+  private final JtaTransaction joined;
+  private final @Nullable Transaction suspended;
+  private final @Nullable BegunTransaction outer;
+  private boolean wasSuspended;
+
+  BegunTransaction(
+      JtaTransactions host,
+      Transaction transaction,
+      JtaTransaction joined,
+      @Nullable Transaction suspended,
+      @Nullable BegunTransaction outer) {
+    this.host = host;
+    this.transaction = transaction;
+    this.joined = joined;
+    this.suspended = suspended;
+    this.outer = outer;
+    // Not later: a transaction that somebody has set to roll back lets nobody register any more.
+    joined.register();
+  }
+
+  @Override
+  public Connection connection() {
+    return joined.connection();
+  }
+
+  @Override
+  public void beforeCommit(Runnable work) {
+    joined.beforeCommit(work);
+  }
+
+  @Override
+  public void afterCompletion(Consumer<Completion> heard) {
+    joined.afterCompletion(heard);
+  }
+
+  @Override
+  public Completion commit() {
+    try {
+      if (!isCurrent()) {
+        abandon();
+        throw new TransactionMisuseException(
+            "The handler has ended the transaction of its call by itself, or has left another one"
+                + " open. The interceptor commits it after the handler has returned.");
+      }
+      host.manager().commit();
+      return Completion.COMMITTED;
+    } catch (RollbackException failure) {
+      return whyRolledBack(failure);
+    } catch (HeuristicRollbackException failure) {
+      return Completion.ROLLED_BACK;
+    } catch (HeuristicMixedException | SystemException failure) {
+      return Completion.UNKNOWN;
+    } finally {
+      host.leave(suspended, outer);
+    }
+  }
+
+  /**
+   * A manager says that it has rolled back, too, if the answer to a commit in one phase was lost:
+   * so whoever knows databases has to see what the database has said.
+   */
+  private Completion whyRolledBack(RollbackException failure) {
+    Optional<? extends Throwable> why = joined.failure();
+    if (why.isEmpty()) {
+      why = DatabaseFailure.within(failure);
+    }
+    if (why.isPresent()) {
+      throw new IllegalStateException("the transaction was not committed", why.get());
+    }
+    return Completion.ROLLED_BACK;
+  }
+
+  @Override
+  public void rollback() {
+    abandon();
+    host.leave(suspended, outer);
+  }
+
+  /** A data source may know its transaction by the thread only: so it has to be on the thread. */
+  private void abandon() {
+    try {
+      if (!isCurrent()) {
+        host.clear();
+        host.manager().resume(transaction);
+      }
+      joined.closeConnection();
+      host.manager().rollback();
+    } catch (InvalidTransactionException | SystemException | RuntimeException failure) {
+      logger.debug("could not roll back; the transaction's timeout will", failure);
+    }
+  }
+
+  private boolean isCurrent() throws SystemException {
+    return transaction.equals(host.manager().getTransaction());
+  }
+
+  @Override
+  public boolean wasSuspended() {
+    return wasSuspended;
+  }
+
+  void suspended() {
+    wasSuspended = true;
+  }
+}

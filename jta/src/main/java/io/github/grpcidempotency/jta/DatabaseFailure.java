@@ -1,0 +1,33 @@
+package io.github.grpcidempotency.jta;
+
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** What the database has said, in what a transaction manager throws. */
+final class DatabaseFailure {
+  private DatabaseFailure() {}
+
+  /** Looks through causes and, as managers collect what their resources have thrown, suppressed. */
+  static Optional<SQLException> within(Throwable failure) {
+    Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+    Deque<Throwable> open = new ArrayDeque<>();
+    open.add(failure);
+    while (!open.isEmpty()) {
+      Throwable next = open.remove();
+      if (next instanceof SQLException found && found.getSQLState() != null) {
+        return Optional.of(found);
+      }
+      if (seen.add(next)) {
+        Optional.ofNullable(next.getCause()).ifPresent(open::add);
+        open.addAll(List.of(next.getSuppressed()));
+      }
+    }
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,326 @@
+package io.github.grpcidempotency.jta;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.postgres.HostTransaction;
+import io.github.grpcidempotency.postgres.HostTransaction.Completion;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import jakarta.transaction.Status;
+import jakarta.transaction.Transaction;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class JtaTransactionsTest {
+  @RegisterExtension
+  static final PostgresFixture database =
+      PostgresFixture.withRoles("jta_owner", "jta_app")
+          .migrate(
+              owner ->
+                  execute(
+                      owner,
+                      """
+                      CREATE TABLE parents (id int PRIMARY KEY);
+                      CREATE TABLE children (parent int NOT NULL REFERENCES parents);
+                      GRANT SELECT, INSERT ON parents, children TO jta_app;
+                      """))
+          .create();
+
+  private static Narayana host;
+  private static JtaTransactions transactions;
+
+  private final List<Completion> heard = new ArrayList<>();
+
+  @BeforeAll
+  static void start() throws Exception {
+    host = new Narayana(database.jdbcUrl("jta_app"));
+    transactions = host.transactions;
+  }
+
+  @AfterAll
+  static void stop() {
+    host.close();
+  }
+
+  @AfterEach
+  void nothingIsLeftBehind() throws Exception {
+    boolean left = host.manager.getTransaction() != null;
+    if (left) {
+      host.manager.rollback();
+    }
+    assertThat(left).isFalse();
+    assertThat(host.pool.getMetrics().activeCount()).isZero();
+    assertThat(host.warnings()).isEmpty();
+  }
+
+  @Test
+  void whatABeanWritesIsCommittedWithTheClaim() throws Exception {
+    HostTransaction.Begun transaction = transactions.begin("test");
+
+    host.required(() -> host.execute("INSERT INTO parents VALUES (1)"));
+    assertThat(parents()).isZero();
+
+    assertThat(transaction.commit()).isEqualTo(Completion.COMMITTED);
+    assertThat(parents()).isOne();
+  }
+
+  @Test
+  void allWhoWriteInATransactionShareOneConnection() throws Exception {
+    HostTransaction.Begun transaction = transactions.begin("test");
+
+    assertThat(transaction.connection().getAutoCommit()).isFalse();
+    assertThat(transaction.connection()).isSameAs(transaction.connection());
+    assertThat(transactions.current().orElseThrow().connection())
+        .isSameAs(transaction.connection());
+    assertThat(host.pool.getMetrics().activeCount()).isOne();
+    host.execute("INSERT INTO parents VALUES (1)");
+    assertThat(host.pool.getMetrics().activeCount()).isOne();
+
+    transaction.rollback();
+    assertThat(parents()).isZero();
+  }
+
+  @Test
+  void theLastWorkOfAClaimComesAfterALateFlush() throws Exception {
+    HostTransaction.Begun transaction = transactions.begin("test");
+    transaction.beforeCommit(
+        () -> execute(transaction.connection(), "INSERT INTO children VALUES (1)"));
+    host.executeLate("INSERT INTO parents VALUES (1)");
+
+    assertThat(transaction.commit()).isEqualTo(Completion.COMMITTED);
+    assertThat(count("children")).isOne();
+  }
+
+  @Test
+  void theLastWorkInAHandlersOwnTransactionComesAfterALateFlush() throws Exception {
+    host.required(
+        () -> {
+          HostTransaction transaction = transactions.current().orElseThrow();
+          transaction.afterCompletion(heard::add);
+          transaction.beforeCommit(
+              () -> execute(transaction.connection(), "INSERT INTO children VALUES (1)"));
+          host.executeLate("INSERT INTO parents VALUES (1)");
+        });
+
+    assertThat(count("children")).isOne();
+    assertThat(heard).containsExactly(Completion.COMMITTED);
+  }
+
+  @Test
+  void aHandlersOwnTransactionThatRollsBackIsHeard() throws Exception {
+    assertThatThrownBy(
+            () ->
+                host.required(
+                    () -> {
+                      HostTransaction transaction = transactions.current().orElseThrow();
+                      transaction.afterCompletion(heard::add);
+                      transaction.beforeCommit(() -> heard.add(Completion.UNKNOWN));
+                      host.execute("INSERT INTO parents VALUES (1)");
+                      throw new IllegalArgumentException();
+                    }))
+        .isInstanceOf(IllegalArgumentException.class);
+
+    assertThat(heard).containsExactly(Completion.ROLLED_BACK);
+    assertThat(parents()).isZero();
+  }
+
+  @Test
+  void aThreadWithoutATransactionHasNoCurrentOne() {
+    assertThat(transactions.current()).isEmpty();
+  }
+
+  @Test
+  void aTransactionThatTheThreadHasIsSuspendedUntilTheClaimsHasEnded() throws Exception {
+    host.required(
+        () -> {
+          host.execute("INSERT INTO parents VALUES (1)");
+          HostTransaction.Begun transaction = transactions.begin("test");
+          host.execute("INSERT INTO parents VALUES (2)");
+          transaction.rollback();
+
+          transaction = transactions.begin("test");
+          host.execute("INSERT INTO parents VALUES (3)");
+          assertThat(transaction.commit()).isEqualTo(Completion.COMMITTED);
+          assertThat(parents()).isOne();
+        });
+
+    assertThat(parents()).isEqualTo(2);
+  }
+
+  @Test
+  void aTransactionThatAHandlerSetsToRollBackDoesSo() throws Exception {
+    HostTransaction.Begun transaction = transactions.begin("test");
+    transaction.afterCompletion(heard::add);
+    host.execute("INSERT INTO parents VALUES (1)");
+    host.manager.setRollbackOnly();
+    transaction.beforeCommit(() -> heard.add(Completion.COMMITTED));
+
+    assertThat(transaction.commit()).isEqualTo(Completion.ROLLED_BACK);
+    assertThat(heard).containsExactly(Completion.ROLLED_BACK);
+    assertThat(parents()).isZero();
+  }
+
+  @Test
+  void nothingIsRecordedInATransactionThatIsSetToRollBack() {
+    assertThatThrownBy(
+            () ->
+                host.required(
+                    () -> {
+                      host.manager.setRollbackOnly();
+                      transactions.current().orElseThrow().beforeCommit(() -> {});
+                    }))
+        .hasMessageContaining("it is set to roll back");
+  }
+
+  @Test
+  void aLateFlushThatFailsIsToldWithItsCause() throws Exception {
+    HostTransaction.Begun transaction = transactions.begin("test");
+    host.execute("INSERT INTO parents VALUES (1)");
+    transaction.beforeCommit(() -> heard.add(Completion.COMMITTED));
+    host.executeLate("INSERT INTO children VALUES (2)");
+
+    assertThatThrownBy(transaction::commit)
+        .rootCause()
+        .isInstanceOfSatisfying(
+            SQLException.class, cause -> assertThat(cause.getSQLState()).isEqualTo("23503"));
+    assertThat(heard).isEmpty();
+    assertThat(parents()).isZero();
+  }
+
+  @Test
+  void lastWorkThatFailsRollsBackAndIsToldAsItIs() throws Exception {
+    HostTransaction.Begun transaction = transactions.begin("test");
+    IllegalStateException failure = new IllegalStateException("last");
+    transaction.afterCompletion(heard::add);
+    host.execute("INSERT INTO parents VALUES (1)");
+    transaction.beforeCommit(
+        () -> {
+          throw failure;
+        });
+
+    assertThatThrownBy(transaction::commit).hasCause(failure);
+    assertThat(heard).containsExactly(Completion.ROLLED_BACK);
+    assertThat(parents()).isZero();
+  }
+
+  @Test
+  void aCommitWhoseAnswerIsLostIsNotToldAsARollback() throws Exception {
+    HostTransaction.Begun transaction = transactions.begin("test");
+    transaction.afterCompletion(heard::add);
+    host.execute("INSERT INTO parents VALUES (1)");
+    int backend = backend(transaction.connection());
+    transaction.beforeCommit(
+        () -> execute(database.superuser(), "SELECT pg_terminate_backend(" + backend + ", 9000)"));
+
+    assertThatThrownBy(transaction::commit)
+        .cause()
+        .isInstanceOfSatisfying(
+            SQLException.class, cause -> assertThat(cause.getSQLState()).isEqualTo("57P01"));
+    assertThat(heard).containsExactly(Completion.UNKNOWN);
+  }
+
+  @Test
+  void aTransactionThatTimedOutIsRolledBack() throws Exception {
+    host.manager.setTransactionTimeout(1);
+    HostTransaction.Begun transaction = transactions.begin("test");
+    host.manager.setTransactionTimeout(0);
+    host.execute("INSERT INTO parents VALUES (1)");
+    Transaction timingOut = host.manager.getTransaction();
+    await().until(() -> timingOut.getStatus() == Status.STATUS_ROLLEDBACK);
+
+    assertThat(transaction.commit()).isEqualTo(Completion.ROLLED_BACK);
+    assertThat(parents()).isZero();
+  }
+
+  @Test
+  void aHandlerThatCommitsTheClaimsTransactionIsFound() throws Exception {
+    HostTransaction.Begun transaction = transactions.begin("test");
+    host.manager.commit();
+
+    assertThatThrownBy(transaction::commit).isInstanceOf(TransactionMisuseException.class);
+  }
+
+  @Test
+  void aTransactionThatAHandlerLeavesOpenGoesWithTheClaims() throws Exception {
+    HostTransaction.Begun transaction = transactions.begin("test");
+    host.execute("INSERT INTO parents VALUES (1)");
+    host.manager.suspend();
+    host.manager.begin();
+    host.execute("INSERT INTO parents VALUES (2)");
+
+    assertThatThrownBy(transaction::commit).isInstanceOf(TransactionMisuseException.class);
+    assertThat(parents()).isZero();
+  }
+
+  @Test
+  void anotherTransactionBesideTheClaimsIsHeardIfTheHostTellsOfIt() throws Exception {
+    HostTransaction.Begun transaction = transactions.begin("test");
+    assertThat(transaction.wasSuspended()).isFalse();
+    host.requiresNew(() -> host.execute("INSERT INTO parents VALUES (1)"));
+    transaction.rollback();
+
+    assertThat(transaction.wasSuspended()).isTrue();
+    assertThat(parents()).isOne();
+  }
+
+  @Test
+  void aDataSourceThatJoinsNoTransactionIsRefused() throws Exception {
+    JtaTransactions unenlisted =
+        JtaTransactions.of(host.manager, host.registry, database.as("jta_app"));
+    HostTransaction.Begun transaction = unenlisted.begin("test");
+
+    assertThatThrownBy(transaction::connection)
+        .hasMessageContaining("does not enlist its connections");
+    transaction.rollback();
+  }
+
+  private static int parents() throws SQLException {
+    return count("parents");
+  }
+
+  private static int count(String table) throws SQLException {
+    try (Connection connection = database.superuser().getConnection()) {
+      return number(connection, "SELECT count(*) FROM " + table);
+    }
+  }
+
+  private static int backend(Connection connection) throws SQLException {
+    return number(connection, "SELECT pg_backend_pid()");
+  }
+
+  private static int number(Connection connection, String query) throws SQLException {
+    try (Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(query)) {
+      row.next();
+      return row.getInt(1);
+    }
+  }
+
+  private static void execute(DataSource dataSource, String sql) {
+    try (Connection connection = dataSource.getConnection()) {
+      execute(connection, sql);
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  private static void execute(Connection connection, String sql) {
+    try (Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+}
