@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -32,7 +31,6 @@ import org.jooq.Cursor;
 import org.jooq.DSLContext;
 import org.jooq.Record;
 import org.jooq.SQLDialect;
-import org.jooq.exception.DataAccessException;
 import org.jooq.impl.DSL;
 import org.jooq.impl.DataSourceConnectionProvider;
 import org.jooq.impl.DefaultConfiguration;
@@ -49,14 +47,14 @@ class ClaimConfigurationTest {
       CreateThingRequest.newBuilder().setName("a thing").build();
 
   private final List<ThingServer> servers = new ArrayList<>();
-  private DSLContext dsl = DSL.using(SQLDialect.POSTGRES);
+  private JooqHandlers handlers = new JooqHandlers(database.pool());
+  private DSLContext dsl = handlers.dsl();
   private DSLContext superuser = dsl;
 
   @BeforeEach
   void connect() {
-    dsl =
-        DSL.using(
-            ClaimConfiguration.of(DSL.using(database.pool(), SQLDialect.POSTGRES).configuration()));
+    handlers = new JooqHandlers(database.pool());
+    dsl = handlers.dsl();
     superuser = DSL.using(database.superuser(), SQLDialect.POSTGRES);
   }
 
@@ -100,28 +98,17 @@ class ClaimConfigurationTest {
 
   @Test
   void aNestedTransactionIsRolledBackAlone() {
-    ThingServer server =
-        transactional(
-            thing -> {
-              Thing made = insertThing(thing);
-              insertNote(dsl, "before");
-              assertThatThrownBy(
-                      () ->
-                          dsl.transaction(
-                              inner -> {
-                                insertNote(inner.dsl(), "within");
-                                insertNote(inner.dsl(), "before");
-                              }))
-                  .isInstanceOf(DataAccessException.class);
-              insertNote(dsl, "after");
-              return made;
-            });
+    insertNote(superuser, "taken");
+    ThingServer server = start(Execution.TRANSACTIONAL, handlers::createInTheClaim);
+    CreateThingRequest taken = CreateThingRequest.newBuilder().setName("taken").build();
 
-    Reply reply = create(server);
+    Reply reply = ThingClient.on(server.channel()).createThing(taken);
+    Reply other = create(server);
 
     assertThat(reply.isOk()).as(reply.toString()).isTrue();
-    assertThat(things()).hasSize(1);
-    assertThat(notes()).containsExactly("before", "after");
+    assertThat(other.isOk()).as(other.toString()).isTrue();
+    assertThat(things()).containsExactly(reply.thingId(), other.thingId());
+    assertThat(notes()).containsExactly("taken", "a thing");
   }
 
   @Test
@@ -252,11 +239,13 @@ class ClaimConfigurationTest {
   }
 
   @Test
-  void aCursorLeftOpenIsNotGivenBackToTheHostsPool() {
+  void aConnectionIsGivenBackToWhereItCameFrom() {
+    Cursor<?> opened = dsl.selectOne().fetchLazy();
     List<Cursor<?>> left = new CopyOnWriteArrayList<>();
     ThingServer server =
         transactional(
             thing -> {
+              opened.close();
               left.add(dsl.selectOne().fetchLazy());
               return insertThing(thing);
             });
@@ -264,8 +253,7 @@ class ClaimConfigurationTest {
     assertThat(create(server).isOk()).isTrue();
 
     left.get(0).close();
-    insertNote(dsl, "the pool still serves");
-    assertThat(notes()).hasSize(1);
+    assertThat(database.pool().getHikariPoolMXBean().getActiveConnections()).isZero();
   }
 
   @Test
@@ -330,23 +318,7 @@ class ClaimConfigurationTest {
 
   @Test
   void aReservedHandlerRecordsItsAnswerInItsOwnTransaction() {
-    ThingServer server =
-        start(
-            Execution.RESERVED,
-            (request, answer) -> {
-              Thing thing = ThingHandler.newThing(request);
-              dsl.transaction(
-                  transaction -> {
-                    DSLContext own = transaction.dsl();
-                    setUser(own);
-                    own.insertInto(THINGS, ID, NAME)
-                        .values(UUID.fromString(thing.getId()), thing.getName())
-                        .execute();
-                    own.connection(
-                        connection -> TransactionalCompletion.complete(connection, thing));
-                  });
-              ThingHandler.answer(answer, thing);
-            });
+    ThingServer server = start(Execution.RESERVED, handlers::createAndComplete);
     ThingClient client = ThingClient.on(server.channel());
 
     Reply first = client.createThing(REQUEST);
@@ -388,17 +360,6 @@ class ClaimConfigurationTest {
 
   private static void insertNote(DSLContext dsl, String note) {
     dsl.insertInto(NOTES, NOTE).values(note).execute();
-  }
-
-  private static void setUser(DSLContext dsl) {
-    dsl.select(
-            DSL.function(
-                "set_config",
-                String.class,
-                DSL.val("app.current_user_id"),
-                DSL.val(ThingServer.caller().userId().toString()),
-                DSL.inline(true)))
-        .fetch();
   }
 
   private List<UUID> things() {
