@@ -1,0 +1,99 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.procedure.SetupException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * Finds the beans of the host that the library works with, where there may be several: the one that
+ * is qualified as {@code idempotency}, else the only one, else the primary one.
+ */
+final class HostBeans {
+  /** The qualifier that marks a bean as the library's. */
+  static final String QUALIFIER = "idempotency";
+
+  private final ConfigurableListableBeanFactory beans;
+
+  HostBeans(ConfigurableListableBeanFactory beans) {
+    this.beans = beans;
+  }
+
+  /**
+   * Returns the data source of the records.
+   *
+   * @throws SetupException if there is none, or several and none of them is marked
+   */
+  DataSource dataSource() {
+    return choose(DataSource.class, name -> true)
+        .orElseThrow(() -> new SetupException(List.of("there is no DataSource bean")));
+  }
+
+  /**
+   * Returns the transaction manager of a data source, if there is one.
+   *
+   * @throws SetupException if there are several, and none of them is marked
+   */
+  Optional<PlatformTransactionManager> transactionManager(DataSource dataSource) {
+    return choose(
+        PlatformTransactionManager.class,
+        name ->
+            ManagedDataSource.mayBe(
+                beans.getBean(name, PlatformTransactionManager.class), dataSource));
+  }
+
+  private <T> Optional<T> choose(Class<T> type, Predicate<String> fits) {
+    List<String> all = new ArrayList<>();
+    List<String> marked = new ArrayList<>();
+    List<String> primary = new ArrayList<>();
+    for (String name : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type)) {
+      boolean isMarked =
+          BeanFactoryAnnotationUtils.isQualifierMatch(QUALIFIER::equals, name, beans);
+      if (isMarked) {
+        marked.add(name);
+      }
+      if (isMarked || (isCandidate(name) && fits.test(name))) {
+        all.add(name);
+        if (isPrimary(name)) {
+          primary.add(name);
+        }
+      }
+    }
+    List<String> chosen = !marked.isEmpty() ? marked : all.size() > 1 ? primary : all;
+    if (all.isEmpty()) {
+      return Optional.empty();
+    }
+    if (chosen.size() != 1) {
+      throw new SetupException(
+          List.of(
+              "there are several %s beans, %s, and %s is marked with @Qualifier(\"%s\") or @Primary"
+                  .formatted(
+                      type.getSimpleName(),
+                      String.join(", ", all),
+                      chosen.isEmpty() ? "none" : "more than one",
+                      QUALIFIER)));
+    }
+    return Optional.of(beans.getBean(chosen.get(0), type));
+  }
+
+  private boolean isPrimary(String name) {
+    return definition(name).map(BeanDefinition::isPrimary).orElse(false);
+  }
+
+  private boolean isCandidate(String name) {
+    return definition(name).map(BeanDefinition::isAutowireCandidate).orElse(true);
+  }
+
+  private Optional<BeanDefinition> definition(String name) {
+    return beans.containsBeanDefinition(name)
+        ? Optional.of(beans.getMergedBeanDefinition(name))
+        : Optional.empty();
+  }
+}

@@ -1,0 +1,162 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.postgres.ExpirySweeper;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.grpc.BindableService;
+import io.grpc.ServerInterceptor;
+import java.util.Optional;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.grpc.server.autoconfigure.GrpcServerAutoConfiguration;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.grpc.server.GlobalServerInterceptor;
+import org.springframework.grpc.server.GrpcServerFactory;
+import org.springframework.grpc.server.exception.GrpcExceptionHandlerInterceptor;
+import org.springframework.grpc.server.security.GrpcSecurity;
+import org.springframework.grpc.server.service.GrpcServiceDiscoverer;
+import org.springframework.security.core.context.SecurityContext;
+
+/** Makes the annotated methods of an application's gRPC services idempotent. */
+@AutoConfiguration(after = {GrpcServerAutoConfiguration.class, IdempotencyStoreAutoConfiguration.class})
+@ConditionalOnClass(GrpcServerFactory.class)
+@ConditionalOnBean(GrpcServiceDiscoverer.class)
+@ConditionalOnBooleanProperty(
+    prefix = IdempotencyProperties.PREFIX,
+    name = "enabled",
+    matchIfMissing = true)
+@EnableConfigurationProperties(IdempotencyProperties.class)
+@Import({
+  IdempotencyAutoConfiguration.SecurityConfiguration.class,
+  IdempotencyAutoConfiguration.SweeperConfiguration.class
+})
+public final class IdempotencyAutoConfiguration {
+  static final String RECOVERY = "idempotencyRecoveryService";
+  static final String OPERATIONS = "idempotencyOperationsService";
+
+  IdempotencyAutoConfiguration() {}
+
+  @Bean
+  FoundProcedures idempotencyFoundProcedures(ListableBeanFactory beans) {
+    return FoundProcedures.in(beans, Set.of(RECOVERY, OPERATIONS));
+  }
+
+  @Bean
+  @ConditionalOnMissingBean
+  @DependsOnDatabaseInitialization
+  IdempotencyInterceptor idempotencyInterceptor(
+      IdempotencyProperties properties,
+      FoundProcedures found,
+      ObjectProvider<CallerResolver> callers,
+      ObjectProvider<IdempotencyStore> store,
+      ObjectProvider<IdempotencyListener> listeners) {
+    return new InterceptorSetup(properties, found, callers, store, listeners).build();
+  }
+
+  @Bean
+  @GlobalServerInterceptor
+  RegisteredInterceptor idempotencyRegisteredInterceptor(
+      IdempotencyProperties properties,
+      IdempotencyInterceptor interceptor,
+      FoundProcedures found,
+      ObjectProvider<GrpcExceptionHandlerInterceptor> exceptionMapping) {
+    return new RegisteredInterceptor(
+        interceptor,
+        Optional.<ServerInterceptor>ofNullable(exceptionMapping.getIfAvailable()),
+        found::describe,
+        properties.interceptorOrder());
+  }
+
+  @Bean
+  ChainCheck idempotencyChainCheck(
+      ApplicationContext context,
+      FoundProcedures found,
+      ObjectProvider<CallerResolver> callers) {
+    return new ChainCheck(context, found, callers);
+  }
+
+  @Bean(RECOVERY)
+  @ConditionalOnMissingBean(name = RECOVERY)
+  @ConditionalOnBooleanProperty(
+      prefix = IdempotencyProperties.PREFIX,
+      name = "services.recovery",
+      matchIfMissing = true)
+  BindableService idempotencyRecoveryService(IdempotencyInterceptor interceptor) {
+    return interceptor.recovery();
+  }
+
+  @Bean(OPERATIONS)
+  @ConditionalOnMissingBean(name = OPERATIONS)
+  @ConditionalOnBooleanProperty(
+      prefix = IdempotencyProperties.PREFIX,
+      name = "services.operations",
+      matchIfMissing = true)
+  BindableService idempotencyOperationsService(IdempotencyInterceptor interceptor) {
+    return interceptor.operations();
+  }
+
+  /** Takes callers from Spring Security, and gives waiting calls their authentication back. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass({GrpcSecurity.class, SecurityContext.class})
+  static class SecurityConfiguration {
+    @Bean
+    @ConditionalOnMissingBean(CallerResolver.class)
+    SecurityCallers idempotencySecurityCallers() {
+      return new SecurityCallers();
+    }
+
+    @Bean
+    SecurityScope idempotencySecurityScope() {
+      return new SecurityScope();
+    }
+  }
+
+  /** Sweeps, unless the application has a sweeper of its own. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnBean(DataSource.class)
+  @ConditionalOnMissingBean(ExpirySweeper.class)
+  @ConditionalOnBooleanProperty(
+      prefix = IdempotencyProperties.PREFIX,
+      name = "sweeper.enabled",
+      matchIfMissing = true)
+  static class SweeperConfiguration {
+    @Bean
+    @DependsOnDatabaseInitialization
+    SweeperLifecycle idempotencySweeperLifecycle(
+        IdempotencyProperties properties,
+        FoundProcedures found,
+        ConfigurableListableBeanFactory beans,
+        ObjectProvider<IdempotencyListener> listeners) {
+      return new SweeperLifecycle(
+          () -> sweeper(properties, new HostBeans(beans).dataSource(), listeners), !found.isEmpty());
+    }
+
+    private static ExpirySweeper sweeper(
+        IdempotencyProperties properties,
+        DataSource dataSource,
+        ObjectProvider<IdempotencyListener> listeners) {
+      ExpirySweeper.Builder builder =
+          ExpirySweeper.builder(dataSource)
+              .schema(properties.schema())
+              .interval(properties.sweeper().interval())
+              .batchSize(properties.sweeper().batchSize());
+      listeners.orderedStream().forEach(builder::listener);
+      return builder.build();
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.store.IdempotencyStore;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthContributor;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+
+/** Contributes the health of the store. */
+@AutoConfiguration(after = IdempotencyAutoConfiguration.class)
+@ConditionalOnClass({HealthContributor.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnBean(FoundProcedures.class)
+@ConditionalOnEnabledHealthIndicator("idempotency")
+public final class IdempotencyHealthAutoConfiguration {
+  IdempotencyHealthAutoConfiguration() {}
+
+  @Bean
+  @ConditionalOnMissingBean(name = "idempotencyHealthContributor")
+  HealthIndicator idempotencyHealthContributor(
+      FoundProcedures found, ObjectProvider<IdempotencyStore> store) {
+    return new StoreHealth(found, store);
+  }
+}

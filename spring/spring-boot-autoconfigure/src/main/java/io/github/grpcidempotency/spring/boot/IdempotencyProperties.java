@@ -1,0 +1,129 @@
+package io.github.grpcidempotency.spring.boot;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Settings of the library in a Spring Boot application. Unknown names and senseless values stop the
+ * start.
+ *
+ * @param enabled Whether to make annotated methods idempotent.
+ * @param schema Schema of the library's table.
+ * @param lease How long the call of a crashed server blocks its key. At least 100 ms.
+ * @param serverName Name under which this process holds its reservations. The host's name and the
+ *     process id by default.
+ * @param keyHeader Request header that carries the key.
+ * @param keyHashSecret Secret of at least 16 bytes with which log lines name keys by their hash.
+ *     Without one they name operations only.
+ * @param interceptorOrder Order of the interceptor among the server's. It must stand inside
+ *     Spring's observation, exception mapping and authentication.
+ * @param hostTransactions Whether transactional handlers run in transactions of Spring.
+ * @param migration The migration of the library's schema.
+ * @param sweeper The deletion of expired records.
+ * @param services The library's own gRPC services.
+ */
+@ConfigurationProperties(prefix = IdempotencyProperties.PREFIX, ignoreUnknownFields = false)
+record IdempotencyProperties(
+    @DefaultValue("true") boolean enabled,
+    @DefaultValue("idempotency") String schema,
+    @DefaultValue("30s") Duration lease,
+    @Nullable String serverName,
+    @DefaultValue("idempotency-key") String keyHeader,
+    @Nullable String keyHashSecret,
+    @DefaultValue("100") int interceptorOrder,
+    @DefaultValue("true") boolean hostTransactions,
+    @DefaultValue Migration migration,
+    @DefaultValue Sweeper sweeper,
+    @DefaultValue Services services) {
+  static final String PREFIX = "grpc.idempotency";
+
+  /**
+   * Checks every value that can be checked by itself, where its name is still known.
+   *
+   * @throws IllegalArgumentException naming the property
+   */
+  IdempotencyProperties {
+    Settings.check("schema", () -> Settings.store().schema(schema));
+    Settings.check("lease", () -> Settings.store().lease(lease));
+    if (serverName != null) {
+      String name = serverName;
+      Settings.check("server-name", () -> Settings.store().serverName(name));
+    }
+    Settings.check("key-header", () -> Settings.interceptor().keyHeader(keyHeader));
+    if (keyHashSecret != null) {
+      byte[] secret = bytes(keyHashSecret);
+      Settings.check("key-hash-secret", () -> Settings.interceptor().keyHashSecret(secret));
+    }
+  }
+
+  Optional<byte[]> keyHash() {
+    return Optional.ofNullable(keyHashSecret).map(IdempotencyProperties::bytes);
+  }
+
+  private static byte[] bytes(String secret) {
+    return secret.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** Keeps the secret for itself. */
+  @Override
+  public String toString() {
+    return "IdempotencyProperties[schema=" + schema + "]";
+  }
+
+  /**
+   * The migration of the library's schema.
+   *
+   * @param enabled Whether to migrate the library's schema at start-up, before the application's
+   *     own migrations. By default, if a user name for it is set.
+   * @param url JDBC URL for the migration. The data source's by default.
+   * @param username Role that owns, or will own, the library's table. Not the application's.
+   * @param password Password of that role.
+   */
+  record Migration(
+      @Nullable Boolean enabled,
+      @Nullable String url,
+      @Nullable String username,
+      @Nullable String password) {
+
+    /** Keeps the password for itself. */
+    @Override
+    public String toString() {
+      return "Migration[username=" + username + "]";
+    }
+  }
+
+  /**
+   * The deletion of expired records.
+   *
+   * @param enabled Whether this server deletes expired records.
+   * @param interval Pause between two sweeps.
+   * @param batchSize How many records one statement deletes.
+   */
+  record Sweeper(
+      @DefaultValue("true") boolean enabled,
+      @DefaultValue("1h") Duration interval,
+      @DefaultValue("1000") int batchSize) {
+    /**
+     * Checks the values.
+     *
+     * @throws IllegalArgumentException naming the property
+     */
+    Sweeper {
+      Settings.check("sweeper.interval", () -> Settings.sweeper().interval(interval));
+      Settings.check("sweeper.batch-size", () -> Settings.sweeper().batchSize(batchSize));
+    }
+  }
+
+  /**
+   * The library's own gRPC services.
+   *
+   * @param recovery Whether to serve idempotency.v1.Recovery.
+   * @param operations Whether to serve google.longrunning.Operations.
+   */
+  record Services(
+      @DefaultValue("true") boolean recovery, @DefaultValue("true") boolean operations) {}
+}

@@ -1,0 +1,93 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.spring.SpringTransactions;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import java.util.List;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Lazy;
+
+/**
+ * Makes the store of the library on the application's data source, and migrates its schema. Both
+ * are there without a gRPC server too, for work that is not an RPC.
+ */
+@AutoConfiguration(
+    afterName = {
+      "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+      "org.springframework.boot.jdbc.autoconfigure.XADataSourceAutoConfiguration",
+      "org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration",
+      "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
+      "org.springframework.boot.transaction.jta.autoconfigure.JtaAutoConfiguration"
+    })
+@ConditionalOnBooleanProperty(
+    prefix = IdempotencyProperties.PREFIX,
+    name = "enabled",
+    matchIfMissing = true)
+@EnableConfigurationProperties(IdempotencyProperties.class)
+public final class IdempotencyStoreAutoConfiguration {
+  IdempotencyStoreAutoConfiguration() {}
+
+  @Bean
+  @ConditionalOnBean(DataSource.class)
+  @Conditional(OnMigration.class)
+  static SchemaMigration idempotencySchemaMigration(
+      IdempotencyProperties properties, ConfigurableListableBeanFactory beans) {
+    return new SchemaMigration(properties, () -> new HostBeans(beans).dataSource());
+  }
+
+  /** Made when it is first needed, so that a service without procedures needs no database. */
+  @Bean
+  @Lazy
+  @ConditionalOnBean(DataSource.class)
+  @ConditionalOnMissingBean(IdempotencyStore.class)
+  PostgresIdempotencyStore idempotencyStore(
+      IdempotencyProperties properties,
+      ConfigurableListableBeanFactory beans,
+      ObjectProvider<HostTransactions> transactions) {
+    HostBeans host = new HostBeans(beans);
+    DataSource dataSource = host.dataSource();
+    PostgresIdempotencyStore.Builder builder =
+        PostgresIdempotencyStore.builder(dataSource)
+            .schema(properties.schema())
+            .lease(properties.lease());
+    if (properties.serverName() != null) {
+      builder.serverName(properties.serverName());
+    }
+    hostTransactions(properties, host, dataSource, transactions)
+        .ifPresent(builder::hostTransactions);
+    return builder.build();
+  }
+
+  private static Optional<HostTransactions> hostTransactions(
+      IdempotencyProperties properties,
+      HostBeans host,
+      DataSource dataSource,
+      ObjectProvider<HostTransactions> given) {
+    Optional<HostTransactions> bean = Optional.ofNullable(given.getIfAvailable());
+    if (!properties.hostTransactions()) {
+      if (bean.isPresent()) {
+        throw new SetupException(
+            List.of(
+                "grpc.idempotency.host-transactions is false, but there is a HostTransactions"
+                    + " bean"));
+      }
+      return Optional.empty();
+    }
+    return bean.or(
+        () ->
+            host.transactionManager(dataSource)
+                .map(manager -> SpringTransactions.of(manager, dataSource)));
+  }
+}

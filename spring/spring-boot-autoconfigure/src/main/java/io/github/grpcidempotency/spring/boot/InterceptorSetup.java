@@ -1,0 +1,115 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.springframework.beans.factory.ObjectProvider;
+
+/** Builds the interceptor, or says everything that keeps it from being built. */
+final class InterceptorSetup {
+  private final IdempotencyProperties properties;
+  private final FoundProcedures found;
+  private final ObjectProvider<CallerResolver> callers;
+  private final ObjectProvider<IdempotencyStore> stores;
+  private final ObjectProvider<IdempotencyListener> listeners;
+  private final Set<String> problems;
+
+  InterceptorSetup(
+      IdempotencyProperties properties,
+      FoundProcedures found,
+      ObjectProvider<CallerResolver> callers,
+      ObjectProvider<IdempotencyStore> stores,
+      ObjectProvider<IdempotencyListener> listeners) {
+    this.properties = properties;
+    this.found = found;
+    this.callers = callers;
+    this.stores = stores;
+    this.listeners = listeners;
+    this.problems = new LinkedHashSet<>(found.problems());
+  }
+
+  /**
+   * Builds it.
+   *
+   * @throws SetupException if anything is wrong; it lists all of it
+   * @throws StoreException if the store cannot be reached, and nothing else is wrong
+   */
+  IdempotencyInterceptor build() {
+    IdempotencyInterceptor.Builder builder =
+        IdempotencyInterceptor.builder(found.procedures(), caller())
+            .keyHeader(properties.keyHeader());
+    properties.keyHash().ifPresent(builder::keyHashSecret);
+    listeners.orderedStream().forEach(builder::listener);
+    store().ifPresent(builder::store);
+    if (problems.isEmpty()) {
+      return builder.build();
+    }
+    throw withThoseOf(builder);
+  }
+
+  private CallerResolver caller() {
+    if (found.isEmpty()) {
+      return Optional::empty;
+    }
+    CallerResolver resolver = callers.getIfUnique();
+    if (resolver == null) {
+      problems.add(
+          callers.stream().findAny().isPresent()
+              ? "there are several CallerResolver beans, and none is marked with @Primary"
+              : "nothing says who calls: there is neither Spring Security nor a CallerResolver"
+                  + " bean");
+      return Optional::empty;
+    }
+    return resolver;
+  }
+
+  private Optional<IdempotencyStore> store() {
+    if (found.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      IdempotencyStore store = stores.getIfUnique();
+      if (store == null) {
+        problems.add(
+            stores.stream().findAny().isPresent()
+                ? "there are several IdempotencyStore beans, and none is marked with @Primary"
+                : "there is nowhere to record calls: neither a DataSource nor an IdempotencyStore"
+                    + " bean");
+      }
+      return Optional.ofNullable(store);
+    } catch (RuntimeException failed) {
+      problems.addAll(problemsOf(failed));
+      return Optional.empty();
+    }
+  }
+
+  /** Looks for what else is wrong, so that one start says everything. */
+  private SetupException withThoseOf(IdempotencyInterceptor.Builder builder) {
+    try {
+      builder.build().close();
+    } catch (SetupException wrong) {
+      problems.addAll(wrong.problems());
+    } catch (StoreException unreachable) {
+      problems.add("the store is not checked, because it cannot be reached: " + unreachable);
+    }
+    return new SetupException(List.copyOf(problems));
+  }
+
+  /** A bean that cannot be made wraps what was wrong. */
+  private static List<String> problemsOf(RuntimeException failed) {
+    for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+      if (cause instanceof SetupException wrong) {
+        return new ArrayList<>(wrong.problems());
+      }
+    }
+    throw failed;
+  }
+}

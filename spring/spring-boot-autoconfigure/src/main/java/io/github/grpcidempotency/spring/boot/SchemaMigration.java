@@ -1,0 +1,81 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.github.grpcidempotency.procedure.SetupException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/**
+ * Migrates the library's schema with credentials of its own, when the context starts. The
+ * application's migrations, which register resource types with it, run after it.
+ */
+final class SchemaMigration implements InitializingBean {
+  private final IdempotencyProperties properties;
+  private final Supplier<DataSource> application;
+
+  /**
+   * Makes the migration.
+   *
+   * @param application whose database is migrated, unless a URL is set
+   */
+  SchemaMigration(IdempotencyProperties properties, Supplier<DataSource> application) {
+    this.properties = properties;
+    this.application = application;
+  }
+
+  @Override
+  public void afterPropertiesSet() {
+    IdempotencyProperties.Migration settings = properties.migration();
+    String username = settings.username();
+    if (username == null) {
+      throw problem(
+          "grpc.idempotency.migration.enabled is true, but"
+              + " grpc.idempotency.migration.username does not say as which role");
+    }
+    String url = settings.url() == null ? urlOf(application.get()) : settings.url();
+    String password = settings.password();
+    DataSource owner = new DriverManagerDataSource(url, username, password == null ? "" : password);
+    checkRole(owner, username);
+    try {
+      IdempotencySchema.migrate(owner, properties.schema());
+    } catch (IllegalStateException noFlyway) {
+      throw problem(String.valueOf(noFlyway.getMessage()));
+    }
+  }
+
+  /** A user name in the URL goes before the one that is set, and might be the application's. */
+  private static void checkRole(DataSource owner, String username) {
+    try (Connection connection = owner.getConnection()) {
+      String role = connection.getMetaData().getUserName();
+      if (!role.equals(username)) {
+        throw problem(
+            "grpc.idempotency.migration.username is %s, but the URL connects as %s"
+                .formatted(username, role));
+      }
+    } catch (SQLException refused) {
+      throw problem(
+          "the migration cannot connect as grpc.idempotency.migration.username %s: %s"
+              .formatted(username, refused.getMessage()));
+    }
+  }
+
+  private static String urlOf(DataSource dataSource) {
+    try (Connection connection = dataSource.getConnection()) {
+      return connection.getMetaData().getURL();
+    } catch (SQLException refused) {
+      throw problem(
+          "the migration does not know the database: the data source does not connect, and"
+              + " grpc.idempotency.migration.url is not set: "
+              + refused.getMessage());
+    }
+  }
+
+  private static SetupException problem(String problem) {
+    return new SetupException(List.of(problem));
+  }
+}

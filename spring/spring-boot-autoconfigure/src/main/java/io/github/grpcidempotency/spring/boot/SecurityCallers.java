@@ -1,0 +1,47 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.CallerResolver;
+import java.util.Optional;
+import java.util.UUID;
+import org.springframework.grpc.server.security.GrpcSecurity;
+import org.springframework.security.authentication.AnonymousAuthenticationToken;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContext;
+
+/**
+ * Takes the caller from what Spring Security has put into gRPC's {@code Context}. It does not ask
+ * {@code SecurityContextHolder}, which may still hold another call's authentication.
+ *
+ * <p>A name that is a UUID is the user's id, so that row-level security finds it; any other is
+ * hashed to a UUID of version 5. A name that is itself of version 5 is hashed too: otherwise
+ * whoever may choose his name could choose the hash of another's.
+ */
+final class SecurityCallers implements CallerResolver {
+  private static final int HASHED = 5;
+
+  @Override
+  public Optional<Caller> resolve() {
+    return Optional.ofNullable(GrpcSecurity.SECURITY_CONTEXT_KEY.get())
+        .map(SecurityContext::getAuthentication)
+        .filter(Authentication::isAuthenticated)
+        .filter(authentication -> !(authentication instanceof AnonymousAuthenticationToken))
+        .map(authentication -> caller(authentication.getName()));
+  }
+
+  private static Caller caller(String name) {
+    return uuid(name)
+        .filter(id -> id.version() != HASHED)
+        .map(Caller::of)
+        .orElseGet(() -> Caller.ofSubject(name));
+  }
+
+  /** Only the canonical spelling: others would make two names one caller. */
+  private static Optional<UUID> uuid(String name) {
+    try {
+      return Optional.of(UUID.fromString(name)).filter(id -> id.toString().equals(name));
+    } catch (IllegalArgumentException subject) {
+      return Optional.empty();
+    }
+  }
+}

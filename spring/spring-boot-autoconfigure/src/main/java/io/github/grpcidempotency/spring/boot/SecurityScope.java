@@ -1,0 +1,33 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.event.CallScope;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import org.springframework.grpc.server.security.GrpcSecurity;
+import org.springframework.security.core.context.SecurityContext;
+import org.springframework.security.core.context.SecurityContextHolder;
+
+/**
+ * Gives a call that has waited, and goes on on another thread, its {@code SecurityContextHolder}.
+ * Spring binds that to the thread on which a call arrives.
+ */
+final class SecurityScope implements IdempotencyListener {
+  @Override
+  public CallScope capture() {
+    SecurityContext captured = GrpcSecurity.SECURITY_CONTEXT_KEY.get();
+    return captured == null ? CallScope.NONE : action -> run(captured, action);
+  }
+
+  private static void run(SecurityContext captured, Runnable action) {
+    SecurityContext before = SecurityContextHolder.getContext();
+    SecurityContextHolder.setContext(captured);
+    try {
+      action.run();
+    } finally {
+      if (SecurityContextHolder.createEmptyContext().equals(before)) {
+        SecurityContextHolder.clearContext();
+      } else {
+        SecurityContextHolder.setContext(before);
+      }
+    }
+  }
+}

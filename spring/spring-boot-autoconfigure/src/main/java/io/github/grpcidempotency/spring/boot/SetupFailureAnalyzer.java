@@ -1,0 +1,26 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.procedure.SetupException;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Says what is wrong with the set-up, and what to do about each of it. */
+final class SetupFailureAnalyzer extends AbstractFailureAnalyzer<SetupException> {
+  @Override
+  protected FailureAnalysis analyze(Throwable rootFailure, SetupException cause) {
+    List<String> problems = cause.problems();
+    return new FailureAnalysis(
+        "Idempotency cannot be set up:\n\n" + numbered(problems),
+        numbered(problems.stream().map(Remedy::of).toList()),
+        cause);
+  }
+
+  private static String numbered(List<String> lines) {
+    return IntStream.range(0, lines.size())
+        .mapToObj(line -> "  %d. %s".formatted(line + 1, lines.get(line)))
+        .collect(Collectors.joining("\n"));
+  }
+}

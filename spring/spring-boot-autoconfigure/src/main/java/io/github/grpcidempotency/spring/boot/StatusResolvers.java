@@ -1,0 +1,72 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.procedure.StatusResolver;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+
+/**
+ * Finds the {@link StatusResolver} bean of a resource type: the one that has its name, or is
+ * qualified with it.
+ */
+final class StatusResolvers {
+  private final ListableBeanFactory beans;
+  private final List<String> names;
+  private final Set<String> used = new HashSet<>();
+  private final List<String> problems = new ArrayList<>();
+
+  StatusResolvers(ListableBeanFactory beans) {
+    this.beans = beans;
+    this.names =
+        List.of(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, StatusResolver.class));
+  }
+
+  Optional<StatusResolver> find(ResourceType type) {
+    List<String> found =
+        names.stream()
+            .filter(
+                name ->
+                    BeanFactoryAnnotationUtils.isQualifierMatch(type.name()::equals, name, beans))
+            .toList();
+    used.addAll(found);
+    if (found.size() > 1) {
+      problems.add(
+          "several StatusResolver beans are for the resource type \"%s\": %s"
+              .formatted(type.name(), String.join(", ", found)));
+    }
+    return found.size() == 1
+        ? Optional.of(beans.getBean(found.get(0), StatusResolver.class))
+        : Optional.empty();
+  }
+
+  /** Returns what is wrong, once all procedures have looked for theirs. */
+  List<String> problems(Procedures procedures) {
+    List<String> all = new ArrayList<>(problems.stream().distinct().toList());
+    for (String name : names) {
+      if (!used.contains(name) && !isDescribed(name, procedures)) {
+        all.add(
+            ("the StatusResolver bean \"%s\" is for no resource type: neither its name nor its"
+                    + " qualifier is that of an annotated method's")
+                .formatted(name));
+      }
+    }
+    return all;
+  }
+
+  /** A descriptor in Java may name the bean itself. */
+  private boolean isDescribed(String name, Procedures procedures) {
+    StatusResolver bean = beans.getBean(name, StatusResolver.class);
+    return procedures.all().stream()
+        .map(Procedure::statusResolver)
+        .flatMap(Optional::stream)
+        .anyMatch(resolver -> resolver == bean);
+  }
+}

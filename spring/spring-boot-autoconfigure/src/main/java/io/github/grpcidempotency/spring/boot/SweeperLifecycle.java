@@ -1,0 +1,45 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.postgres.ExpirySweeper;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Sweeps while the context runs. A sweeper does not start twice, so each start of the context makes
+ * another one.
+ */
+final class SweeperLifecycle implements SmartLifecycle {
+  private final Supplier<ExpirySweeper> sweepers;
+  private final boolean startsWithContext;
+  private Optional<ExpirySweeper> running = Optional.empty();
+
+  SweeperLifecycle(Supplier<ExpirySweeper> sweepers, boolean startsWithContext) {
+    this.sweepers = sweepers;
+    this.startsWithContext = startsWithContext;
+  }
+
+  /** Without procedures there may be no table to sweep. */
+  @Override
+  public boolean isAutoStartup() {
+    return startsWithContext;
+  }
+
+  @Override
+  public synchronized void start() {
+    if (running.isEmpty()) {
+      running = Optional.of(sweepers.get().start());
+    }
+  }
+
+  @Override
+  public synchronized void stop() {
+    running.ifPresent(ExpirySweeper::close);
+    running = Optional.empty();
+  }
+
+  @Override
+  public synchronized boolean isRunning() {
+    return running.isPresent();
+  }
+}
