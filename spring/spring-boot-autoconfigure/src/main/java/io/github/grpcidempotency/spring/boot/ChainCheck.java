@@ -52,9 +52,7 @@ final class ChainCheck implements SmartInitializingSingleton {
   private final Set<String> problems = new LinkedHashSet<>();
 
   ChainCheck(
-      ApplicationContext context,
-      FoundProcedures found,
-      ObjectProvider<CallerResolver> callers) {
+      ApplicationContext context, FoundProcedures found, ObjectProvider<CallerResolver> callers) {
     this.context = context;
     this.found = found;
     this.callers = callers;
@@ -87,8 +85,7 @@ final class ChainCheck implements SmartInitializingSingleton {
         if (servers.isEmpty()) {
           check(name, chain(service, definition, Optional.empty()));
         }
-        servers.forEach(
-            server -> check(name, chain(service, definition, Optional.of(server))));
+        servers.forEach(server -> check(name, chain(service, definition, Optional.of(server))));
       }
     }
     if (!problems.isEmpty()) {
@@ -150,8 +147,7 @@ final class ChainCheck implements SmartInitializingSingleton {
     if (callers.getIfUnique() instanceof SecurityCallers
         && chain.stream().noneMatch(interceptor -> isOne(AUTHENTICATING, interceptor))) {
       problems.add(
-          service
-              + ": Spring Security authenticates none of its calls, so nothing says who calls");
+          service + ": Spring Security authenticates none of its calls, so nothing says who calls");
     }
   }
 

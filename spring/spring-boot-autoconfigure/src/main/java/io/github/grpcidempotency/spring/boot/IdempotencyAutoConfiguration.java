@@ -33,7 +33,8 @@ import org.springframework.grpc.server.service.GrpcServiceDiscoverer;
 import org.springframework.security.core.context.SecurityContext;
 
 /** Makes the annotated methods of an application's gRPC services idempotent. */
-@AutoConfiguration(after = {GrpcServerAutoConfiguration.class, IdempotencyStoreAutoConfiguration.class})
+@AutoConfiguration(
+    after = {GrpcServerAutoConfiguration.class, IdempotencyStoreAutoConfiguration.class})
 @ConditionalOnClass(GrpcServerFactory.class)
 @ConditionalOnBean(GrpcServiceDiscoverer.class)
 @ConditionalOnBooleanProperty(
@@ -84,9 +85,7 @@ public final class IdempotencyAutoConfiguration {
 
   @Bean
   ChainCheck idempotencyChainCheck(
-      ApplicationContext context,
-      FoundProcedures found,
-      ObjectProvider<CallerResolver> callers) {
+      ApplicationContext context, FoundProcedures found, ObjectProvider<CallerResolver> callers) {
     return new ChainCheck(context, found, callers);
   }
 
@@ -143,7 +142,8 @@ public final class IdempotencyAutoConfiguration {
         ConfigurableListableBeanFactory beans,
         ObjectProvider<IdempotencyListener> listeners) {
       return new SweeperLifecycle(
-          () -> sweeper(properties, new HostBeans(beans).dataSource(), listeners), !found.isEmpty());
+          () -> sweeper(properties, new HostBeans(beans).dataSource(), listeners),
+          !found.isEmpty());
     }
 
     private static ExpirySweeper sweeper(

@@ -13,8 +13,7 @@ enum Remedy {
       "migration\\.username does not say",
       "Set grpc.idempotency.migration.username, or remove grpc.idempotency.migration.enabled."),
   CORRECT_THE_ROLE(
-      "but the URL connects as",
-      "Set grpc.idempotency.migration.url to one without a user name."),
+      "but the URL connects as", "Set grpc.idempotency.migration.url to one without a user name."),
   CONNECT_THE_MIGRATION(
       "the migration cannot connect|the migration does not know the database",
       "Correct grpc.idempotency.migration.url, .username and .password."),
@@ -39,9 +38,7 @@ enum Remedy {
   ADD_A_STORE(
       "nowhere to record calls|there is no DataSource",
       "Declare a DataSource, for example by spring.datasource.url."),
-  CHOOSE_TRANSACTIONS(
-      "host-transactions is false",
-      "Remove the bean, or the property."),
+  CHOOSE_TRANSACTIONS("host-transactions is false", "Remove the bean, or the property."),
   QUALIFY_ONE_RESOLVER(
       "several StatusResolver beans",
       "Leave one of them, or give each the resource type that it is for by @Qualifier."),
@@ -49,8 +46,7 @@ enum Remedy {
       "is for no resource type",
       "Give the bean the name of a resource_type, as @Bean(\"order\"), or @Qualifier(\"order\")."),
   BIND_THE_SERVICE(
-      "no bound service has this method",
-      "Make its service a bean, or remove the descriptor."),
+      "no bound service has this method", "Make its service a bean, or remove the descriptor."),
   LET_IT_THROUGH(
       "ServerInterceptorFilter keeps",
       "Let the filter accept interceptors of this library for this service."),
