@@ -79,6 +79,7 @@ final class PostgresThingServer {
     private DataSource store;
     private final DataSource handlers;
     private Optional<DataSource> maintenance = Optional.empty();
+    private Optional<HostTransactions> hostTransactions = Optional.empty();
     private Duration lease = Duration.ofSeconds(30);
     private OutagePolicy otherOutage = OutagePolicy.FAIL_OPEN;
     private Optional<IdempotencyListener> listener = Optional.empty();
@@ -108,6 +109,12 @@ final class PostgresThingServer {
     /** Gives the store a pool beside that for its own needs. */
     Builder maintenance(DataSource pool) {
       this.maintenance = Optional.of(pool);
+      return this;
+    }
+
+    /** Lets transactional calls run in transactions of the host. */
+    Builder hostTransactions(HostTransactions transactions) {
+      this.hostTransactions = Optional.of(transactions);
       return this;
     }
 
@@ -215,6 +222,7 @@ final class PostgresThingServer {
     private PostgresIdempotencyStore newStore() {
       PostgresIdempotencyStore.Builder built = PostgresIdempotencyStore.builder(store).lease(lease);
       maintenance.ifPresent(built::maintenance);
+      hostTransactions.ifPresent(built::hostTransactions);
       return built.build();
     }
 

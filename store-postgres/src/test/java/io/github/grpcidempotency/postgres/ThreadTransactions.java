@@ -56,7 +56,9 @@ final class ThreadTransactions implements HostTransactions {
     return this;
   }
 
-  /** Does something at every step: {@code begin}, {@code flush}, {@code commit}. */
+  /**
+   * Does something at every step: {@code begin}, {@code flush}, {@code commit}, {@code committed}.
+   */
   ThreadTransactions step(Consumer<String> work) {
     this.step = work;
     return this;
@@ -191,6 +193,7 @@ final class ThreadTransactions implements HostTransactions {
         throw new HostException(failure);
       }
       end(afterwards.orElse(Completion.COMMITTED));
+      step.accept("committed");
       return afterwards.orElse(Completion.COMMITTED);
     }
 

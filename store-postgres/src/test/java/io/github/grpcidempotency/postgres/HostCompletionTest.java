@@ -1,0 +1,533 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.rpc.Code;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.work.IdempotentWork;
+import io.github.grpcidempotency.work.WorkFailedException;
+import io.github.grpcidempotency.work.WorkRefusedException;
+import io.github.grpcidempotency.work.WorkResult;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A reserved call whose answer the host's own transaction records. */
+class HostCompletionTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final Procedure RESERVED = ThingWork.kind(Execution.RESERVED);
+
+  private final KeyTable table = new KeyTable(database);
+  private final ThreadTransactions host = new ThreadTransactions(database.app());
+  private final IdempotentWork runner = runnerOn(store(host), RESERVED);
+  private final Caller caller = Caller.of(UUID.randomUUID());
+  private final UUID user = caller.userId();
+  private final Thing thing = Thing.newBuilder().setId(UUID.randomUUID().toString()).build();
+
+  private static PostgresIdempotencyStore store(HostTransactions host) {
+    return PostgresIdempotencyStore.builder(database.app())
+        .lease(Duration.ofMinutes(5))
+        .hostTransactions(host)
+        .build();
+  }
+
+  private static IdempotentWork runnerOn(PostgresIdempotencyStore store, Procedure kind) {
+    return IdempotentWork.on(store, kind);
+  }
+
+  @AfterEach
+  void nothingIsLeftOpen() {
+    runner.close();
+    database.awaitAllConnectionsBack();
+    assertThat(host.current()).isEmpty();
+  }
+
+  @Test
+  void theRecordIsWrittenLastInTheHostsTransaction() throws Exception {
+    WorkResult<Thing> made =
+        run(
+            () -> {
+              host.inNew(
+                  () -> {
+                    TransactionalCompletion.complete(thing);
+                    host.atFlush(handle -> ThingHandlers.insert(handle, user, thing));
+                  });
+              return thing;
+            });
+
+    assertThat(made.replayed()).isFalse();
+    assertThat(table.joined(user)).isTrue();
+    assertThat(table.rowsOf(user).toString()).contains(thing.getId());
+    assertThat(rerun().replayed()).isTrue();
+  }
+
+  @Test
+  void completingIsOneRoundTripOfTheHosts() throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      ThreadTransactions counted = new ThreadTransactions(proxied);
+      IdempotentWork counting = runnerOn(store(counted), RESERVED);
+      counting.run(
+          RESERVED,
+          caller,
+          "counted",
+          ThingWork.request(),
+          Thing.parser(),
+          () -> {
+            counted.inNew(
+                () -> {
+                  ThingHandlers.insert(counted.handle(), user, thing);
+                  proxy.forgetRoundTrips();
+                  TransactionalCompletion.complete(thing);
+                });
+            return thing;
+          });
+      counting.close();
+
+      assertThat(proxy.roundTrips()).hasSize(2);
+      assertThat(proxy.roundTrips().get(0)).contains("UPDATE idempotency.idempotency_keys");
+      assertThat(proxy.roundTrips().get(1)).contains("COMMIT");
+    }
+  }
+
+  @Test
+  void anAnswerBeforeTheCommitIsSettledAfterIt() throws Exception {
+    List<String> seen = new ArrayList<>();
+    run(
+        () -> {
+          Claim claim = CurrentOperation.claim().orElseThrow();
+          assertThat(claim.deferSettlement(() -> seen.add("not joined"))).isFalse();
+          host.inNew(
+              () -> {
+                ThingHandlers.insert(host.handle(), user, thing);
+                TransactionalCompletion.complete(thing);
+                assertThat(
+                        claim.deferSettlement(
+                            () -> seen.add(table.joined(user) ? "committed" : "open")))
+                    .isTrue();
+                assertThat(seen).isEmpty();
+              });
+          assertThat(seen).containsExactly("committed");
+          assertThat(claim.deferSettlement(() -> seen.add("late"))).isFalse();
+          return thing;
+        });
+
+    assertThat(seen).containsExactly("committed");
+  }
+
+  @Test
+  void aDeferredSettlementHearsOfARollbackAsWell() {
+    AtomicBoolean heard = new AtomicBoolean();
+    assertRolledBack(
+        () -> {
+          Claim claim = CurrentOperation.claim().orElseThrow();
+          host.inNew(
+              () -> {
+                TransactionalCompletion.complete(thing);
+                assertThat(claim.deferSettlement(() -> heard.set(true))).isTrue();
+                host.setRollbackOnly();
+              });
+          return thing;
+        });
+
+    assertThat(heard).isTrue();
+  }
+
+  @Test
+  void anAnswerWhoseTransactionWasRolledBackIsNotSentAndARetryRuns() throws Exception {
+    assertRolledBack(
+        () -> {
+          host.inNew(
+              () -> {
+                ThingHandlers.insert(host.handle(), user, thing);
+                TransactionalCompletion.complete(thing);
+                host.setRollbackOnly();
+              });
+          return thing;
+        });
+
+    assertThat(table.rowsOf(user)).isEmpty();
+    assertThat(table.thingsOf(user)).isEmpty();
+    assertThat(run(this::completing).replayed()).isFalse();
+    assertThat(table.joined(user)).isTrue();
+  }
+
+  @Test
+  void aHandlerThatFailsWithItsTransactionLeavesTheKeyFree() {
+    assertThatThrownBy(
+            () ->
+                run(
+                    () -> {
+                      host.inNew(
+                          () -> {
+                            TransactionalCompletion.complete(thing);
+                            throw new IllegalArgumentException("in the handler");
+                          });
+                      return thing;
+                    }))
+        .hasMessageContaining("in the handler");
+
+    assertThat(table.rowsOf(user)).isEmpty();
+  }
+
+  @Test
+  void aTerminalErrorAfterARollbackIsRecorded() throws Exception {
+    Callable<Thing> failing =
+        () -> {
+          host.inNew(
+              () -> {
+                TransactionalCompletion.complete(thing);
+                host.setRollbackOnly();
+              });
+          throw new WorkFailedException(Code.FAILED_PRECONDITION, "for good");
+        };
+    assertThatThrownBy(() -> run(failing)).hasMessageContaining("for good");
+
+    assertThatThrownBy(this::rerun).hasMessageContaining("for good");
+  }
+
+  @Test
+  void aTransactionThatTheHostRetriesInTheSameCallCompletesAgain() throws Exception {
+    run(
+        () -> {
+          for (boolean fails : List.of(true, false)) {
+            host.inNew(
+                () -> {
+                  ThingHandlers.insert(host.handle(), user, thing);
+                  TransactionalCompletion.complete(thing);
+                  if (fails) {
+                    host.setRollbackOnly();
+                  }
+                });
+          }
+          return thing;
+        });
+
+    assertThat(table.joined(user)).isTrue();
+    assertThat(rerun().replayed()).isTrue();
+  }
+
+  @Test
+  void ofTwoAnswersOfOneTransactionTheLatestCounts() throws Exception {
+    Thing corrected = thing.toBuilder().setName("corrected").build();
+    run(
+        () -> {
+          host.inNew(
+              () -> {
+                ThingHandlers.insert(host.handle(), user, thing);
+                TransactionalCompletion.complete(thing);
+                TransactionalCompletion.complete(corrected);
+              });
+          return corrected;
+        });
+
+    assertThat(rerun().value()).isEqualTo(corrected);
+  }
+
+  @Test
+  void twoTransactionsThatCompleteOneCallAreMisuse() throws Exception {
+    run(
+        () -> {
+          assertThatThrownBy(
+                  () ->
+                      host.inNew(
+                          () -> {
+                            TransactionalCompletion.complete(thing);
+                            host.inNew(
+                                () -> {
+                                  ThingHandlers.insert(host.handle(), user, thing);
+                                  TransactionalCompletion.complete(thing);
+                                });
+                          }))
+              .hasRootCauseInstanceOf(TransactionMisuseException.class)
+              .hasStackTraceContaining("completed by two transactions");
+          return thing;
+        });
+
+    assertThat(table.joined(user)).isTrue();
+  }
+
+  @Test
+  void anInnerTransactionThatWasRolledBackLeavesTheRecordToTheOuter() throws Exception {
+    run(
+        () -> {
+          host.inNew(
+              () -> {
+                ThingHandlers.insert(host.handle(), user, thing);
+                TransactionalCompletion.complete(thing);
+                host.inNew(
+                    () -> {
+                      TransactionalCompletion.complete(thing);
+                      host.setRollbackOnly();
+                    });
+              });
+          return thing;
+        });
+
+    assertThat(table.joined(user)).isTrue();
+  }
+
+  @Test
+  void theHostsConnectionCanBePassedToo() throws Exception {
+    run(
+        () -> {
+          host.inNew(
+              () -> {
+                ThingHandlers.insert(host.handle(), user, thing);
+                TransactionalCompletion.lock(host.required().connection());
+                TransactionalCompletion.complete(host.required().connection(), thing);
+              });
+          return thing;
+        });
+
+    assertThat(table.joined(user)).isTrue();
+    assertThat(rerun().replayed()).isTrue();
+  }
+
+  @Test
+  void anotherAnswerThanTheRecordedOneIsMisuse() {
+    assertThatExceptionOfType(TransactionMisuseException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      Thing unused = completing();
+                      return Thing.getDefaultInstance();
+                    }))
+        .withMessageContaining("answers something else");
+  }
+
+  @Test
+  void anOwnerThatHasLostItsKeyCannotCommit() throws Exception {
+    AtomicBoolean lost = new AtomicBoolean();
+    assertThatExceptionOfType(WorkRefusedException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      try {
+                        host.inNew(
+                            () -> {
+                              ThingHandlers.insert(host.handle(), user, thing);
+                              TransactionalCompletion.complete(thing);
+                              table.clear();
+                            });
+                      } catch (ThreadTransactions.HostException failed) {
+                        lost.set(failed.getCause() instanceof ClaimLostException);
+                      }
+                      return thing;
+                    }));
+
+    assertThat(lost).isTrue();
+    assertThat(table.thingsOf(user)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aTransactionThatKeepsItsSnapshotMustLockFirst(boolean locks) throws Exception {
+    host.settings(
+        connection -> {
+          try {
+            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+          } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+          }
+        });
+    Callable<Thing> work =
+        () -> {
+          host.inNew(
+              () -> {
+                if (locks) {
+                  TransactionalCompletion.lock();
+                }
+                ThingHandlers.insert(host.handle(), user, thing);
+                TransactionalCompletion.complete(thing);
+              });
+          return thing;
+        };
+
+    if (locks) {
+      run(work);
+      assertThat(table.joined(user)).isTrue();
+    } else {
+      assertThatThrownBy(() -> run(work))
+          .hasRootCauseInstanceOf(TransactionMisuseException.class)
+          .hasStackTraceContaining("TransactionalCompletion.lock");
+      assertThat(table.thingsOf(user)).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anOutcomeThatTheHostDoesNotKnowIsLookedUp(boolean committed) throws Exception {
+    Callable<Thing> work =
+        () -> {
+          host.saying(HostTransaction.Completion.UNKNOWN);
+          if (!committed) {
+            host.step(
+                step -> {
+                  if (step.equals("commit")) {
+                    host.handle().execute("ROLLBACK");
+                  }
+                });
+          }
+          return completing();
+        };
+
+    if (committed) {
+      assertThat(run(work).replayed()).isFalse();
+      assertThat(rerun().replayed()).isTrue();
+    } else {
+      assertRolledBack(work);
+      assertThat(table.rowsOf(user)).isEmpty();
+    }
+  }
+
+  @Test
+  void aCutAtTheCommitIsLookedUpBeforeTheKeyIsReleased() throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      ThreadTransactions cut = new ThreadTransactions(proxied);
+      IdempotentWork cutting = runnerOn(store(cut), RESERVED);
+      FaultProxy.Trap trap = proxy.cutAfter("COMMIT");
+      assertThatThrownBy(
+              () ->
+                  cutting.run(
+                      RESERVED,
+                      caller,
+                      "token",
+                      ThingWork.request(),
+                      Thing.parser(),
+                      () -> {
+                        cut.inNew(
+                            () -> {
+                              ThingHandlers.insert(cut.handle(), user, thing);
+                              TransactionalCompletion.complete(thing);
+                            });
+                        return thing;
+                      }))
+          .isInstanceOf(ThreadTransactions.HostException.class);
+      cutting.close();
+
+      assertThat(trap.hasSprung()).isTrue();
+    }
+    assertThat(rerun().replayed()).isTrue();
+  }
+
+  @Test
+  void withoutATransactionThereIsNothingToCompleteWithin() {
+    assertThatIllegalStateException()
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      TransactionalCompletion.complete(thing);
+                      return thing;
+                    }))
+        .withMessageContaining("no transaction of the host");
+    assertThatIllegalStateException()
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      TransactionalCompletion.lock();
+                      return thing;
+                    }))
+        .withMessageContaining("no transaction of the host");
+  }
+
+  @Test
+  void aStoreThatKnowsNoHostSaysSo() {
+    PostgresIdempotencyStore plain = PostgresIdempotencyStore.builder(database.app()).build();
+    try (IdempotentWork other = runnerOn(plain, RESERVED)) {
+      assertThatIllegalStateException()
+          .isThrownBy(
+              () ->
+                  other.run(
+                      RESERVED,
+                      caller,
+                      "token",
+                      ThingWork.request(),
+                      Thing.parser(),
+                      this::completing))
+          .withMessageContaining("built without HostTransactions");
+    }
+  }
+
+  @Test
+  void aTransactionalProcedureIsNotCompletedByItsHandler() {
+    Procedure transactional = ThingWork.kind(Execution.TRANSACTIONAL);
+    try (IdempotentWork other = runnerOn(store(host), transactional)) {
+      assertThatIllegalStateException()
+          .isThrownBy(
+              () ->
+                  other.run(
+                      transactional,
+                      caller,
+                      "token",
+                      ThingWork.request(),
+                      Thing.parser(),
+                      () -> {
+                        TransactionalCompletion.complete(thing);
+                        return thing;
+                      }))
+          .withMessageContaining("is transactional");
+    }
+  }
+
+  @Test
+  void withoutAKeyNothingIsRecorded() {
+    TransactionalCompletion.lock();
+    TransactionalCompletion.complete(thing);
+
+    assertThat(table.rowsOf(user)).isEmpty();
+  }
+
+  private Thing completing() {
+    host.inNew(
+        () -> {
+          ThingHandlers.insert(host.handle(), user, thing);
+          TransactionalCompletion.complete(thing);
+        });
+    return thing;
+  }
+
+  private WorkResult<Thing> run(Callable<Thing> work) throws Exception {
+    return runner.run(RESERVED, caller, "token", ThingWork.request(), Thing.parser(), work);
+  }
+
+  private WorkResult<Thing> rerun() throws Exception {
+    return run(
+        () -> {
+          throw new AssertionError("it runs a second time");
+        });
+  }
+
+  private void assertRolledBack(Callable<Thing> work) {
+    assertThatExceptionOfType(WorkFailedException.class)
+        .isThrownBy(() -> run(work))
+        .withMessageContaining("rolled back");
+  }
+}

@@ -1,0 +1,132 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.assertj.core.api.ThrowableAssertAlternative;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A server does not start if its host's transactions cannot guard its calls. */
+class HostSetupTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final Procedure TRANSACTIONAL =
+      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+          .execution(Execution.TRANSACTIONAL)
+          .build();
+
+  @AfterEach
+  void nothingIsLeftBehind() {
+    database.awaitAllConnectionsBack();
+    assertThat(new KeyTable(database).size()).isZero();
+  }
+
+  @Test
+  void transactionsOnTheStoresDatabaseAreFit() {
+    ThreadTransactions host = new ThreadTransactions(database.newAppPool());
+
+    verify(host);
+
+    assertThat(host.current()).isEmpty();
+  }
+
+  @Test
+  void transactionsOnAnotherDatabaseAreRefused() {
+    try (TestDatabase other = TestDatabase.create()) {
+      assertThatVerifying(new ThreadTransactions(other.app()))
+          .withMessageContaining("the host's transactions are on another database (" + other.name())
+          .withMessageContaining("the store's pool (" + database.name());
+    }
+  }
+
+  @Test
+  void transactionsOfAnotherRoleAreRefused() {
+    DataSource owner = database.owner();
+    assertThatVerifying(new ThreadTransactions(owner))
+        .withMessageContaining("the host's transactions have the role things_owner")
+        .withMessageContaining("the store's pool has things_app");
+  }
+
+  @Test
+  void readOnlyTransactionsAreRefused() {
+    assertThatVerifying(
+            new ThreadTransactions(database.app())
+                .settings(connection -> sql(() -> connection.setReadOnly(true))))
+        .withMessageContaining("the host's transactions are read-only");
+  }
+
+  @Test
+  void aConnectionThatTheHostDoesNotManageIsRefused() {
+    assertThatVerifying(new ThreadTransactions(database.app()).view(HostSetupTest::unmanaged))
+        .withMessageContaining("autocommit mode")
+        .withMessageContaining("not the one that the host's transaction manager manages");
+  }
+
+  @Test
+  void aHostThatForgetsTheRecordIsRefused() {
+    assertThatVerifying(new ThreadTransactions(database.app()).forgetful())
+        .withMessageContaining("a trial call fails to record its answer")
+        .withMessageContaining("its HostTransactions are at fault");
+  }
+
+  @Test
+  void aHostThatCannotBeginIsRefused() {
+    assertThatVerifying(
+            new ThreadTransactions(database.app())
+                .step(
+                    step -> {
+                      throw new UnsupportedOperationException("no transactions today");
+                    }))
+        .withMessageContaining("no transactions today");
+  }
+
+  /** That may pass, so it is no problem of the set-up. */
+  @Test
+  void aHostWhoseDatabaseIsOutOfReachIsAFailureOfTheStore() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource cut = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      proxy.refuse();
+
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> verify(new ThreadTransactions(cut)))
+          .returns(FailureCause.NO_CONNECTION, StoreException::failureCause);
+    }
+  }
+
+  private static Connection unmanaged(Connection connection) {
+    sql(() -> connection.setAutoCommit(true));
+    return connection;
+  }
+
+  private static void sql(ThreadTransactions.Sql work) {
+    try {
+      work.run();
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  private static ThrowableAssertAlternative<SetupException> assertThatVerifying(
+      HostTransactions host) {
+    return assertThatExceptionOfType(SetupException.class).isThrownBy(() -> verify(host));
+  }
+
+  private static void verify(HostTransactions host) {
+    Things.verify(
+        PostgresIdempotencyStore.builder(database.app()).hostTransactions(host).build(),
+        TRANSACTIONAL);
+  }
+}

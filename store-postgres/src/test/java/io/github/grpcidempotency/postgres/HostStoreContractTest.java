@@ -1,0 +1,15 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.store.OperationStore;
+import java.time.Duration;
+
+/** A store keeps the contract whatever transactions its transactional claims are. */
+class HostStoreContractTest extends PostgresIdempotencyStoreContractTest {
+  @Override
+  protected OperationStore newStore(Duration lease) {
+    return PostgresIdempotencyStore.builder(database.app())
+        .lease(lease)
+        .hostTransactions(new ThreadTransactions(database.app()))
+        .build();
+  }
+}

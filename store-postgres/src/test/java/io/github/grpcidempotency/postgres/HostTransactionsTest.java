@@ -1,0 +1,890 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.test.LogLines;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jdbi.v3.core.Handle;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A claim that is a transaction of the host, and what hosts and their handlers do with it. */
+class HostTransactionsTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final Procedure CREATE_THING =
+      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+          .execution(Execution.TRANSACTIONAL)
+          .status(
+              OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
+                  .map(IdempotencyStatus.COMPLETED, "pending")
+                  .build())
+          .build();
+
+  private final KeyTable table = new KeyTable(database);
+  private final ThreadTransactions host = new ThreadTransactions(database.app());
+  private final PostgresIdempotencyStore store = storeOn(host);
+  private final UUID user = UUID.randomUUID();
+  private final UUID thing = UUID.randomUUID();
+  private final ClaimRequest request = requestOf(user);
+
+  private static PostgresIdempotencyStore storeOn(HostTransactions host) {
+    return PostgresIdempotencyStore.builder(database.app()).hostTransactions(host).build();
+  }
+
+  private static ClaimRequest requestOf(UUID user) {
+    return Things.claimOf(
+        new IdempotencyKey(Caller.of(user), UUID.randomUUID().toString()),
+        CREATE_THING,
+        Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")));
+  }
+
+  @AfterEach
+  void nothingIsLeftOpen() {
+    database.awaitAllConnectionsBack();
+    assertThat(host.current()).isEmpty();
+    assertThat(
+            table.count(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                    + " AND state LIKE 'idle in transaction%'"))
+        .isZero();
+    assertThat(
+            table.count(
+                "SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database"
+                    + " WHERE d.datname = current_database() AND l.locktype = 'advisory'"))
+        .isZero();
+  }
+
+  @Test
+  void whatTheHostWritesAndTheRecordAreOneTransactionOfTheUser() {
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+
+    assertThat(table.joined(user)).isTrue();
+    assertThat(claim()).isInstanceOf(ClaimResult.Recorded.class);
+  }
+
+  @Test
+  void aRecordIsReplayedWithItsOutboxStatusAndTheHostsTransactionIsOver() {
+    Claim claim = win();
+    insert(host.handle(), thing);
+    host.handle().execute("INSERT INTO app.outbox (thing_id, status) VALUES (?, 'pending')", thing);
+    claim.complete(answer(thing));
+
+    ClaimResult.Recorded recorded = (ClaimResult.Recorded) claim();
+
+    assertThat(recorded.outcome()).isEqualTo(answer(thing));
+    assertThat(recorded.status()).contains(IdempotencyStatus.COMPLETED);
+    assertThat(host.current()).isEmpty();
+  }
+
+  @Test
+  void anOutboxThatFailsIsReportedAsProcessingAndTheHostsTransactionIsOver() {
+    Claim claim = win();
+    insert(host.handle(), thing);
+    claim.complete(answer(thing));
+    Procedure broken =
+        Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+            .execution(Execution.TRANSACTIONAL)
+            .status(
+                OutboxStatusResolver.query("SELECT 1 / 0 FROM app.things WHERE id = :resource_id")
+                    .build())
+            .build();
+
+    ClaimResult again =
+        storeOn(host)
+            .claimInTransaction(Things.claimOf(request.key(), broken, request.fingerprint()));
+
+    assertThat(((ClaimResult.Recorded) again).status()).isEmpty();
+  }
+
+  @Test
+  void aDuplicateIsKeptOutAndItsTransactionOfTheHostIsOver() throws Exception {
+    Claim claim = win();
+
+    assertThat(onAnotherThread(this::claim)).isInstanceOf(ClaimResult.InFlight.class);
+
+    assertThat(claim.release()).isEqualTo(Settled.DONE);
+    assertThat(win().release()).isEqualTo(Settled.DONE);
+  }
+
+  @Test
+  void aReleasedClaimLeavesNothing() {
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    assertThat(claim.release()).isEqualTo(Settled.DONE);
+
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void aTerminalErrorIsRecordedAfterTheRollback() {
+    RecordedOutcome error = new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"));
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    assertThat(claim.complete(error)).isEqualTo(Settled.DONE);
+
+    assertThat(table.thingsOf(user)).isEmpty();
+    assertThat(((ClaimResult.Recorded) claim()).outcome()).isEqualTo(error);
+  }
+
+  @Test
+  void theRecordFollowsWhatTheHostHoldsBackUntilTheCommit() {
+    Claim claim = win();
+    host.atFlush(handle -> insert(handle, thing));
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+
+    assertThat(table.joined(user)).isTrue();
+    assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
+  }
+
+  @Test
+  void aLateFlushThatFailsRollsBackAndARetryRuns() {
+    Claim claim = win();
+    insert(host.handle(), thing);
+    host.atFlush(handle -> insert(handle, thing));
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+
+    assertNothingIsLeft();
+  }
+
+  /** The database checks it at the commit only, and the host then does not know the outcome. */
+  @Test
+  void aConstraintThatFailsAtTheCommitRollsBackAndARetryRuns() {
+    database
+        .superuser()
+        .useHandle(
+            handle -> {
+              handle.execute("CREATE TABLE app.parts (id uuid PRIMARY KEY)");
+              handle.execute(
+                  "CREATE TABLE app.wholes (part uuid REFERENCES app.parts"
+                      + " DEFERRABLE INITIALLY DEFERRED)");
+              handle.execute("GRANT INSERT ON app.wholes TO things_app");
+            });
+    Claim claim = win();
+    host.handle().execute("INSERT INTO app.wholes VALUES (?)", thing);
+
+    assertThat(claim.complete(answer())).isEqualTo(Settled.ROLLED_BACK);
+
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void aTransactionThatSomebodySetToRollbackOnlyRollsBackAndARetryRuns() {
+    Claim claim = win();
+    insert(host.handle(), thing);
+    host.setRollbackOnly();
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void aTransactionThatTheCallSetToRollbackOnlyRollsBack() {
+    Claim claim = win();
+    insert(host.handle(), thing);
+    claim.transaction().orElseThrow().setRollbackOnly();
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void anotherTransactionBesideTheClaimsIsHeardAndItsEffectStays() {
+    Claim claim = win();
+    insert(host.handle(), thing);
+    assertThat(claim.transaction().orElseThrow().wasSuspended()).isFalse();
+    UUID beside = UUID.randomUUID();
+    host.inNew(() -> ThingHandlers.insert(host.handle(), user, thingOf(beside)));
+    host.setRollbackOnly();
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+
+    assertThat(claim.transaction().orElseThrow().wasSuspended()).isTrue();
+    assertThat(table.thingsOf(user)).containsExactly(beside);
+  }
+
+  @Test
+  void aClaimSuspendsTheTransactionThatTheThreadHas() {
+    host.inNew(
+        () -> {
+          HostTransaction outer = host.current().orElseThrow();
+          Claim claim = win();
+          insert(host.handle(), thing);
+          assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+          assertThat(host.current()).contains(outer);
+          host.setRollbackOnly();
+        });
+
+    assertThat(table.thingsOf(user)).containsExactly(thing);
+  }
+
+  // What a handler has used
+
+  private static Stream<Named<Consumer<Handle>>> uses() {
+    return Stream.of(
+        Named.of("writes", handle -> insert(handle, UUID.randomUUID())),
+        Named.of("reads", handle -> handle.select("SELECT id FROM app.things").mapToMap().list()),
+        Named.of("locks", handle -> handle.execute("LOCK TABLE app.things IN ROW SHARE MODE")));
+  }
+
+  @ParameterizedTest
+  @MethodSource("uses")
+  void aHandlerThatUsesTheHostsTransactionHasTakenIt(Consumer<Handle> use) {
+    for (boolean clearing : List.of(false, true)) {
+      Claim claim = clearing ? winExpired() : win();
+      use.accept(host.handle());
+
+      assertThat(claim.complete(answer())).isEqualTo(Settled.DONE);
+
+      assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
+    }
+  }
+
+  @Test
+  void aHandlerThatWritesElsewhereHasNotTakenIt() {
+    for (boolean clearing : List.of(false, true)) {
+      Claim claim = clearing ? winExpired() : win();
+      database.superuser().useHandle(handle -> handle.execute("SELECT count(*) FROM app.things"));
+      host.handle().execute("SELECT 'nothing of the database'");
+
+      assertThat(claim.complete(answer())).isEqualTo(Settled.DONE);
+
+      assertThat(claim.transaction().orElseThrow().isTaken()).isFalse();
+    }
+  }
+
+  @Test
+  void aHandlerOfWhichNothingIsKnownIsNotAccused() {
+    Claim claim = win();
+    assertThat(claim.release()).isEqualTo(Settled.DONE);
+
+    assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
+  }
+
+  // Misuse
+
+  private static Stream<Named<Consumer<ThreadTransactions>>> endings() {
+    return Stream.of(
+        Named.of("commit", host -> sql(() -> host.required().connection().commit())),
+        Named.of("rollback", host -> sql(() -> host.required().connection().rollback())),
+        Named.of("COMMIT", host -> host.handle().execute("COMMIT")),
+        Named.of("autocommit", host -> sql(() -> host.required().connection().setAutoCommit(true))),
+        Named.of("the host's commit", host -> host.required().commit()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("endings")
+  void aHandlerThatEndsTheHostsTransactionFailsTheCall(Consumer<ThreadTransactions> ending) {
+    Claim claim = win();
+    insert(host.handle(), thing);
+    ending.accept(host);
+
+    assertThatExceptionOfType(TransactionMisuseException.class)
+        .isThrownBy(() -> claim.complete(answer()))
+        .withMessageContaining("the handler has ended the transaction itself");
+    assertThat(table.rowsOf(user)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aHandlerThatCommitsAndBeginsAnewForTheUserFailsTheCall(boolean hidden) {
+    if (hidden) {
+      host.view(HostTransactionsTest::hidden);
+    }
+    Claim claim = win();
+    insert(host.handle(), thing);
+    host.handle().execute("COMMIT");
+    ThingHandlers.insert(host.handle(), user, thingOf(UUID.randomUUID()));
+
+    assertThatExceptionOfType(TransactionMisuseException.class)
+        .isThrownBy(() -> claim.complete(answer()))
+        .withMessageContaining("the handler has ended the transaction itself");
+    assertThat(table.rowsOf(user)).isEmpty();
+    assertThat(table.thingsOf(user)).containsExactly(thing);
+  }
+
+  @Test
+  void aTransactionThatTheHostHasRolledBackIsRolledBack() {
+    Claim claim = win();
+    insert(host.handle(), thing);
+    host.required().rollback();
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void aStatementThatFailedRollsBackEvenIfTheConnectionIsHidden() {
+    for (boolean hidden : List.of(false, true)) {
+      host.view(connection -> hidden ? hidden(connection) : connection);
+      Claim claim = win();
+      insert(host.handle(), thing);
+      try {
+        host.handle().execute("SELECT 1 / 0");
+      } catch (RuntimeException ignored) {
+        // as a handler does that answers OK all the same
+      }
+
+      assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+    }
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void aConnectionThatIsHiddenByTheHostIsAsGoodAsAny() {
+    host.view(HostTransactionsTest::hidden);
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+
+    assertThat(table.joined(user)).isTrue();
+  }
+
+  @Test
+  void aHandlerThatCommitsAHiddenConnectionFailsTheCall() {
+    host.view(HostTransactionsTest::hidden);
+    Claim claim = win();
+    insert(host.handle(), thing);
+    host.handle().execute("COMMIT");
+
+    assertThatExceptionOfType(TransactionMisuseException.class)
+        .isThrownBy(() -> claim.complete(answer()))
+        .withMessageContaining("the handler has ended the transaction itself");
+    assertThat(table.rowsOf(user)).isEmpty();
+  }
+
+  @Test
+  void aConnectionThatWasClosedIsLost() throws SQLException {
+    Claim claim = win();
+    insert(host.handle(), thing);
+    host.required().connection().close();
+
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> claim.complete(answer(thing)))
+        .withMessageContaining("closed")
+        .returns(FailureCause.CONNECTION_LOST, StoreException::failureCause);
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void onlyTheThreadThatHasClaimedEndsTheHostsTransaction() throws Exception {
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    onAnotherThread(
+        () -> {
+          assertThatIllegalStateException()
+              .isThrownBy(() -> claim.complete(answer(thing)))
+              .withMessageContaining("the thread that has begun it");
+          claim.transaction().orElseThrow().rollback();
+          return true;
+        });
+    assertThat(host.current()).isPresent();
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+    assertNothingIsLeft();
+  }
+
+  // Lost races, and hosts that fail
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theUniqueIndexHasTheLastWordWhateverTheHostThrows(boolean hidden) {
+    if (hidden) {
+      host.view(HostTransactionsTest::hidden);
+    }
+    Claim claim = win();
+    insert(host.handle(), thing);
+    PostgresIdempotencyStore olderServer = PostgresIdempotencyStore.builder(database.app()).build();
+    Claim reserved = Things.win(olderServer, request);
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.LOST);
+
+    assertThat(table.thingsOf(user)).isEmpty();
+    assertThat(reserved.release()).isEqualTo(Settled.DONE);
+  }
+
+  @Test
+  void aHostThatForgetsTheRecordIsHeard() {
+    host.forgetful();
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    try (LogLines log = LogLines.listen()) {
+      assertThatExceptionOfType(TransactionMisuseException.class)
+          .isThrownBy(() -> claim.complete(answer(thing)))
+          .withMessageContaining("without running what was registered before the commit");
+      assertThat(log.all()).anyMatch(line -> line.contains("ERROR"));
+    }
+  }
+
+  @Test
+  void anOutcomeThatTheHostDoesNotKnowIsNotKnown() {
+    host.saying(HostTransaction.Completion.UNKNOWN);
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> claim.complete(answer(thing)))
+        .withMessageContaining("does not know")
+        .returns(FailureCause.CONNECTION_LOST, StoreException::failureCause)
+        .returns(FailurePhase.HANDLER_DONE, StoreException::phase);
+    assertThat(claim()).as("it was committed").isInstanceOf(ClaimResult.Recorded.class);
+  }
+
+  @Test
+  void aHostThatFailsAfterItsCommitHasCommitted() {
+    host.step(step -> failAt("committed", step));
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+
+    assertThat(table.joined(user)).isTrue();
+  }
+
+  @Test
+  void aHostThatFailsBeforeItsCommitHasRolledBack() {
+    host.step(step -> failAt("commit", step));
+    Claim claim = win();
+    insert(host.handle(), thing);
+
+    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+
+    host.step(step -> {});
+    assertNothingIsLeft();
+  }
+
+  private static void failAt(String moment, String step) {
+    if (step.equals(moment)) {
+      throw new ThreadTransactions.HostException(new IllegalArgumentException(moment));
+    }
+  }
+
+  @Test
+  void aHostWithoutAConnectionIsAnOutageAndAFullPoolIsNone() throws SQLException {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource cut = PostgresThingServer.pool(proxy.jdbcUrl());
+        HikariDataSource small = PostgresThingServer.pool(database.appUrl())) {
+      proxy.refuse();
+      small.setMaximumPoolSize(1);
+      small.setConnectionTimeout(250);
+      cut.setConnectionTimeout(250);
+      try (Connection taken = small.getConnection()) {
+        assertThat(taken.isClosed()).isFalse();
+        assertThatClaimingOn(new ThreadTransactions(cut), FailureCause.NO_CONNECTION);
+        assertThatClaimingOn(new ThreadTransactions(small), FailureCause.POOL_EXHAUSTED);
+      }
+    }
+  }
+
+  private void assertThatClaimingOn(HostTransactions transactions, FailureCause cause) {
+    PostgresIdempotencyStore other = storeOn(transactions);
+    for (Runnable call :
+        List.<Runnable>of(
+            () -> other.claimInTransaction(request), () -> other.begin(Optional.empty()))) {
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(call::run)
+          .returns(cause, StoreException::failureCause);
+    }
+  }
+
+  @Test
+  void aHostWithoutTransactionsIsRefusedBeforeAnyHandlerRuns() {
+    ThreadTransactions careless =
+        new ThreadTransactions(database.app()).view(HostTransactionsTest::inAutoCommit);
+
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> storeOn(careless).claimInTransaction(request))
+        .withStackTraceContaining("autocommit mode")
+        .returns(FailureCause.OTHER, StoreException::failureCause);
+    assertThat(careless.current()).isEmpty();
+  }
+
+  @Test
+  void aReadOnlyTransactionOfTheHostIsRefusedUnlessThereIsARecord() {
+    Claim claim = win();
+    claim.complete(answer());
+    host.settings(connection -> sql(() -> connection.setReadOnly(true)));
+
+    assertThat(claim()).isInstanceOf(ClaimResult.Recorded.class);
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> store.claimInTransaction(requestOf(user)))
+        .returns(FailureCause.READ_ONLY, StoreException::failureCause);
+    assertThat(host.current()).isEmpty();
+  }
+
+  // Calls without a key, and calls as a server makes them
+
+  @Test
+  void aCallWithoutAKeyHasATransactionOfTheHostToo() {
+    StoreTransaction transaction = store.begin(Optional.of(Caller.of(user)));
+    insert(host.handle(), thing);
+    assertThat(transaction.commit()).isEqualTo(Settled.DONE);
+    assertThat(table.thingsOf(user)).containsExactly(thing);
+
+    StoreTransaction undone = store.begin(Optional.of(Caller.of(user)));
+    insert(host.handle(), UUID.randomUUID());
+    undone.rollback();
+    assertThat(table.thingsOf(user)).containsExactly(thing);
+  }
+
+  @Test
+  void handlersReachTheHostsTransactionByClaimTransactionAsWell() {
+    try (ThingServer server =
+            PostgresThingServer.on(database.app())
+                .hostTransactions(host)
+                .transactional(
+                    (created, answer) -> {
+                      assertThatIllegalStateException()
+                          .isThrownBy(() -> ClaimTransaction.connection().commit());
+                      ThingHandlers.transactional().create(created, answer);
+                    })
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(Things.named("a thing"));
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(table.joined(client.user())).isTrue();
+      assertThat(client.createThing(Things.named("a thing")).isReplay()).isTrue();
+      assertThat(client.withoutKey().createThing(Things.named("another")).isOk()).isTrue();
+      assertThat(server.runs()).isEqualTo(2);
+      assertThat(server.events()).noneMatch(event -> event.startsWith("unprotected"));
+    }
+  }
+
+  // Speed, and races
+
+  @Test
+  void whatTheHostsTransactionCostsBesideTheHandlersStatements() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      ThreadTransactions counted = new ThreadTransactions(proxied);
+      PostgresIdempotencyStore counting =
+          PostgresIdempotencyStore.builder(proxied).hostTransactions(counted).build();
+      ((ClaimResult.Won) counting.claimInTransaction(requestOf(user))).claim().release();
+      proxy.forgetRoundTrips();
+
+      Claim claim = ((ClaimResult.Won) counting.claimInTransaction(request)).claim();
+      assertThat(proxy.roundTrips()).as("claim").hasSize(1);
+      insert(counted.handle(), thing);
+      proxy.forgetRoundTrips();
+      assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+      assertThat(proxy.roundTrips()).as("record and commit").hasSize(2);
+      assertThat(proxy.roundTrips().get(0)).contains("INSERT INTO idempotency.idempotency_keys");
+
+      proxy.forgetRoundTrips();
+      counting.claimInTransaction(request);
+      assertThat(proxy.roundTrips()).as("replay: claim, outbox, rollback").hasSize(3);
+
+      proxy.forgetRoundTrips();
+      ((ClaimResult.Won) counting.claimInTransaction(requestOf(user))).claim().release();
+      assertThat(proxy.roundTrips()).as("claim and release").hasSize(2);
+    }
+  }
+
+  @Test
+  void twoServersAndTwentyThreadsMakeOneThing() throws Exception {
+    HikariDataSource otherPool = database.newAppPool();
+    List<ThreadTransactions> hosts = List.of(host, new ThreadTransactions(otherPool));
+    List<PostgresIdempotencyStore> stores =
+        List.of(
+            store,
+            PostgresIdempotencyStore.builder(otherPool).hostTransactions(hosts.get(1)).build());
+    int racers = 20;
+    CyclicBarrier start = new CyclicBarrier(racers);
+    ExecutorService threads = Executors.newFixedThreadPool(racers);
+    try {
+      List<Future<Settled>> running = new ArrayList<>();
+      for (int racer = 0; racer < racers; racer++) {
+        int server = racer % 2;
+        running.add(
+            threads.submit(
+                () -> {
+                  start.await();
+                  return untilRecorded(stores.get(server), hosts.get(server));
+                }));
+      }
+      for (Future<Settled> one : running) {
+        assertThat(one.get()).isEqualTo(Settled.DONE);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(table.thingsOf(user)).hasSize(1);
+    assertThat(table.joined(user)).isTrue();
+  }
+
+  private Settled untilRecorded(PostgresIdempotencyStore server, ThreadTransactions on) {
+    while (true) {
+      ClaimResult result = server.claimInTransaction(request);
+      if (result instanceof ClaimResult.Recorded) {
+        return Settled.DONE;
+      }
+      if (result instanceof ClaimResult.Won won) {
+        UUID made = UUID.randomUUID();
+        insert(on.handle(), made);
+        if (won.claim().complete(answer(made)) == Settled.DONE) {
+          return Settled.DONE;
+        }
+      }
+      Thread.onSpinWait();
+    }
+  }
+
+  // Faults
+
+  @Test
+  void aConnectionThatHasDiedInTheHostsPoolIsReplacedOnce() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      ThreadTransactions cut = new ThreadTransactions(proxied);
+      FaultProxy.Trap trap = proxy.cutBefore("pg_try_advisory_xact_lock");
+
+      ClaimResult result = storeOn(cut).claimInTransaction(request);
+
+      assertThat(trap.hasSprung()).isTrue();
+      assertThat(((ClaimResult.Won) result).claim().release()).isEqualTo(Settled.DONE);
+      assertThat(cut.current()).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"handler", "flush", "commit"})
+  void aBackendThatIsKilledLeavesNothingAndARetryRuns(String moment) {
+    host.step(step -> killAt(moment, step));
+    Claim claim = win();
+    insert(host.handle(), thing);
+    killAt(moment, "handler");
+
+    try {
+      assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
+    } catch (StoreException lost) {
+      assertThat(lost.failureCause())
+          .isIn(FailureCause.CONNECTION_LOST, FailureCause.SHUTTING_DOWN);
+    }
+
+    host.step(step -> {});
+    assertNothingIsLeft();
+  }
+
+  private void killAt(String moment, String step) {
+    if (step.equals(moment)) {
+      int backend =
+          database
+              .superuser()
+              .withHandle(
+                  superuser ->
+                      superuser
+                          .createQuery(
+                              "SELECT pid FROM pg_locks AS l JOIN pg_database AS d"
+                                  + " ON d.oid = l.database WHERE locktype = 'advisory'"
+                                  + " AND d.datname = current_database()")
+                          .mapTo(Integer.class)
+                          .one());
+      database
+          .superuser()
+          .useHandle(
+              superuser ->
+                  superuser
+                      .createQuery("SELECT pg_terminate_backend(?, 5000)")
+                      .bind(0, backend)
+                      .mapTo(Boolean.class)
+                      .one());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aConnectionCutAtTheCommitLeavesTheOutcomeUnknown(boolean committed) {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      ThreadTransactions cut = new ThreadTransactions(proxied);
+      Claim claim = ((ClaimResult.Won) storeOn(cut).claimInTransaction(request)).claim();
+      insert(cut.handle(), thing);
+      FaultProxy.Trap trap = committed ? proxy.cutAfter("COMMIT") : proxy.cutBefore("COMMIT");
+
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> claim.complete(answer(thing)))
+          .returns(FailureCause.CONNECTION_LOST, StoreException::failureCause);
+
+      assertThat(trap.hasSprung()).isTrue();
+      assertThat(cut.current()).isEmpty();
+    }
+    if (committed) {
+      assertThat(claim()).isInstanceOf(ClaimResult.Recorded.class);
+      assertThat(table.thingsOf(user)).containsExactly(thing);
+    } else {
+      assertNothingIsLeft();
+    }
+  }
+
+  // What the tests say
+
+  private ClaimResult claim() {
+    return store.claimInTransaction(request);
+  }
+
+  private Claim win() {
+    return ((ClaimResult.Won) claim()).claim();
+  }
+
+  /** Wins a key by deleting its expired record. */
+  private Claim winExpired() {
+    table.expire(user);
+    return win();
+  }
+
+  private void assertNothingIsLeft() {
+    assertThat(host.current()).isEmpty();
+    assertThat(table.rowsOf(user)).isEmpty();
+    assertThat(table.thingsOf(user)).isEmpty();
+    await()
+        .until(
+            () -> {
+              ClaimResult retried = claim();
+              return retried instanceof ClaimResult.Won won
+                  && won.claim().release() == Settled.DONE;
+            });
+  }
+
+  private static RecordedOutcome answer() {
+    return new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.empty());
+  }
+
+  private static RecordedOutcome answer(UUID thing) {
+    return new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.of(thing));
+  }
+
+  /** Writes for the user that the claim has set. */
+  private static void insert(Handle handle, UUID thing) {
+    handle.execute("INSERT INTO app.things (id, name) VALUES (?, 'a thing')", thing);
+  }
+
+  private static Thing thingOf(UUID id) {
+    return Thing.newBuilder().setId(id.toString()).build();
+  }
+
+  private static <T> T onAnotherThread(Callable<T> work) throws Exception {
+    CompletableFuture<T> result = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                result.complete(work.call());
+              } catch (Throwable thrown) {
+                result.completeExceptionally(thrown);
+              }
+            });
+    thread.start();
+    return result.get();
+  }
+
+  private static void sql(ThreadTransactions.Sql work) {
+    try {
+      work.run();
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  /** Returns a connection that does not let anybody see the driver's. */
+  private static Connection hidden(Connection connection) {
+    return proxy(
+        connection,
+        (method, result) ->
+            switch (method) {
+              case "isWrapperFor" -> false;
+              case "unwrap" -> throw new SQLException("nothing is wrapped here");
+              default -> result.get();
+            });
+  }
+
+  /** Returns a connection that no transaction manager manages. */
+  private static Connection inAutoCommit(Connection connection) {
+    return proxy(
+        connection, (method, result) -> method.equals("getAutoCommit") ? true : result.get());
+  }
+
+  private interface Call {
+    Object get() throws Throwable;
+  }
+
+  private interface Answer {
+    Object to(String method, Call call) throws Throwable;
+  }
+
+  private static Connection proxy(Connection connection, Answer answer) {
+    return (Connection)
+        Proxy.newProxyInstance(
+            HostTransactionsTest.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, arguments) ->
+                answer.to(
+                    method.getName(),
+                    () -> {
+                      try {
+                        return method.invoke(connection, arguments);
+                      } catch (InvocationTargetException thrown) {
+                        throw thrown.getCause();
+                      }
+                    }));
+  }
+}
