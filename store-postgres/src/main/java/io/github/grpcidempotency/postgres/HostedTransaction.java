@@ -10,6 +10,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -102,10 +103,34 @@ final class HostedTransaction extends HandlerTransaction {
     return firstStatements.apply(own());
   }
 
-  /** Until the database was asked, nobody is accused. */
+  /** The record's flush knows it. Before, as for a call that fails, it costs a round trip. */
   @Override
   public boolean isTaken() {
-    return super.isTaken() || use.map(Use::taken).orElse(true);
+    return super.isTaken() || use.map(Use::taken).orElseGet(this::looksTaken);
+  }
+
+  /** Where the database cannot say, nobody is accused. */
+  private boolean looksTaken() {
+    if (over.get()
+        || Thread.currentThread() != owner
+        || state().filter(TransactionState.OPEN::equals).isEmpty()) {
+      return true;
+    }
+    try {
+      return StatementBatch.runForFirst(
+              own(),
+              database.useSql(),
+              values ->
+                  values
+                      .bind("cleared", UUID.randomUUID())
+                      .bind("retention_millis", 0)
+                      .bind("expires", null),
+              Use::read)
+          .taken();
+    } catch (JdbiException failure) {
+      logger.debug("it is not known whether the transaction was used", failure);
+      return true;
+    }
   }
 
   @Override
@@ -143,6 +168,7 @@ final class HostedTransaction extends HandlerTransaction {
       logger.warn("the host rolled the transaction back before its handler had ended");
       return Optional.of(Settled.ROLLED_BACK);
     }
+    checkOpen();
     Optional<TransactionState> state = state();
     if (state.filter(TransactionState.IDLE::equals).isPresent()) {
       throw endedByHandler();
@@ -269,12 +295,19 @@ final class HostedTransaction extends HandlerTransaction {
     }
   }
 
-  /** Returns the driver's state of the transaction; empty if the host's connection hides it. */
-  private Optional<TransactionState> state() {
+  private void checkOpen() {
     try {
       if (own().isClosed()) {
         throw closed(null);
       }
+    } catch (SQLException hidden) {
+      logger.debug("the host's connection does not tell whether it is closed", hidden);
+    }
+  }
+
+  /** Returns the driver's state of the transaction; empty if the host's connection hides it. */
+  private Optional<TransactionState> state() {
+    try {
       return own().isWrapperFor(BaseConnection.class)
           ? Optional.of(own().unwrap(BaseConnection.class).getTransactionState())
           : Optional.empty();

@@ -310,6 +310,19 @@ class HostTransactionsTest {
   }
 
   @Test
+  void aCallThatFailsIsAskedBeforeItsEnd() {
+    for (boolean clearing : List.of(false, true)) {
+      Claim claim = clearing ? winExpired() : win();
+      assertThat(claim.transaction().orElseThrow().isTaken()).isFalse();
+      insert(host.handle(), thing);
+      assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
+
+      assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
+      database.superuser().useHandle(handle -> handle.execute("DELETE FROM app.things"));
+    }
+  }
+
+  @Test
   void aHandlerOfWhichNothingIsKnownIsNotAccused() {
     Claim claim = win();
     assertThat(claim.release()).isEqualTo(Settled.DONE);
@@ -447,9 +460,9 @@ class HostTransactionsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theUniqueIndexHasTheLastWordWhateverTheHostThrows(boolean hidden) {
-    if (hidden) {
-      host.view(HostTransactionsTest::hidden);
+  void theUniqueIndexHasTheLastWordWhateverTheHostThrows(boolean opaque) {
+    if (opaque) {
+      host.opaque();
     }
     Claim claim = win();
     insert(host.handle(), thing);

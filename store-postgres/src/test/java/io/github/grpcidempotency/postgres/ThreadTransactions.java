@@ -4,13 +4,14 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Transactions that are bound to threads, as those of frameworks are, with what frameworks do: they
@@ -19,11 +20,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class ThreadTransactions implements HostTransactions {
   private final DataSource pool;
-  private final ThreadLocal<@Nullable Bound> bound = new ThreadLocal<>();
+  private final Map<Thread, Bound> bound = new ConcurrentHashMap<>();
   private UnaryOperator<Connection> view = connection -> connection;
   private Consumer<Connection> settings = connection -> {};
   private Consumer<String> step = step -> {};
   private boolean forgetful;
+  private boolean opaque;
   private Optional<HostTransaction.Completion> afterwards = Optional.empty();
 
   /** What the framework throws, whatever has happened. */
@@ -64,6 +66,12 @@ final class ThreadTransactions implements HostTransactions {
     return this;
   }
 
+  /** Does not say why a commit has failed. */
+  ThreadTransactions opaque() {
+    this.opaque = true;
+    return this;
+  }
+
   /** Forgets what was registered for before the commit. */
   ThreadTransactions forgetful() {
     this.forgetful = true;
@@ -79,15 +87,19 @@ final class ThreadTransactions implements HostTransactions {
   @Override
   public Bound begin(String name) {
     step.accept("begin");
-    Bound begun = new Bound(Optional.ofNullable(bound.get()));
+    Bound begun = new Bound(bound());
     begun.suspended.ifPresent(outer -> outer.wasSuspended = true);
-    bound.set(begun);
+    bound.put(Thread.currentThread(), begun);
     return begun;
   }
 
   @Override
   public Optional<HostTransaction> current() {
-    return Optional.ofNullable(bound.get());
+    return bound().map(HostTransaction.class::cast);
+  }
+
+  private Optional<Bound> bound() {
+    return Optional.ofNullable(bound.get(Thread.currentThread()));
   }
 
   /** Returns what the handler writes through, as a framework's template does. */
@@ -116,7 +128,7 @@ final class ThreadTransactions implements HostTransactions {
   }
 
   Bound required() {
-    return current().map(Bound.class::cast).orElseThrow();
+    return bound().orElseThrow();
   }
 
   private static void sql(Sql work) {
@@ -184,7 +196,7 @@ final class ThreadTransactions implements HostTransactions {
         step.accept("commit");
       } catch (RuntimeException failure) {
         rollback();
-        throw new HostException(failure);
+        throw new HostException(opaque ? new IllegalStateException("no reason given") : failure);
       }
       try {
         physical.commit();
@@ -211,7 +223,8 @@ final class ThreadTransactions implements HostTransactions {
 
     private void end(Completion completion) {
       over = true;
-      suspended.ifPresentOrElse(bound::set, bound::remove);
+      Thread thread = Thread.currentThread();
+      suspended.ifPresentOrElse(outer -> bound.put(thread, outer), () -> bound.remove(thread));
       try {
         sql(physical::close);
       } catch (HostException unreachable) {
