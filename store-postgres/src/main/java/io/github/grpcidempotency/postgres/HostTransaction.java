@@ -16,8 +16,9 @@ public interface HostTransaction {
   }
 
   /**
-   * Returns the connection that the transaction's statements run on, with autocommit off. The store
-   * never closes it, and neither commits nor rolls back on it.
+   * Returns the connection that the transaction's statements run on, with autocommit off. It is of
+   * use until the transaction ends. The store never closes it, and neither commits nor rolls back
+   * on it.
    */
   Connection connection();
 

@@ -14,11 +14,17 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkFailedException;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import io.github.grpcidempotency.work.WorkResult;
+import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -26,6 +32,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -503,6 +510,53 @@ class HostCompletionTest {
     TransactionalCompletion.complete(thing);
 
     assertThat(table.rowsOf(user)).isEmpty();
+  }
+
+  /** As a gRPC method with {@code @Transactional} does. */
+  @Test
+  void aClientHearsOfAnAnswerOnceItsTransactionIsCommitted() {
+    CompletableFuture<Boolean> heardEarly = new CompletableFuture<>();
+    AtomicBoolean rollbackOnly = new AtomicBoolean(true);
+    ThingHandler answering =
+        (request, answer) ->
+            host.inNew(
+                () -> {
+                  Thing made = ThingHandler.newThing(request);
+                  ThingHandlers.insert(host.handle(), Things.caller(), made);
+                  TransactionalCompletion.complete(made);
+                  ThingHandler.answer(answer, made);
+                  if (rollbackOnly.get()) {
+                    host.setRollbackOnly();
+                  }
+                });
+    try (ThingServer server =
+            PostgresThingServer.on(database.app())
+                .hostTransactions(host)
+                .handler(answering)
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      CreateThingRequest request = Things.named("a thing");
+      Reply undone = client.createThing(request);
+      assertThat(undone.status().getCode()).as(undone.toString()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(table.rowsOf(client.user())).isEmpty();
+
+      rollbackOnly.set(false);
+      CompletableFuture<CompletableFuture<Reply>> started = new CompletableFuture<>();
+      host.step(
+          step -> {
+            if (step.equals("commit")) {
+              heardEarly.complete(started.join().isDone());
+            }
+          });
+      CompletableFuture<Reply> call = client.startThing(request);
+      started.complete(call);
+
+      assertThat(call.join().isOk()).as(call.join().toString()).isTrue();
+      assertThat(heardEarly.join()).isFalse();
+      assertThat(table.joined(client.user())).isTrue();
+      assertThat(client.createThing(request).isReplay()).isTrue();
+      assertThat(server.runs()).isEqualTo(2);
+    }
   }
 
   private Thing completing() {

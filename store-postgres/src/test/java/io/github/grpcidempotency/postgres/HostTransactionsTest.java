@@ -25,11 +25,14 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import io.github.grpcidempotency.test.LogLines;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.Status;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -621,6 +624,77 @@ class HostTransactionsTest {
       assertThat(server.runs()).isEqualTo(2);
       assertThat(server.events()).noneMatch(event -> event.startsWith("unprotected"));
     }
+  }
+
+  @Test
+  void anAnswerThatAnotherThreadGivesIsSettledByTheThreadThatHasClaimed() {
+    ThingHandler answering =
+        (created, answer) -> {
+          Thing made = ThingHandler.newThing(created);
+          insert(host.handle(), UUID.fromString(made.getId()));
+          Thread other = new Thread(() -> ThingHandler.answer(answer, made));
+          other.start();
+        };
+    try (ThingServer server = transactional(answering);
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(Things.named("a thing"));
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(table.joined(client.user())).isTrue();
+    }
+  }
+
+  @Test
+  void aHandlerThatAnswersAndThenFailsLeavesNothing() {
+    ThingHandler failing =
+        (created, answer) -> {
+          Thing made = ThingHandler.newThing(created);
+          insert(host.handle(), UUID.fromString(made.getId()));
+          ThingHandler.answer(answer, made);
+          throw new IllegalStateException("after its answer");
+        };
+    try (ThingServer server = transactional(failing);
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(Things.named("a thing")).isOk()).isFalse();
+      assertThat(table.rowsOf(client.user())).isEmpty();
+      assertThat(table.thingsOf(client.user())).isEmpty();
+    }
+  }
+
+  @Test
+  void aHandlerThatWritesPastTheHostsTransactionIsHeard() {
+    ThingHandler past =
+        (created, answer) ->
+            host.inNew(
+                () -> {
+                  Thing made = ThingHandler.newThing(created);
+                  ThingHandlers.insert(host.handle(), Things.caller(), made);
+                  if (created.containsLabels("fail")) {
+                    answer.onError(Status.INTERNAL.asRuntimeException());
+                  } else {
+                    ThingHandler.answer(answer, made);
+                  }
+                });
+    CreateThingRequest request = Things.named("a thing");
+    for (CreateThingRequest each :
+        List.of(request, request.toBuilder().putLabels("fail", "").build())) {
+      try (ThingServer server = transactional(past);
+          ThingClient client = ThingClient.to(server.port())) {
+        Reply reply = client.createThing(each);
+
+        assertThat(reply.isOk()).isEqualTo(each.equals(request));
+        assertThat(table.thingsOf(client.user())).hasSize(1);
+        assertThat(server.events())
+            .contains("unprotected TRANSACTION_NOT_TAKEN", "unprotected TRANSACTION_SUSPENDED");
+      }
+    }
+  }
+
+  private ThingServer transactional(ThingHandler handler) {
+    return PostgresThingServer.on(database.app())
+        .hostTransactions(host)
+        .transactional(handler)
+        .start();
   }
 
   // Speed, and races
