@@ -47,6 +47,11 @@ public abstract class ForwardingClaim implements Claim {
   }
 
   @Override
+  public boolean deferSettlement(Runnable settlement) {
+    return claim.deferSettlement(settlement);
+  }
+
+  @Override
   public Settled complete(RecordedOutcome outcome) {
     return claim.complete(outcome);
   }

@@ -1,0 +1,472 @@
+package io.github.grpcidempotency.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.rpc.Code;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.event.WaitEnd;
+import io.github.grpcidempotency.grpc.TestCall.Started;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.EventJournal;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Calls whose transactions are bound to the thread that has begun them. */
+@ParameterizedClass
+@EnumSource(Transport.class)
+class ThreadBoundTest extends CallTest {
+  /** Outlasts any test. */
+  private static final Duration LONG = Duration.ofMinutes(1);
+
+  /** Ends within a test. */
+  private static final Duration SHORT = Duration.ofMillis(300);
+
+  private final EventJournal journal = new EventJournal();
+  private final ExecutorService clients = Executors.newCachedThreadPool();
+  private ThreadBoundStore bound = new ThreadBoundStore(memory);
+
+  ThreadBoundTest(Transport transport) {
+    super(transport);
+  }
+
+  @AfterEach
+  void everyTransactionHasEnded() {
+    clients.shutdownNow();
+    await().until(() -> bound.open() == 0);
+  }
+
+  @Test
+  void anAnswerIsSettledOnceTheHandlerHasReturned() {
+    ThingServer server = start(transactional());
+
+    Seen first = keyed(server).end().first();
+    keyed(server).end().replays(first);
+
+    assertThat(bound.steps()).containsExactly("begin", "returned", "commit");
+    assertThat(bound.threads()).hasSize(1);
+  }
+
+  @Test
+  void anAnswerOfAnotherThreadIsSettledOnTheThreadThatHasClaimed() throws InterruptedException {
+    ThingServer server = start(transactional());
+    server.things().keepRunning();
+    CompletableFuture<Seen> first = elsewhere(keyed(server));
+    ThingService.Running running = server.things().nextRunning();
+
+    await().until(() -> bound.steps().contains("returned"));
+    running.succeed();
+
+    keyed(server).end().replays(first.join().first());
+    assertThat(bound.steps()).containsExactly("begin", "returned", "commit");
+    assertThat(bound.threads()).hasSize(1);
+  }
+
+  @Test
+  void anAnswerThatAnotherThreadGivesWhileTheHandlerRunsWaitsForItsEnd() {
+    ThingServer server =
+        start(
+            transactional()
+                .handler(
+                    (request, answer) -> {
+                      CompletableFuture.runAsync(() -> ThingHandler.answer(request, answer)).join();
+                      bound.note("answered");
+                    }));
+
+    keyed(server).end().first();
+
+    assertThat(bound.steps()).containsExactly("begin", "answered", "returned", "commit");
+    assertThat(bound.threads()).hasSize(1);
+  }
+
+  @Test
+  void aHandlerThatAnswersAndThenThrowsHasFailed() {
+    ThingServer server = start(transactional());
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              ThingHandler.answer(request, answer);
+              throw new IllegalStateException("on purpose");
+            });
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
+    server.things().succeed();
+    keyed(server).end().first();
+
+    assertThat(bound.steps()).startsWith("begin", "rollback", "begin");
+    assertThat(journal.all(IdempotencyEvent.Settled.class))
+        .extracting(IdempotencyEvent.Settled::settlement)
+        .containsExactly(Settlement.RELEASE, Settlement.COMPLETE);
+  }
+
+  @Test
+  void aHandlerThatSendsTwoMessagesHasFailed() {
+    ThingServer server = start(transactional());
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              answer.onNext(ThingHandler.newThing(request));
+              answer.onNext(ThingHandler.newThing(request));
+              answer.onCompleted();
+            });
+
+    assertThat(keyed(server).end().code()).isNotEqualTo(Status.Code.OK);
+    await().until(() -> bound.open() == 0);
+    server.things().succeed();
+    keyed(server).end().first();
+
+    assertThat(bound.steps())
+        .containsExactly("begin", "returned", "rollback", "begin", "returned", "commit");
+  }
+
+  @Test
+  void anErrorLeavesNothing() {
+    ThingServer server = start(transactional());
+    server.things().handle((request, answer) -> answer.onError(Status.ABORTED.asException()));
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.ABORTED);
+    server.things().succeed();
+    keyed(server).end().first();
+
+    assertThat(bound.steps()).startsWith("begin", "returned", "rollback", "begin");
+  }
+
+  @Test
+  void aTerminalErrorIsRecorded() {
+    ThingServer server =
+        start(
+            transactional(
+                InFlightPolicy.refuse(),
+                FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION)));
+    server
+        .things()
+        .handle((request, answer) -> answer.onError(Status.FAILED_PRECONDITION.asException()));
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+
+    assertThat(bound.steps()).containsExactly("begin", "returned", "rollback, and record");
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void anAnswerWhoseTransactionIsRolledBackIsNotSent() {
+    ThingServer server = start(transactional());
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              CurrentOperation.setRollbackOnly();
+              ThingHandler.answer(request, answer);
+            });
+
+    Seen end = keyed(server).end();
+    server.things().succeed();
+    keyed(server).end().first();
+
+    assertThat(end.code()).isEqualTo(Status.Code.INTERNAL);
+    assertThat(end.messages()).isEmpty();
+    assertThat(journal.only(IdempotencyEvent.SettlementFailed.class).cause()).isEmpty();
+  }
+
+  @Test
+  void aCancelledCallIsRolledBackUnlessItsAnswerComesWithinALease() throws InterruptedException {
+    assumeThat(transport).isNotEqualTo(Transport.DIRECT_EXECUTOR); // its client would wait, too
+    bound = new ThreadBoundStore(new InMemoryIdempotencyStore(SHORT));
+    ThingServer server = start(transactional());
+    CompletableFuture<ServerCallStreamObserver<Thing>> late = new CompletableFuture<>();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              ServerCallStreamObserver<Thing> observer = (ServerCallStreamObserver<Thing>) answer;
+              observer.setOnCancelHandler(() -> {});
+              late.complete(observer);
+            });
+    Started call = keyed(server).start();
+    await().until(() -> bound.steps().contains("returned"));
+
+    call.cancel();
+    await().until(() -> bound.open() == 0);
+    ThingHandler.answer(late.join(), Thing.getDefaultInstance());
+    server.things().succeed();
+    Seen retried = keyed(server).end().first();
+
+    assertThat(retried.thing()).isNotEqualTo(Thing.getDefaultInstance());
+    assertThat(bound.steps())
+        .containsExactly("begin", "returned", "rollback", "begin", "returned", "commit");
+    assertThat(journal.only(IdempotencyEvent.SettlementFailed.class).settlement())
+        .isEqualTo(Settlement.COMPLETE);
+  }
+
+  @Test
+  void anAnswerThatComesSoonAfterTheDeadlineCounts() throws InterruptedException {
+    ThingServer server = start(transactional());
+    server.things().keepRunning();
+    CompletableFuture<Seen> first = elsewhere(keyed(server).deadlineAfter(SHORT));
+    ThingService.Running running = server.things().nextRunning();
+    await().until(() -> running.context().isCancelled());
+
+    running.succeed();
+    assertThat(first.join().code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+    await().until(() -> bound.steps().contains("commit"));
+
+    assertThat(keyed(server).end().isReplayed()).isTrue();
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aHandlerThatNeverAnswersIsRolledBackAfterItsDeadline() throws InterruptedException {
+    bound = new ThreadBoundStore(new InMemoryIdempotencyStore(SHORT));
+    ThingServer server = start(transactional());
+    server.things().keepRunning();
+
+    Seen end = elsewhere(keyed(server).deadlineAfter(SHORT)).join();
+    await().until(() -> bound.steps().contains("rollback"));
+
+    assertThat(end.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+    assertThat(bound.steps()).containsExactly("begin", "returned", "rollback");
+    assertThat(bound.threads()).hasSize(1);
+  }
+
+  @Test
+  void aCallWithoutAKeyIsCommittedOnItsThread() throws InterruptedException {
+    ThingServer server = start(transactional());
+    call(server, "a thing").as(ALICE).end().untouched();
+    server.things().keepRunning();
+    CompletableFuture<Seen> other = elsewhere(call(server, "a thing").as(ALICE));
+    server.things().nextRunning().succeed();
+    other.join().untouched();
+
+    assertThat(bound.steps())
+        .containsExactly("begin", "returned", "commit", "begin", "returned", "commit");
+  }
+
+  @Test
+  void aCallWithoutAKeyThatFailsIsRolledBackOnItsThread() {
+    bound = new ThreadBoundStore(new InMemoryIdempotencyStore(SHORT));
+    ThingServer server = start(transactional());
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              ThingHandler.answer(request, answer);
+              throw new IllegalStateException("on purpose");
+            });
+    assertThat(call(server, "a thing").end().code()).isEqualTo(Status.Code.UNKNOWN);
+    server.things().handle((request, answer) -> answer.onError(Status.ABORTED.asException()));
+    assertThat(call(server, "a thing").end().code()).isEqualTo(Status.Code.ABORTED);
+    server.things().keepRunning();
+    assertThat(elsewhere(call(server, "a thing").deadlineAfter(SHORT)).join().code())
+        .isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+    await().until(() -> bound.open() == 0);
+
+    assertThat(bound.steps())
+        .containsExactly(
+            "begin", "rollback", "begin", "returned", "rollback", "begin", "returned", "rollback");
+  }
+
+  @Test
+  void duplicatesOfASlowCallGetItsAnswer() throws InterruptedException {
+    ThingServer server = start(attaching());
+    server.things().keepRunning();
+    CompletableFuture<Seen> first = elsewhere(keyed(server));
+    ThingService.Running running = server.things().nextRunning();
+    List<CompletableFuture<Seen>> duplicates = attach(server, 30);
+
+    running.succeed();
+
+    Seen answer = first.join().first();
+    duplicates.forEach(duplicate -> duplicate.join().replays(answer));
+    assertThat(server.things().runs()).isEqualTo(1);
+    assertThat(bound.steps()).containsExactly("begin", "returned", "commit");
+    assertThat(ends()).hasSize(30).containsOnly(WaitEnd.ANSWERED);
+  }
+
+  @Test
+  void onceTheFirstCallHasFailedOneDuplicateClaimsOnItsOwnThreadAndTheOthersGoOnWaiting()
+      throws InterruptedException {
+    ThingServer server = start(attaching());
+    server.things().keepRunning();
+    CompletableFuture<Seen> first = elsewhere(keyed(server));
+    ThingService.Running running = server.things().nextRunning();
+    List<CompletableFuture<Seen>> duplicates = attach(server, 10);
+
+    running.fail(Status.UNAVAILABLE);
+    assertThat(first.join().code()).isEqualTo(Status.Code.UNAVAILABLE);
+    server.things().nextRunning().succeed();
+
+    List<Seen> answers = duplicates.stream().map(CompletableFuture::join).toList();
+    Seen owners = answers.stream().filter(end -> !end.isReplayed()).findFirst().orElseThrow();
+    answers.stream().filter(Seen::isReplayed).forEach(end -> end.replays(owners));
+    assertThat(answers).filteredOn(end -> !end.isReplayed()).hasSize(1);
+    assertThat(server.things().runs()).isEqualTo(2);
+    assertThat(bound.steps())
+        .containsExactly("begin", "returned", "rollback", "begin", "returned", "commit");
+    assertThat(journal.all(IdempotencyEvent.Attached.class)).hasSize(10);
+    assertThat(ends()).hasSize(10).containsOnlyOnce(WaitEnd.CLAIMED);
+    assertThat(ends()).filteredOn(WaitEnd.ANSWERED::equals).hasSize(9);
+  }
+
+  @Test
+  void aDuplicateThatWaitsAgainGivesUpAtItsFirstLimit() throws InterruptedException {
+    ThingServer server =
+        start(transactional(InFlightPolicy.attach(Duration.ofSeconds(1)), releaseAll()));
+    server.things().keepRunning();
+    CompletableFuture<Seen> first = elsewhere(keyed(server));
+    ThingService.Running running = server.things().nextRunning();
+    List<CompletableFuture<Seen>> duplicates = attach(server, 3);
+
+    running.fail(Status.UNAVAILABLE);
+    assertThat(first.join().code()).isEqualTo(Status.Code.UNAVAILABLE);
+    ThingService.Running owner = server.things().nextRunning();
+    await().until(() -> ends().size() == 3);
+    owner.succeed();
+
+    List<Seen> answers = duplicates.stream().map(CompletableFuture::join).toList();
+    assertThat(answers).filteredOn(end -> end.code() == Status.Code.OK).hasSize(1);
+    answers.stream()
+        .filter(end -> end.code() != Status.Code.OK)
+        .forEach(end -> end.refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS"));
+    assertThat(ends()).containsExactlyInAnyOrder(WaitEnd.CLAIMED, WaitEnd.GAVE_UP, WaitEnd.GAVE_UP);
+  }
+
+  @Test
+  void cancelledDuplicatesClaimNothing() throws InterruptedException {
+    assumeThat(transport).isNotEqualTo(Transport.DIRECT_EXECUTOR); // its client would wait, too
+    ThingServer server = start(attaching());
+    server.things().keepRunning();
+    Started first = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+    List<Started> duplicates = new ArrayList<>();
+    for (int duplicate = 1; duplicate <= 3; duplicate++) {
+      duplicates.add(keyed(server).start());
+    }
+    await().until(() -> journal.all(IdempotencyEvent.Attached.class).size() == 3);
+
+    duplicates.forEach(Started::cancel);
+    await().until(() -> ends().size() == 3);
+    running.fail(Status.UNAVAILABLE);
+
+    assertThat(first.end().code()).isEqualTo(Status.Code.UNAVAILABLE);
+    server.things().succeed();
+    keyed(server).end().first();
+    assertThat(ends()).containsOnly(WaitEnd.CANCELLED);
+    assertThat(server.things().runs()).isEqualTo(2);
+  }
+
+  @Test
+  void itIsHeardOnceItIsSettledThatTheTransactionWasPassedByOrWasNotAlone() {
+    ThingServer server = start(transactional());
+    bound.passBy();
+    bound.suspend();
+
+    keyed(server).end().first();
+
+    assertThat(journal.all(IdempotencyEvent.Unprotected.class))
+        .extracting(IdempotencyEvent.Unprotected::cause)
+        .containsExactly(
+            UnprotectedCause.TRANSACTION_NOT_TAKEN, UnprotectedCause.TRANSACTION_SUSPENDED);
+    assertThat(journal.kinds())
+        .containsExactly("KeyFound", "Claimed", "Settled", "Unprotected", "Unprotected");
+  }
+
+  @Test
+  void aFailedCallWhoseTransactionWasNotAloneIsHeard() {
+    ThingServer server = start(transactional());
+    bound.suspend();
+    server
+        .things()
+        .handle((request, answer) -> answer.onError(Status.FAILED_PRECONDITION.asException()));
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+
+    assertThat(journal.only(IdempotencyEvent.Unprotected.class).cause())
+        .isEqualTo(UnprotectedCause.TRANSACTION_SUSPENDED);
+  }
+
+  private static FailurePolicy releaseAll() {
+    return FailurePolicy.releaseAll();
+  }
+
+  private ThingServer.Builder transactional() {
+    return transactional(InFlightPolicy.refuse(), releaseAll());
+  }
+
+  private ThingServer.Builder attaching() {
+    return transactional(InFlightPolicy.attach(LONG), releaseAll());
+  }
+
+  private ThingServer.Builder transactional(InFlightPolicy inFlight, FailurePolicy failures) {
+    return ThingServer.on(transport)
+        .store(bound)
+        .createThing(
+            thing -> thing.execution(Execution.TRANSACTIONAL).inFlight(inFlight).failures(failures))
+        .listener(journal.listener())
+        .inside(new Proxies());
+  }
+
+  private CompletableFuture<Seen> elsewhere(TestCall call) {
+    return CompletableFuture.supplyAsync(call::end, clients);
+  }
+
+  private List<CompletableFuture<Seen>> attach(ThingServer server, int duplicates) {
+    List<CompletableFuture<Seen>> started = new ArrayList<>();
+    for (int duplicate = 0; duplicate < duplicates; duplicate++) {
+      started.add(elsewhere(keyed(server)));
+    }
+    await().until(() -> journal.all(IdempotencyEvent.Attached.class).size() == duplicates);
+    return started;
+  }
+
+  private List<WaitEnd> ends() {
+    return journal.all(IdempotencyEvent.WaitEnded.class).stream()
+        .map(IdempotencyEvent.WaitEnded::end)
+        .toList();
+  }
+
+  /** What a framework puts around handlers ends after them. */
+  private final class Proxies implements ServerInterceptor {
+    @Override
+    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+        ServerCall<RequestT, ResponseT> call,
+        Metadata headers,
+        ServerCallHandler<RequestT, ResponseT> next) {
+      return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
+        @Override
+        public void onHalfClose() {
+          super.onHalfClose();
+          bound.note("returned");
+        }
+      };
+    }
+  }
+}
