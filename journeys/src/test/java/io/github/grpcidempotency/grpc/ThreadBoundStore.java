@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
@@ -33,6 +34,7 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
 
   private final List<Step> steps = new CopyOnWriteArrayList<>();
   private final Set<Thread> bound = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger endedInContext = new AtomicInteger();
   private volatile boolean taken = true;
   private volatile boolean suspended;
 
@@ -56,6 +58,11 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
   /** Returns how many transactions are open. */
   int open() {
     return bound.size();
+  }
+
+  /** Returns how many transactions have ended in the context of their handler. */
+  int endedInContext() {
+    return endedInContext.get();
   }
 
   /** Lets handlers write elsewhere from now on. */
@@ -138,6 +145,7 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
         throw new IllegalStateException("the thread has no such transaction");
       }
       note(rollbackOnly ? "rollback" : how);
+      endedInContext.addAndGet(CurrentOperation.hasTransaction() ? 1 : 0);
       return rollbackOnly ? Settled.ROLLED_BACK : write.get();
     }
   }

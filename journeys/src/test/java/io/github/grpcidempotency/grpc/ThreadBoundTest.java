@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Calls whose transactions are bound to the thread that has begun them. */
 @ParameterizedClass
-@EnumSource(Transport.class)
+@EnumSource(names = {"IN_PROCESS", "DIRECT_EXECUTOR"})
 class ThreadBoundTest extends CallTest {
   /** Outlasts any test. */
   private static final Duration LONG = Duration.ofMinutes(1);
@@ -86,6 +86,7 @@ class ThreadBoundTest extends CallTest {
     keyed(server).end().replays(first.join().first());
     assertThat(bound.steps()).containsExactly("begin", "returned", "commit");
     assertThat(bound.threads()).hasSize(1);
+    assertThat(bound.endedInContext()).isEqualTo(1);
   }
 
   @Test
@@ -229,7 +230,7 @@ class ThreadBoundTest extends CallTest {
 
   @Test
   void anAnswerThatComesSoonAfterTheDeadlineCounts() throws InterruptedException {
-    ThingServer server = start(transactional());
+    ThingServer server = startAndConnect(transactional());
     server.things().keepRunning();
     CompletableFuture<Seen> first = elsewhere(keyed(server).deadlineAfter(SHORT));
     ThingService.Running running = server.things().nextRunning();
@@ -246,7 +247,7 @@ class ThreadBoundTest extends CallTest {
   @Test
   void aHandlerThatNeverAnswersIsRolledBackAfterItsDeadline() throws InterruptedException {
     bound = new ThreadBoundStore(new InMemoryIdempotencyStore(SHORT));
-    ThingServer server = start(transactional());
+    ThingServer server = startAndConnect(transactional());
     server.things().keepRunning();
 
     Seen end = elsewhere(keyed(server).deadlineAfter(SHORT)).join();
@@ -339,7 +340,7 @@ class ThreadBoundTest extends CallTest {
   @Test
   void aDuplicateThatWaitsAgainGivesUpAtItsFirstLimit() throws InterruptedException {
     ThingServer server =
-        start(transactional(InFlightPolicy.attach(Duration.ofSeconds(1)), releaseAll()));
+        start(transactional(InFlightPolicy.attach(SHORT.multipliedBy(2)), releaseAll()));
     server.things().keepRunning();
     CompletableFuture<Seen> first = elsewhere(keyed(server));
     ThingService.Running running = server.things().nextRunning();
@@ -413,6 +414,13 @@ class ThreadBoundTest extends CallTest {
         .isEqualTo(UnprotectedCause.TRANSACTION_SUSPENDED);
   }
 
+  /** Starts a server to which a short deadline is long enough. */
+  private ThingServer startAndConnect(ThingServer.Builder builder) {
+    ThingServer server = start(builder);
+    call(server, "a thing").to(ThingServer.CREATE_OTHER).end().untouched();
+    return server;
+  }
+
   private static FailurePolicy releaseAll() {
     return FailurePolicy.releaseAll();
   }
@@ -464,7 +472,9 @@ class ThreadBoundTest extends CallTest {
         @Override
         public void onHalfClose() {
           super.onHalfClose();
-          bound.note("returned");
+          if (CurrentOperation.hasTransaction()) {
+            bound.note("returned");
+          }
         }
       };
     }
