@@ -69,6 +69,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   private Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
   private Optional<Deadline> endOfWait = Optional.empty();
   private long beginOfWait;
+  private boolean gone;
 
   IdempotentCall(
       Engine engine,
@@ -120,6 +121,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   @Override
   void cancelledEarly() {
+    gone = true;
     if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
       waitEnded(WaitEnd.CANCELLED);
     }
@@ -334,7 +336,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
         endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
       }
       act(request, found.get(), took, message);
-    } else if (context().isCancelled()) {
+    } else if (gone || context().isCancelled()) {
       waitEnded(WaitEnd.CANCELLED);
     } else {
       claim(request, message);

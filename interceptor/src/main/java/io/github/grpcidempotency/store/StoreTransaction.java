@@ -6,9 +6,9 @@ package io.github.grpcidempotency.store;
  */
 public interface StoreTransaction {
   /**
-   * Returns whether the handler has ever used the transaction. Asked after an answer is settled,
-   * and before a failure is; a store that does not know it yet says that it has. Never asks the
-   * database.
+   * Returns whether the handler has ever used the transaction. Asked on the thread that settles:
+   * after an answer is settled, and before a failure is. A store that does not know says that it
+   * has.
    */
   boolean isTaken();
 

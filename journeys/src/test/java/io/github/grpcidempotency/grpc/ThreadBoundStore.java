@@ -140,13 +140,17 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
     }
 
     Settled end(String how, Supplier<Settled> write) {
-      if (Thread.currentThread() != owner || !bound.remove(owner)) {
+      if (Thread.currentThread() != owner || !bound.contains(owner)) {
         note(how + " on another thread, or twice");
         throw new IllegalStateException("the thread has no such transaction");
       }
       note(rollbackOnly ? "rollback" : how);
       endedInContext.addAndGet(CurrentOperation.hasTransaction() ? 1 : 0);
-      return rollbackOnly ? Settled.ROLLED_BACK : write.get();
+      try {
+        return rollbackOnly ? Settled.ROLLED_BACK : write.get();
+      } finally {
+        bound.remove(owner);
+      }
     }
   }
 

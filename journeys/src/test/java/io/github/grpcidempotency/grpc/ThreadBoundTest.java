@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -83,7 +84,8 @@ class ThreadBoundTest extends CallTest {
     await().until(() -> bound.steps().contains("returned"));
     running.succeed();
 
-    keyed(server).end().replays(first.join().first());
+    Seen answer = first.join().first();
+    keyed(server).end().replays(answer);
     assertThat(bound.steps()).containsExactly("begin", "returned", "commit");
     assertThat(bound.threads()).hasSize(1);
     assertThat(bound.endedInContext()).isEqualTo(1);
@@ -140,7 +142,7 @@ class ThreadBoundTest extends CallTest {
             });
 
     assertThat(keyed(server).end().code()).isNotEqualTo(Status.Code.OK);
-    await().until(() -> bound.open() == 0);
+    await().until(() -> journal.kinds().contains("Settled"));
     server.things().succeed();
     keyed(server).end().first();
 
@@ -216,7 +218,7 @@ class ThreadBoundTest extends CallTest {
     await().until(() -> bound.steps().contains("returned"));
 
     call.cancel();
-    await().until(() -> bound.open() == 0);
+    await().until(() -> journal.kinds().contains("SettlementFailed"));
     ThingHandler.answer(late.join(), Thing.getDefaultInstance());
     server.things().succeed();
     Seen retried = keyed(server).end().first();
@@ -238,10 +240,9 @@ class ThreadBoundTest extends CallTest {
 
     running.succeed();
     assertThat(first.join().code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-    await().until(() -> bound.steps().contains("commit"));
+    await().until(() -> journal.kinds().contains("Settled"));
 
     assertThat(keyed(server).end().isReplayed()).isTrue();
-    assertThat(server.things().runs()).isEqualTo(1);
   }
 
   @Test
@@ -256,6 +257,29 @@ class ThreadBoundTest extends CallTest {
     assertThat(end.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
     assertThat(bound.steps()).containsExactly("begin", "returned", "rollback");
     assertThat(bound.threads()).hasSize(1);
+  }
+
+  @Test
+  void aThreadThatIsInterruptedWaitsNoLonger() throws InterruptedException {
+    assumeThat(transport).isEqualTo(Transport.DIRECT_EXECUTOR); // the client's thread runs it
+    ThingServer server = start(transactional());
+    server.things().keepRunning();
+    CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+    Future<?> call =
+        clients.submit(
+            () -> {
+              TestCall.Started unused = keyed(server).start();
+              interrupted.complete(Thread.currentThread().isInterrupted());
+            });
+    ThingService.Running running = server.things().nextRunning();
+
+    call.cancel(true);
+
+    assertThat(interrupted.join()).isTrue();
+    assertThat(bound.steps()).containsExactly("begin", "returned", "rollback");
+    running.succeed();
+    server.things().succeed();
+    keyed(server).end().first();
   }
 
   @Test

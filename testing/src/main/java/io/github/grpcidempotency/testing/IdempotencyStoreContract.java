@@ -294,6 +294,13 @@ public abstract class IdempotencyStoreContract {
   }
 
   @Test
+  void aClaimThatNoTransactionOfItsHandlerRecordsIsSettledAtOnce() {
+    Claim claim = win(newStore(LONG_LEASE), request());
+
+    assertThat(claim.deferSettlement(() -> {})).isFalse();
+  }
+
+  @Test
   void aCompletedOperationCannotBeReleasedOrMarkedUnknownOrRenewed() {
     IdempotencyStore store = newStore(LONG_LEASE);
     Claim claim = win(store, request());
