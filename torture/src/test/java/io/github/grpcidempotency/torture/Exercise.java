@@ -14,6 +14,9 @@ import java.util.TreeMap;
 
 /** What a run has exercised. A run that has exercised too little proves nothing. */
 record Exercise(Map<String, Long> counts) {
+  /** How many calls must have been answered. */
+  static final long LEAST_ANSWERS = 200;
+
   private static final long READ_ONLY_PHASES = 30;
 
   static Exercise of(History history) {
@@ -21,6 +24,9 @@ record Exercise(Map<String, Long> counts) {
     List<Call> calls = history.calls();
     counts.put("calls", (long) calls.size());
     counts.put("answered", calls.stream().filter(Call::isOk).count());
+    for (Form form : Form.values()) {
+      counts.put("answered " + form, answered(calls, form));
+    }
     counts.put("keys", calls.stream().map(Call::scope).distinct().count());
     counts.put("effects", (long) history.effects().size());
     counts.put("replays", calls.stream().filter(Call::replayed).count());
@@ -56,13 +62,14 @@ record Exercise(Map<String, Long> counts) {
    */
   List<String> shortcomings(Plan plan) {
     Map<String, Long> least = new TreeMap<>();
-    least.put("answered", 200L);
+    least.put("answered", LEAST_ANSWERS);
     least.put("replays", 50L);
+    plan.forms().forEach(form -> least.put("answered " + form, 1L));
     least.put("takeovers", 1L);
     least.put("mismatches refused", few());
     least.put("cancelled", few());
     least.put("terminal failures", few());
-    least.put("unguarded effects", 1L);
+    least.put("unguarded effects", Math.min(1, few()));
     // A short run may have no retry in any of its few read-only moments.
     least.put(
         "replays while read-only",
@@ -84,9 +91,9 @@ record Exercise(Map<String, Long> counts) {
         .toList();
   }
 
-  /** A short run on a slow machine makes few calls of each kind. */
+  /** A short run on a slow machine makes few calls of each kind, and none of some kinds. */
   private long few() {
-    return Math.max(1, Math.min(5, counts.getOrDefault("answered", 0L) / 200));
+    return Math.min(5, counts.getOrDefault("answered", 0L) / 400);
   }
 
   /** How often servers were killed. */
@@ -106,6 +113,10 @@ record Exercise(Map<String, Long> counts) {
         .filter(call -> call.purpose() == purpose)
         .filter(call -> call.reason().equals(reason))
         .count();
+  }
+
+  private static long answered(List<Call> calls, Form form) {
+    return calls.stream().filter(Call::isOk).filter(call -> call.form() == form).count();
   }
 
   private static long unguarded(History history) {

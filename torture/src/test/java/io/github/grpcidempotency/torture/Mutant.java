@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /**
@@ -19,6 +21,11 @@ import javax.tools.ToolProvider;
  * @param options of the second server's JVM
  */
 record Mutant(Path overlay, List<String> options) {
+  private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
+
+  /** Read once: opening all the jars takes longer than to compile a class. */
+  private static final StandardJavaFileManager LIBRARY =
+      COMPILER.getStandardFileManager(null, null, null);
 
   /**
    * One change of one source file or statement.
@@ -96,14 +103,20 @@ record Mutant(Path overlay, List<String> options) {
     if (sources.isEmpty()) {
       return;
     }
-    List<String> arguments =
-        new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", target.toString(), "-cp"));
-    arguments.add(System.getProperty("java.class.path"));
-    arguments.addAll(sources);
-    int result =
-        ToolProvider.getSystemJavaCompiler()
-            .run(null, null, null, arguments.toArray(String[]::new));
-    if (result != 0) {
+    List<String> options =
+        List.of(
+            "-proc:none",
+            "-nowarn",
+            "-d",
+            target.toString(),
+            "-cp",
+            System.getProperty("java.class.path"));
+    boolean compiles =
+        COMPILER
+            .getTask(
+                null, LIBRARY, null, options, null, LIBRARY.getJavaFileObjectsFromStrings(sources))
+            .call();
+    if (!compiles) {
       throw new IllegalStateException("the mutant does not compile");
     }
   }
