@@ -23,7 +23,6 @@ final class SavepointTransactions implements TransactionProvider {
     if (CurrentOperation.hasTransaction()) {
       context.transaction(new Nested(context.dsl().connectionResult(Connection::setSavepoint)));
     } else {
-      becomeHosts(context.configuration());
       host.transactionProvider().begin(context);
     }
   }
@@ -50,14 +49,5 @@ final class SavepointTransactions implements TransactionProvider {
     } else if (!CurrentOperation.hasTransaction()) {
       host.transactionProvider().rollback(context);
     }
-  }
-
-  /**
-   * Makes all that runs within a transaction of the host use its own providers: jOOQ finds the
-   * connection of an open transaction only if the transaction provider is its own.
-   */
-  private void becomeHosts(Configuration transaction) {
-    transaction.set(host.transactionProvider());
-    transaction.set(host.connectionProvider());
   }
 }
