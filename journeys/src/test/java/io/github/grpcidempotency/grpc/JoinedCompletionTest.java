@@ -31,8 +31,7 @@ import org.junit.jupiter.api.Test;
 /** Reserved calls whose answers are recorded by transactions that end after their handlers. */
 class JoinedCompletionTest extends CallTest {
   private final EventJournal journal = new EventJournal();
-  private final JoiningStore joining =
-      new JoiningStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)));
+  private JoiningStore joining = new JoiningStore(memory);
 
   JoinedCompletionTest() {
     super(Transport.IN_PROCESS);
@@ -40,6 +39,7 @@ class JoinedCompletionTest extends CallTest {
 
   @Test
   void anAnswerIsSentOnceItsTransactionHasEnded() {
+    joining = new JoiningStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)));
     CompletableFuture<JoiningStore.JoinedClaim> open = new CompletableFuture<>();
     ThingServer server = start(joined(ThingHandler::answer, open::complete));
 

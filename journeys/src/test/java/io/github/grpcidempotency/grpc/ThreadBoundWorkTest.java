@@ -79,6 +79,7 @@ class ThreadBoundWorkTest {
       others.add(threads.submit(() -> run(this::closed)));
     }
     await().until(() -> journal.all(IdempotencyEvent.Attached.class).size() == 5);
+    bound.claimTogether(3);
 
     mayEnd.countDown();
 
