@@ -36,6 +36,7 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
 
   private final List<Step> steps = new CopyOnWriteArrayList<>();
   private final Set<Thread> bound = ConcurrentHashMap.newKeySet();
+  private final AtomicInteger claims = new AtomicInteger();
   private final AtomicInteger endedInContext = new AtomicInteger();
   private volatile CountDownLatch together = new CountDownLatch(0);
   private volatile boolean taken = true;
@@ -61,6 +62,11 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
   /** Returns how many transactions are open. */
   int open() {
     return bound.size();
+  }
+
+  /** Returns how many claims were answered. */
+  int claims() {
+    return claims.get();
   }
 
   /** Returns how many transactions have ended in the context of their handler. */
@@ -96,6 +102,7 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
     together.countDown();
     Uninterruptibles.awaitUninterruptibly(together);
     ClaimResult result = super.claim(request);
+    claims.incrementAndGet();
     return result instanceof ClaimResult.Won won
         ? new ClaimResult.Won(new BoundClaim(won.claim(), new BoundTransaction()))
         : result;

@@ -76,7 +76,7 @@ class ThreadBoundWorkTest {
     await().until(() -> bound.open() == 1);
     List<Future<WorkResult<StringValue>>> others = new ArrayList<>();
     for (int other = 1; other <= 5; other++) {
-      others.add(threads.submit(() -> run(this::closed)));
+      others.add(threads.submit(() -> run(this::closedOnceOthersHaveLost)));
     }
     await().until(() -> journal.all(IdempotencyEvent.Attached.class).size() == 5);
     bound.claimTogether(3);
@@ -98,6 +98,12 @@ class ThreadBoundWorkTest {
         .hasSize(5)
         .containsOnlyOnce(WaitEnd.CLAIMED)
         .contains(WaitEnd.ANSWERED);
+  }
+
+  /** The first claim, and three at once. */
+  private StringValue closedOnceOthersHaveLost() {
+    await().until(() -> bound.claims() >= 4);
+    return closed();
   }
 
   private StringValue closed() {
