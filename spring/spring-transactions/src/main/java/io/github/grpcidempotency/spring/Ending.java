@@ -20,7 +20,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
  *
  * <ul>
  *   <li>The work is done in {@link #beforeCommit}, after a flush, and after the callbacks that were
- *       registered before.
+ *       registered before; unless the transaction will be rolled back, which JPA finds out later.
  *   <li>Spring does not call {@code beforeCommit} if this was registered by another one's. Then
  *       {@link #beforeCompletion} rolls back.
  *   <li>If another one's {@code beforeCommit} throws a {@code TransactionException}, Spring neither
@@ -81,12 +81,17 @@ final class Ending implements TransactionSynchronization {
   public void savepointRollback(Object savepoint) {
     if (!laterSavepoints.contains(savepoint)) {
       state = State.UNDONE;
+      end(Completion.ROLLED_BACK);
     }
   }
 
   @Override
   public void beforeCommit(boolean readOnly) {
     if (state != State.PENDING) {
+      return;
+    }
+    if (status.isRollbackOnly()) {
+      undo();
       return;
     }
     if (!readOnly) {
@@ -109,8 +114,14 @@ final class Ending implements TransactionSynchronization {
     if (state == State.PENDING && ended != STATUS_COMMITTED) {
       undo();
     }
-    completion = completion(ended);
-    listeners.forEach(listener -> listener.accept(completion));
+    end(completion(ended));
+  }
+
+  /** Tells it once: what a savepoint's rollback has undone ends earlier than the transaction. */
+  private void end(Completion how) {
+    completion = how;
+    listeners.forEach(listener -> listener.accept(how));
+    listeners.clear();
   }
 
   private Completion completion(int ended) {

@@ -1,0 +1,128 @@
+package io.github.grpcidempotency.spring;
+
+import jakarta.persistence.EntityManager;
+import jakarta.persistence.EntityManagerFactory;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
+import org.springframework.orm.jpa.SharedEntityManagerCreator;
+import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
+import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+
+/** An application with one transaction manager, which writes things in the manager's own way. */
+final class Host implements AutoCloseable {
+  /** What the application writes with. */
+  enum Kind {
+    /** {@code JdbcTemplate}. */
+    JDBC,
+    /** Hibernate. */
+    JPA
+  }
+
+  private final AnnotationConfigApplicationContext context =
+      new AnnotationConfigApplicationContext();
+  private final DataSource dataSource;
+  private final Optional<EntityManager> entities;
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableTransactionManagement
+  static class Annotations {}
+
+  private Host(Kind kind, DataSource dataSource) {
+    this.dataSource = dataSource;
+    switch (kind) {
+      case JDBC ->
+          context.registerBean(
+              PlatformTransactionManager.class, () -> new JdbcTransactionManager(dataSource));
+      case JPA -> {
+        context.registerBean(
+            LocalContainerEntityManagerFactoryBean.class, () -> entityManagerFactory(dataSource));
+        context.registerBean(PlatformTransactionManager.class, () -> new JpaTransactionManager());
+      }
+    }
+    context.registerBean(Propagations.class);
+    context.registerBean(Listeners.class);
+    context.register(Annotations.class);
+    context.refresh();
+    this.entities =
+        context
+            .getBeanProvider(EntityManagerFactory.class)
+            .stream()
+            .findFirst()
+            .map(SharedEntityManagerCreator::createSharedEntityManager);
+  }
+
+  static Host of(Kind kind, DataSource dataSource) {
+    return new Host(kind, dataSource);
+  }
+
+  AbstractPlatformTransactionManager manager() {
+    return context.getBean(AbstractPlatformTransactionManager.class);
+  }
+
+  SpringTransactions transactions() {
+    return SpringTransactions.of(manager(), dataSource);
+  }
+
+  Propagations propagations() {
+    return context.getBean(Propagations.class);
+  }
+
+  JdbcTemplate jdbc() {
+    return new JdbcTemplate(dataSource);
+  }
+
+  /** Publishes an event within the current transaction. */
+  void publish(Listeners.Created event) {
+    context.publishEvent(event);
+  }
+
+  DataSource dataSource() {
+    return dataSource;
+  }
+
+  Optional<EntityManager> entities() {
+    return entities;
+  }
+
+  /** Writes a thing; with JPA it is not yet in the table. */
+  void insert(UUID id, String name) {
+    entities.ifPresentOrElse(
+        manager -> manager.persist(new ThingEntity(id, name)),
+        () -> jdbc().update("INSERT INTO app.things (id, name) VALUES (?, ?)", id, name));
+  }
+
+  /** Writes a note at once. */
+  void note(String text) {
+    jdbc().update("INSERT INTO app.notes (text) VALUES (?)", text);
+  }
+
+  @Override
+  public void close() {
+    context.close();
+  }
+
+  static LocalContainerEntityManagerFactoryBean entityManagerFactory(DataSource dataSource) {
+    LocalContainerEntityManagerFactoryBean factory = new LocalContainerEntityManagerFactoryBean();
+    factory.setDataSource(dataSource);
+    factory.setManagedTypes(PersistenceManagedTypes.of(ThingEntity.class.getName()));
+    factory.setJpaVendorAdapter(new HibernateJpaVendorAdapter());
+    factory.setJpaPropertyMap(
+        Map.of(
+            "hibernate.dialect",
+            "org.hibernate.dialect.PostgreSQLDialect",
+            "hibernate.boot.allow_jdbc_metadata_access",
+            "false"));
+    return factory;
+  }
+}

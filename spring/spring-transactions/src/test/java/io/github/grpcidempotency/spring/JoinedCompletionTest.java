@@ -1,0 +1,409 @@
+package io.github.grpcidempotency.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** Handlers of reserved procedures that record their answer in a Spring transaction of their own. */
+@ParameterizedClass
+@EnumSource(Host.Kind.class)
+class JoinedCompletionTest {
+  @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
+
+  private static final CreateThingRequest REQUEST = SpringServer.named("a thing");
+
+  /** One server for all tests of a kind. */
+  private static final Set<SpringServer> servers = ConcurrentHashMap.newKeySet();
+
+  private final Host.Kind kind;
+  private final SpringServer server;
+  private final Host host;
+  private final ThingClient client;
+  private final TransactionTemplate template;
+
+  JoinedCompletionTest(Host.Kind kind) {
+    this.kind = kind;
+    if (servers.isEmpty()) {
+      servers.add(SpringServer.start(Host.of(kind, database.pool()), Execution.RESERVED));
+    }
+    this.server = servers.iterator().next();
+    this.host = server.host();
+    this.client = server.newClient();
+    this.template = new TransactionTemplate(host.manager());
+  }
+
+  @AfterParameterizedClassInvocation
+  static void closeServers() {
+    servers.forEach(SpringServer::close);
+    servers.forEach(server -> server.host().close());
+    servers.clear();
+  }
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    await().until(() -> database.pool().getHikariPoolMXBean().getActiveConnections() == 0);
+  }
+
+  @Test
+  void effectAndRecordAreOneCommitAndARetryIsReplayed() {
+    for (Consumer<Runnable> way : transactions()) {
+      ThingClient caller = server.newClient();
+      int runs = server.runs();
+      server.create(thing -> way.accept(() -> insertAndComplete(thing)));
+
+      Reply first = caller.createThing(REQUEST);
+      Reply retried = caller.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(retried.isReplay()).isTrue();
+      assertThat(retried.bytes()).isEqualTo(first.bytes());
+      assertThat(server.runs()).isEqualTo(runs + 1);
+      assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void withoutAKeyItDoesNothing() {
+    server.create(thing -> template.executeWithoutResult(own -> insertAndComplete(thing)));
+    ThingClient unkeyed = client.withoutKey();
+
+    assertThat(unkeyed.createThing(REQUEST).isOk()).isTrue();
+    assertThat(ThingDatabase.thingsOf(database, client.user())).hasSize(1);
+    assertThat(ThingDatabase.records(database, client.user())).isZero();
+  }
+
+  @Test
+  void outsideATransactionItFails() {
+    server.create(
+        thing -> {
+          assertThatThrownBy(() -> TransactionalCompletion.complete(thing))
+              .isInstanceOf(IllegalStateException.class);
+          template.executeWithoutResult(
+              own ->
+                  host.propagations()
+                      .notSupported(
+                          () ->
+                              assertThatThrownBy(() -> TransactionalCompletion.complete(thing))
+                                  .isInstanceOf(IllegalStateException.class)));
+          template.executeWithoutResult(own -> insertAndComplete(thing));
+        });
+
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+  }
+
+  @Test
+  void anAnswerFromWithinTheTransactionIsSentAfterTheCommit() {
+    CountDownLatch answered = new CountDownLatch(1);
+    CountDownLatch commit = new CountDownLatch(1);
+    server.handle(
+        annotated(
+            (request, answer) -> {
+              onBeforeCommit(
+                  () -> {
+                    answered.countDown();
+                    awaitOpen(commit);
+                  });
+              completeAndAnswer(request, answer);
+            }));
+
+    CompletableFuture<Reply> reply = client.startThing(REQUEST);
+    awaitOpen(answered);
+    server.create(thing -> {});
+    // What was sent before this call's answer would have arrived.
+    assertThat(client.withoutKey().createOther(REQUEST).isOk()).isTrue();
+    assertThat(reply).isNotDone();
+    commit.countDown();
+
+    assertThat(reply.join().isOk()).as(reply.join().toString()).isTrue();
+    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
+    assertThat(client.createThing(REQUEST).bytes()).isEqualTo(reply.join().bytes());
+  }
+
+  @Test
+  void anAnswerFromWithinATransactionThatIsRolledBackIsNotSent() {
+    assertThatNothingIsLeft(
+        annotated(
+            (request, answer) -> {
+              completeAndAnswer(request, answer);
+              TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();
+            }),
+        Status.Code.INTERNAL);
+    assertThatNothingIsLeft(
+        annotated(
+            (request, answer) -> {
+              asCaller();
+              host.insert(UUID.randomUUID(), request.getName());
+              completeAndAnswer(request, answer);
+            }),
+        Status.Code.INTERNAL);
+  }
+
+  @Test
+  void aHandlerThatAnswersWithinItsTransactionAndThrowsLeavesNothing() {
+    assertThatNothingIsLeft(
+        annotated(
+            (request, answer) -> {
+              completeAndAnswer(request, answer);
+              throw new IllegalArgumentException("on purpose");
+            }),
+        Status.Code.INTERNAL);
+  }
+
+  @Test
+  void aTransactionThatWasRolledBackHasRecordedNothing() {
+    assertThatNothingIsLeft(
+        (request, answer) -> {
+          Thing thing = ThingHandler.newThing(request);
+          template.executeWithoutResult(
+              own -> {
+                insertAndComplete(thing);
+                own.setRollbackOnly();
+              });
+          ThingHandler.answer(answer, thing);
+        },
+        Status.Code.INTERNAL);
+    assertThatNothingIsLeft(
+        (request, answer) ->
+            template.executeWithoutResult(
+                own -> {
+                  insertAndComplete(ThingHandler.newThing(request));
+                  throw new IllegalArgumentException("on purpose");
+                }),
+        Status.Code.UNKNOWN);
+  }
+
+  /** With JPA at the flush before the commit, with JDBC at once. */
+  @Test
+  void whatTheDatabaseRefusesLeavesNothing() {
+    assertThatNothingIsLeft(
+        (request, answer) ->
+            template.executeWithoutResult(
+                own ->
+                    insertAndComplete(
+                        ThingHandler.newThing(request).toBuilder().setName("bad").build())),
+        Status.Code.UNKNOWN);
+  }
+
+  @Test
+  void aCompletionWithinASavepointIsRolledBackWithIt() {
+    assumeThat(kind).as("Hibernate has none for Spring").isEqualTo(Host.Kind.JDBC);
+    assertThatNothingIsLeft(
+        (request, answer) -> {
+          Thing thing = ThingHandler.newThing(request);
+          template.executeWithoutResult(
+              own ->
+                  assertThatThrownBy(
+                          () ->
+                              host.propagations()
+                                  .nested(
+                                      () -> {
+                                        insertAndComplete(thing);
+                                        throw new IllegalArgumentException("on purpose");
+                                      }))
+                      .hasMessage("on purpose"));
+          ThingHandler.answer(answer, thing);
+        },
+        Status.Code.INTERNAL);
+
+    server.create(
+        thing ->
+            template.executeWithoutResult(
+                own -> host.propagations().nested(() -> insertAndComplete(thing))));
+    Reply first = client.createThing(REQUEST);
+    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+    assertThat(ThingDatabase.thingsOf(database, client.user())).containsExactly(first.thingId());
+  }
+
+  @Test
+  void aTransactionOfItsOwnWithinAnotherOneRecords() {
+    server.create(
+        thing ->
+            template.executeWithoutResult(
+                outer -> {
+                  host.note("outer");
+                  host.propagations().requiresNew(() -> insertAndComplete(thing));
+                  outer.setRollbackOnly();
+                }));
+
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
+    assertThat(ThingDatabase.notes(database)).isEmpty();
+  }
+
+  @Test
+  void aReadOnlyTransactionCannotRecord() {
+    template.setReadOnly(true);
+    server.create(
+        thing ->
+            template.executeWithoutResult(own -> TransactionalCompletion.complete(thing)));
+
+    assertThat(client.createThing(REQUEST).isOk()).isFalse();
+    assertThat(ThingDatabase.records(database, client.user())).isZero();
+  }
+
+  @Test
+  void aCompletionByWhatRunsBeforeTheCommitIsTooLateAndRolledBack() {
+    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    assertThatNothingIsLeft(
+        (request, answer) -> {
+          Thing thing = ThingHandler.newThing(request);
+          try {
+            template.executeWithoutResult(
+                own -> {
+                  asCaller();
+                  server.insert(thing);
+                  host.publish(
+                      new Listeners.Created(
+                          () -> TransactionalCompletion.complete(thing), () -> {}, () -> {}));
+                });
+          } catch (RuntimeException failure) {
+            thrown.set(failure);
+          }
+          ThingHandler.answer(answer, thing);
+        },
+        Status.Code.INTERNAL);
+
+    assertThat(thrown.get()).isInstanceOf(UnexpectedRollbackException.class);
+  }
+
+  @Test
+  void aConnectionThatBreaksAtTheCommitIsNotTakenForARollback() {
+    try (FaultProxy proxy = FaultProxy.before(database.jdbcUrl("things_app"));
+        HikariDataSource pool = SpringServer.pool(proxy.jdbcUrl());
+        Host proxied = Host.of(kind, pool);
+        SpringServer other = SpringServer.start(proxied, Execution.RESERVED)) {
+      TransactionTemplate own = new TransactionTemplate(proxied.manager());
+      for (FaultProxy.Trap cut : List.of(proxy.cutBefore("COMMIT"), proxy.cutAfter("COMMIT"))) {
+        ThingClient caller = other.newClient();
+        other.handle(
+            (request, answer) -> {
+              Thing thing = ThingHandler.newThing(request);
+              try {
+                own.executeWithoutResult(
+                    status -> {
+                      asCaller(proxied);
+                      other.insert(thing);
+                      TransactionalCompletion.complete(thing);
+                    });
+              } catch (RuntimeException unknown) {
+                // Believes that it was committed.
+              }
+              ThingHandler.answer(answer, thing);
+            });
+
+        Reply told = caller.createThing(REQUEST);
+
+        assertThat(cut.hasSprung()).isTrue();
+        int things = ThingDatabase.thingsOf(database, caller.user()).size();
+        assertThat(told.isOk()).as(told.toString()).isEqualTo(things == 1);
+        Reply retried = await().until(() -> caller.createThing(REQUEST), Reply::isOk);
+        assertThat(retried.isReplay()).isEqualTo(things == 1);
+        assertThat(ThingDatabase.thingsOf(database, caller.user()))
+            .containsExactly(retried.thingId());
+      }
+    }
+  }
+
+  /** By hand, and by an annotation. */
+  private List<Consumer<Runnable>> transactions() {
+    return List.of(
+        work -> template.executeWithoutResult(own -> work.run()), host.propagations()::required);
+  }
+
+  /** Returns a gRPC method that is itself annotated. */
+  private ThingHandler annotated(ThingHandler method) {
+    return (request, answer) ->
+        host.propagations().required(() -> method.create(request, answer));
+  }
+
+  private void completeAndAnswer(CreateThingRequest request, StreamObserver<Thing> answer) {
+    Thing thing = ThingHandler.newThing(request);
+    insertAndComplete(thing);
+    ThingHandler.answer(answer, thing);
+  }
+
+  private void insertAndComplete(Thing thing) {
+    asCaller();
+    server.insert(thing);
+    TransactionalCompletion.complete(thing);
+  }
+
+  private void asCaller() {
+    asCaller(host);
+  }
+
+  private static void asCaller(Host host) {
+    host.jdbc()
+        .queryForObject(
+            "SELECT set_config('app.current_user_id', ?, true)",
+            String.class,
+            ThingServer.caller().userId().toString());
+  }
+
+  /** Makes a call that fails, and then a retry that must run, and succeed. */
+  private void assertThatNothingIsLeft(ThingHandler failing, Status.Code code) {
+    ThingClient caller = server.newClient();
+    server.handle(failing);
+    Reply failed = caller.createThing(REQUEST);
+    assertThat(failed.status().getCode()).as(failed.toString()).isEqualTo(code);
+    assertThat(ThingDatabase.thingsOf(database, caller.user())).isEmpty();
+
+    server.create(thing -> template.executeWithoutResult(own -> insertAndComplete(thing)));
+    Reply retried = caller.createThing(REQUEST);
+    assertThat(retried.isOk()).as(retried.toString()).isTrue();
+    assertThat(retried.isReplay()).isFalse();
+    assertThat(ThingDatabase.thingsOf(database, caller.user())).containsExactly(retried.thingId());
+  }
+
+  private static void onBeforeCommit(Runnable action) {
+    TransactionSynchronizationManager.registerSynchronization(
+        new TransactionSynchronization() {
+          @Override
+          public void beforeCommit(boolean readOnly) {
+            action.run();
+          }
+        });
+  }
+
+  private static void awaitOpen(CountDownLatch open) {
+    try {
+      open.await();
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

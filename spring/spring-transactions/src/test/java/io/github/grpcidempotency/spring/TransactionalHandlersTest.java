@@ -1,0 +1,598 @@
+package io.github.grpcidempotency.spring;
+
+import static io.github.grpcidempotency.event.UnprotectedCause.TRANSACTION_NOT_TAKEN;
+import static io.github.grpcidempotency.event.UnprotectedCause.TRANSACTION_SUSPENDED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.grpc.Status;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.postgresql.PGConnection;
+import org.postgresql.jdbc.PgConnection;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** Handlers of transactional procedures, which write by Spring's means and know nothing of it. */
+@ParameterizedClass
+@EnumSource(Host.Kind.class)
+class TransactionalHandlersTest {
+  @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
+
+  private static final CreateThingRequest REQUEST = SpringServer.named("a thing");
+
+  /** One server for all tests of a kind. */
+  private static final Set<SpringServer> servers = ConcurrentHashMap.newKeySet();
+
+  private final Host.Kind kind;
+  private final SpringServer server;
+  private final Host host;
+  private final ThingClient client;
+
+  TransactionalHandlersTest(Host.Kind kind) {
+    this.kind = kind;
+    if (servers.isEmpty()) {
+      servers.add(
+          SpringServer.start(Host.of(kind, database.pool()), Execution.TRANSACTIONAL));
+    }
+    this.server = servers.iterator().next();
+    this.host = server.host();
+    this.client = server.newClient();
+    server.journal().clear();
+  }
+
+  @AfterParameterizedClassInvocation
+  static void closeServers() {
+    servers.forEach(SpringServer::close);
+    servers.forEach(server -> server.host().close());
+    servers.clear();
+  }
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    await().until(() -> database.pool().getHikariPoolMXBean().getActiveConnections() == 0);
+  }
+
+  @Test
+  void effectAndRecordAreOneCommitAndARetryIsReplayed() {
+    for (Consumer<Runnable> way : waysToWrite()) {
+      ThingClient caller = server.newClient();
+      int runs = server.runs();
+      server.create(thing -> way.accept(() -> server.insert(thing)));
+
+      Reply first = caller.createThing(REQUEST);
+      Reply retried = caller.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(first.isReplay()).isFalse();
+      assertThat(retried.isReplay()).isTrue();
+      assertThat(retried.bytes()).isEqualTo(first.bytes());
+      assertThat(server.runs()).isEqualTo(runs + 1);
+      assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
+      assertThat(unprotected()).isEmpty();
+    }
+  }
+
+  @Test
+  void aHandlerThatFailsAfterItsInsertLeavesNothingAndARetryRuns() {
+    for (Consumer<Runnable> way : waysToWrite()) {
+      assertThatNothingIsLeft(
+          (request, answer) -> {
+            way.accept(() -> server.insert(ThingHandler.newThing(request)));
+            answer.onError(Status.UNAVAILABLE.asRuntimeException());
+          },
+          Status.Code.UNAVAILABLE);
+      assertThatNothingIsLeft(
+          (request, answer) ->
+              way.accept(
+                  () -> {
+                    server.insert(ThingHandler.newThing(request));
+                    throw new IllegalArgumentException("on purpose");
+                  }),
+          Status.Code.UNKNOWN);
+    }
+  }
+
+  @Test
+  void aHandlerThatAnswersAndThenThrowsLeavesNothing() {
+    assertThatNothingIsLeft(
+        (request, answer) -> {
+          Thing thing = ThingHandler.newThing(request);
+          server.insert(thing);
+          ThingHandler.answer(answer, thing);
+          throw new IllegalArgumentException("on purpose");
+        },
+        Status.Code.UNKNOWN);
+  }
+
+  /** With JPA the database says so at the flush before the commit; with JDBC at once. */
+  @Test
+  void whatTheDatabaseRefusesAtTheFlushLeavesNothing() {
+    assertThatNothingIsLeft(
+        creating(thing -> host.insert(UUID.fromString(thing.getId()), "bad")),
+        kind == Host.Kind.JPA ? Status.Code.INTERNAL : Status.Code.UNKNOWN);
+  }
+
+  @Test
+  void whatTheDatabaseRefusesAtTheCommitLeavesNothing() {
+    assertThatNothingIsLeft(
+        creating(
+            thing -> {
+              server.insert(thing);
+              host.insert(UUID.randomUUID(), thing.getName());
+            }),
+        Status.Code.INTERNAL);
+  }
+
+  @Test
+  void whatRunsBesideTheClaimStaysAndIsHeardOf() {
+    Propagations propagations = host.propagations();
+    for (Consumer<Runnable> beside :
+        List.<Consumer<Runnable>>of(propagations::requiresNew, propagations::notSupported)) {
+      server.journal().clear();
+      assertThatNothingIsLeft(
+          (request, answer) -> {
+            server.insert(ThingHandler.newThing(request));
+            beside.accept(() -> host.note("tried"));
+            answer.onError(Status.UNAVAILABLE.asRuntimeException());
+          },
+          Status.Code.UNAVAILABLE);
+      assertThat(ThingDatabase.notes(database)).containsExactly("tried");
+
+      server.create(
+          thing -> {
+            beside.accept(() -> host.note("tried again"));
+            server.insert(thing);
+          });
+      ThingClient caller = server.newClient();
+      assertThat(caller.createThing(REQUEST).isOk()).isTrue();
+      assertThat(caller.createThing(REQUEST).isReplay()).isTrue();
+
+      assertThat(ThingDatabase.notes(database)).containsExactly("tried", "tried again");
+      assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
+      assertThat(unprotected()).contains(TRANSACTION_SUSPENDED).doesNotContain(TRANSACTION_NOT_TAKEN);
+      database.reset();
+    }
+  }
+
+  @Test
+  void aTransactionThatIsSetToRollbackOnlyIsNoSuccess() {
+    assertThatNothingIsLeft(
+        creating(
+            thing ->
+                host.propagations()
+                    .required(
+                        () -> {
+                          server.insert(thing);
+                          TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();
+                        })),
+        Status.Code.INTERNAL);
+    assertThatNothingIsLeft(
+        creating(
+            thing -> {
+              server.insert(thing);
+              assertThatThrownBy(
+                      () ->
+                          host.propagations()
+                              .required(
+                                  () -> {
+                                    throw new IllegalArgumentException("on purpose");
+                                  }))
+                  .hasMessage("on purpose");
+            }),
+        Status.Code.INTERNAL);
+  }
+
+  @Test
+  void anAnswerFromAnotherThreadCommitsWhatTheHandlersOwnThreadWrote() {
+    CountDownLatch returned = new CountDownLatch(1);
+    server.handle(
+        (request, answer) -> {
+          Thing thing = ThingHandler.newThing(request);
+          server.insert(thing);
+          ForkJoinPool.commonPool()
+              .execute(
+                  () -> {
+                    await().until(() -> returned.getCount() == 0);
+                    ThingHandler.answer(answer, thing);
+                  });
+          returned.countDown();
+        });
+
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+
+    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
+    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+  }
+
+  @Test
+  void aSavepointIsRolledBackAlone() {
+    server.create(
+        thing -> {
+          server.insert(thing);
+          assertThatThrownBy(
+                  () ->
+                      host.propagations()
+                          .nested(
+                              () -> {
+                                host.note("nested");
+                                throw new IllegalArgumentException("on purpose");
+                              }))
+              .isInstanceOf(RuntimeException.class);
+        });
+
+    Reply reply = client.createThing(REQUEST);
+
+    // Hibernate has no savepoints for Spring, which says so.
+    assertThat(reply.isOk()).as(reply.toString()).isTrue();
+    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
+    assertThat(ThingDatabase.notes(database)).isEmpty();
+  }
+
+  @Test
+  void aReadOnlyParticipantJoins() {
+    server.create(
+        thing ->
+            host.propagations()
+                .readOnly(
+                    () -> {
+                      Integer own =
+                          host.jdbc()
+                              .queryForObject("SELECT count(*) FROM app.things", Integer.class);
+                      assertThat(own).isZero();
+                      server.insert(thing);
+                    }));
+
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
+  }
+
+  @Test
+  void onlyAHandlerThatWritesElsewhereIsSaidNotToUseTheTransaction() {
+    server.create(
+        thing -> host.jdbc().queryForList("SELECT text FROM app.notes", String.class));
+    assertThat(client.createOther(REQUEST).isOk()).isTrue();
+    server.create(thing -> host.note("joined"));
+    assertThat(client.withNewKey().createOther(REQUEST).isOk()).isTrue();
+    assertThat(unprotected()).isEmpty();
+
+    server.create(thing -> noteElsewhere());
+    assertThat(client.withNewKey().createOther(REQUEST).isOk()).isTrue();
+
+    assertThat(unprotected()).containsExactly(TRANSACTION_NOT_TAKEN);
+    assertThat(ThingDatabase.notes(database)).containsExactly("joined", "elsewhere");
+  }
+
+  @Test
+  void aHandlerIsItsCallerFromItsFirstStatementOn() {
+    server.create(
+        thing -> {
+          server.insert(thing);
+          assertThat(currentUser()).isEqualTo(client.user().toString());
+        });
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+    ThingClient unkeyed = client.withoutKey();
+    assertThat(unkeyed.createThing(SpringServer.named("another")).isOk()).isTrue();
+
+    ThingClient other = client.as(UUID.randomUUID());
+    server.create(
+        thing -> {
+          assertThat(
+                  host.jdbc().queryForObject("SELECT count(*) FROM app.things", Integer.class))
+              .isZero();
+          server.insert(thing);
+        });
+    assertThat(other.createThing(REQUEST).isOk()).isTrue();
+    assertThat(ThingDatabase.thingsOf(database, client.user())).hasSize(2);
+  }
+
+  @Test
+  void theDriversOwnConnectionIsTheTransactionsToo() {
+    server.create(
+        thing -> {
+          Connection connection = DataSourceUtils.getConnection(host.dataSource());
+          try (Statement statement =
+              connection.unwrap(PgConnection.class).createStatement()) {
+            assertThat(connection.isWrapperFor(PGConnection.class)).isTrue();
+            statement.executeUpdate(
+                "INSERT INTO app.things (id, name) VALUES ('%s', 'unwrapped')"
+                    .formatted(UUID.fromString(thing.getId())));
+          } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+          } finally {
+            DataSourceUtils.releaseConnection(connection, host.dataSource());
+          }
+        });
+
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
+  }
+
+  @Test
+  void aDataSourceThatCannotBeUnwrappedWillDo() {
+    try (Host opaque = Host.of(kind, new OpaqueDataSource(database.pool()));
+        SpringServer other =
+            SpringServer.start(opaque, Execution.TRANSACTIONAL, database.pool())) {
+      AtomicBoolean fails = new AtomicBoolean(true);
+      other.create(
+          thing -> {
+            other.insert(thing);
+            if (fails.getAndSet(false)) {
+              throw new IllegalArgumentException("on purpose");
+            }
+          });
+      ThingClient caller = other.newClient();
+
+      assertThat(caller.createThing(REQUEST).isOk()).isFalse();
+      assertThat(ThingDatabase.thingsOf(database, caller.user())).isEmpty();
+      assertThat(caller.createThing(REQUEST).isOk()).isTrue();
+      assertThat(caller.createThing(REQUEST).isReplay()).isTrue();
+      assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void theHostsListenersRunAtTheirMoments() {
+    AtomicInteger recordsBefore = new AtomicInteger(-1);
+    AtomicInteger recordsAfter = new AtomicInteger(-1);
+    AtomicBoolean rolledBack = new AtomicBoolean();
+    Listeners.Created event =
+        new Listeners.Created(
+            () -> {
+              recordsBefore.set(ThingDatabase.records(database, client.user()));
+              host.note("before the commit");
+            },
+            () -> recordsAfter.set(ThingDatabase.records(database, client.user())),
+            () -> rolledBack.set(true));
+    server.handle(
+        (request, answer) -> {
+          host.publish(event);
+          answer.onError(Status.UNAVAILABLE.asRuntimeException());
+        });
+    assertThat(client.createThing(REQUEST).isOk()).isFalse();
+    assertThat(rolledBack).isTrue();
+    assertThat(recordsBefore).hasValue(-1);
+
+    server.create(
+        thing -> {
+          server.insert(thing);
+          host.publish(event);
+        });
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+
+    assertThat(recordsBefore).hasValue(0);
+    assertThat(recordsAfter).hasValue(1);
+    assertThat(noteIsOfTheRecordsTransaction()).isTrue();
+  }
+
+  @Test
+  void duplicatesGetTheAnswerOfTheCallThatRuns() throws InterruptedException {
+    CountDownLatch open = new CountDownLatch(1);
+    server.create(
+        thing -> {
+          server.insert(thing);
+          awaitOpen(open);
+        });
+    int runs = server.runs();
+    CompletableFuture<Reply> first = client.startThing(REQUEST);
+    await().until(() -> server.runs() == runs + 1);
+    List<CompletableFuture<Reply>> duplicates =
+        Stream.generate(() -> client.startThing(REQUEST)).limit(3).toList();
+    awaitAttached(3);
+
+    open.countDown();
+
+    assertThat(first.join().isOk()).as(first.join().toString()).isTrue();
+    for (CompletableFuture<Reply> duplicate : duplicates) {
+      assertThat(duplicate.join().isReplay()).isTrue();
+      assertThat(duplicate.join().bytes()).isEqualTo(first.join().bytes());
+    }
+    assertThat(server.runs()).isEqualTo(runs + 1);
+  }
+
+  @Test
+  void onceTheFirstCallHasFailedOneDuplicateRunsInATransactionOfItsOwnThread() {
+    CountDownLatch open = new CountDownLatch(1);
+    Set<Thread> threads = ConcurrentHashMap.newKeySet();
+    AtomicBoolean first = new AtomicBoolean(true);
+    server.handle(
+        (request, answer) -> {
+          threads.add(Thread.currentThread());
+          assertThat(TransactionSynchronizationManager.isActualTransactionActive()).isTrue();
+          Thing thing = ThingHandler.newThing(request);
+          server.insert(thing);
+          if (first.getAndSet(false)) {
+            awaitOpen(open);
+            answer.onError(Status.UNAVAILABLE.asRuntimeException());
+          } else {
+            ThingHandler.answer(answer, thing);
+          }
+        });
+    int runs = server.runs();
+    CompletableFuture<Reply> failing = client.startThing(REQUEST);
+    await().until(() -> server.runs() == runs + 1);
+    List<CompletableFuture<Reply>> duplicates =
+        Stream.generate(() -> client.startThing(REQUEST)).limit(3).toList();
+    awaitAttached(3);
+
+    open.countDown();
+
+    assertThat(failing.join().status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(duplicates).allSatisfy(duplicate -> assertThat(duplicate.join().isOk()).isTrue());
+    assertThat(duplicates).filteredOn(duplicate -> duplicate.join().isReplay()).hasSize(2);
+    assertThat(server.runs()).isEqualTo(runs + 2);
+    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
+  }
+
+  @Test
+  void aConnectionThatBreaksAtTheCommitIsNotTakenForARollback() {
+    try (FaultProxy proxy = FaultProxy.before(database.jdbcUrl("things_app"));
+        HikariDataSource pool = SpringServer.pool(proxy.jdbcUrl());
+        Host proxied = Host.of(kind, pool);
+        SpringServer other = SpringServer.start(proxied, Execution.TRANSACTIONAL)) {
+      other.create(other::insert);
+      ThingClient caller = other.newClient();
+
+      FaultProxy.Trap before = proxy.cutBefore("COMMIT");
+      Reply undone = caller.createThing(REQUEST);
+      assertThat(before.hasSprung()).isTrue();
+      assertThat(undone.status().getCode()).as(undone.toString()).isEqualTo(Status.Code.ABORTED);
+      assertThat(ThingDatabase.thingsOf(database, caller.user())).isEmpty();
+      Reply run = untilAnswered(caller);
+      assertThat(run.isReplay()).isFalse();
+
+      FaultProxy.Trap after = proxy.cutAfter("COMMIT");
+      ThingClient another = other.newClient();
+      Reply unheard = another.createThing(REQUEST);
+      assertThat(after.hasSprung()).isTrue();
+      assertThat(unheard.status().getCode()).isEqualTo(Status.Code.ABORTED);
+      Reply retried = another.createThing(REQUEST);
+      assertThat(retried.isReplay()).as(retried.toString()).isTrue();
+      for (ThingClient each : List.of(caller, another)) {
+        assertThat(ThingDatabase.thingsOf(database, each.user())).hasSize(1);
+        assertThat(ThingDatabase.joined(database, each.user())).isEqualTo(1);
+      }
+    }
+  }
+
+  @Test
+  void whereTwoServersRaceForAKeyThereIsOneEffect() {
+    // Pools of their own: one that watches another server keeps a connection for a while.
+    try (HikariDataSource leftPool = database.newPool(10);
+        HikariDataSource rightPool = database.newPool(10);
+        Host leftHost = Host.of(kind, leftPool);
+        Host rightHost = Host.of(kind, rightPool);
+        SpringServer left = SpringServer.start(leftHost, Execution.TRANSACTIONAL);
+        SpringServer right = SpringServer.start(rightHost, Execution.TRANSACTIONAL)) {
+      left.create(left::insert);
+      right.create(right::insert);
+      ThingClient toRight = right.newClient();
+      List<ThingClient> callers = Stream.generate(left::newClient).limit(4).toList();
+      Map<ThingClient, List<CompletableFuture<Reply>>> calls = new HashMap<>();
+      for (ThingClient caller : callers) {
+        calls.put(
+            caller,
+            Stream.of(caller, toRight.like(caller), caller, toRight.like(caller))
+                .map(each -> each.startThing(REQUEST))
+                .toList());
+      }
+
+      calls.forEach(
+          (caller, replies) -> {
+            assertThat(replies).allSatisfy(reply -> assertThat(reply.join().isOk()).isTrue());
+            assertThat(replies).filteredOn(reply -> !reply.join().isReplay()).hasSize(1);
+            assertThat(ThingDatabase.thingsOf(database, caller.user())).hasSize(1);
+          });
+    }
+  }
+
+  /** Without an annotation, and with it. */
+  private List<Consumer<Runnable>> waysToWrite() {
+    return List.of(Runnable::run, host.propagations()::required);
+  }
+
+  private static ThingHandler creating(Consumer<Thing> effect) {
+    return (request, answer) -> {
+      Thing thing = ThingHandler.newThing(request);
+      effect.accept(thing);
+      ThingHandler.answer(answer, thing);
+    };
+  }
+
+  /** Makes a call that fails, and then a retry that must run, and succeed. */
+  private void assertThatNothingIsLeft(ThingHandler failing, Status.Code code) {
+    ThingClient caller = server.newClient();
+    server.handle(failing);
+    Reply failed = caller.createThing(REQUEST);
+    assertThat(failed.status().getCode()).as(failed.toString()).isEqualTo(code);
+    assertThat(ThingDatabase.thingsOf(database, caller.user())).isEmpty();
+    assertThat(ThingDatabase.records(database, caller.user())).isZero();
+
+    server.create(server::insert);
+    Reply retried = caller.createThing(REQUEST);
+    assertThat(retried.isOk()).as(retried.toString()).isTrue();
+    assertThat(retried.isReplay()).isFalse();
+    assertThat(ThingDatabase.thingsOf(database, caller.user())).containsExactly(retried.thingId());
+  }
+
+  /** What is cut off is in its own way until the database has noticed. */
+  private static Reply untilAnswered(ThingClient caller) {
+    return await().until(() -> caller.createThing(REQUEST), Reply::isOk);
+  }
+
+  private List<UnprotectedCause> unprotected() {
+    return server.journal().all(IdempotencyEvent.Unprotected.class).stream()
+        .map(IdempotencyEvent.Unprotected::cause)
+        .toList();
+  }
+
+  private void awaitAttached(int duplicates) {
+    await()
+        .until(
+            () -> server.journal().all(IdempotencyEvent.Attached.class).size() == duplicates);
+  }
+
+  private static void awaitOpen(CountDownLatch open) {
+    try {
+      open.await();
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private String currentUser() {
+    return String.valueOf(
+        host.jdbc().queryForObject("SELECT current_setting('app.current_user_id')", String.class));
+  }
+
+  private static void noteElsewhere() {
+    try (Connection other = database.pool().getConnection();
+        Statement statement = other.createStatement()) {
+      statement.executeUpdate("INSERT INTO app.notes (text) VALUES ('elsewhere')");
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  private static boolean noteIsOfTheRecordsTransaction() {
+    return Boolean.TRUE.equals(
+        new JdbcTemplate(database.superuser())
+            .queryForObject(
+                "SELECT notes.xmin = keys.xmin FROM app.notes, idempotency.idempotency_keys AS keys",
+                Boolean.class));
+  }
+}
