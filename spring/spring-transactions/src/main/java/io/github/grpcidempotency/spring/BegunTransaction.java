@@ -2,11 +2,9 @@ package io.github.grpcidempotency.spring;
 
 import io.github.grpcidempotency.postgres.HostTransaction;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.transaction.HeuristicCompletionException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -85,31 +83,21 @@ final class BegunTransaction implements HostTransaction.Begun {
     TransactionSynchronizationManager.registerSynchronization(ending);
     try {
       manager.commit(status);
-    } catch (UnexpectedRollbackException rollbackOnly) {
-      logger.debug("the transaction was set to rollback-only", rollbackOnly);
-      return Completion.ROLLED_BACK;
-    } catch (HeuristicCompletionException mixed) {
-      logger.error("the transaction's outcome is not known", mixed);
-      return Completion.UNKNOWN;
     } catch (RuntimeException failure) {
       return onFailure(failure);
     }
     return ending.completion();
   }
 
-  /**
-   * What runs after the commit can throw, and a failed rollback after a failed commit hides the
-   * commit's failure.
-   */
+  /** The host's own callbacks run after the commit as well, and may throw anything. */
   private Completion onFailure(RuntimeException failure) {
-    Completion completion = ending.completion();
-    if (completion == Completion.COMMITTED) {
+    if (ending.completion() == Completion.COMMITTED) {
       logger.error("what was to run after the commit has failed", failure);
-      return completion;
+      return Completion.COMMITTED;
     }
-    if (completion == Completion.UNKNOWN && !isExplained(failure)) {
-      logger.error("the transaction's outcome is not known", failure);
-      return completion;
+    if (failure instanceof UnexpectedRollbackException) {
+      logger.debug("the transaction was set to rollback-only", failure);
+      return Completion.ROLLED_BACK;
     }
     throw failure;
   }
@@ -137,15 +125,5 @@ final class BegunTransaction implements HostTransaction.Begun {
     return Thread.currentThread() == thread
         && TransactionSynchronizationManager.isSynchronizationActive()
         && TransactionSynchronizationManager.getSynchronizations().contains(watch);
-  }
-
-  /** Whether the database, or the driver, says why. */
-  private static boolean isExplained(Throwable failure) {
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof SQLException explained && explained.getSQLState() != null) {
-        return true;
-      }
-    }
-    return false;
   }
 }

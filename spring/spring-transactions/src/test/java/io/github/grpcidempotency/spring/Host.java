@@ -55,9 +55,7 @@ final class Host implements AutoCloseable {
     context.register(Annotations.class);
     context.refresh();
     this.entities =
-        context
-            .getBeanProvider(EntityManagerFactory.class)
-            .stream()
+        context.getBeanProvider(EntityManagerFactory.class).stream()
             .findFirst()
             .map(SharedEntityManagerCreator::createSharedEntityManager);
   }

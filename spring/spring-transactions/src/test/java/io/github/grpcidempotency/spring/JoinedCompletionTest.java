@@ -38,7 +38,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Handlers of reserved procedures that record their answer in a Spring transaction of their own. */
+/**
+ * Handlers of reserved procedures that record their answer in a Spring transaction of their own.
+ */
 @ParameterizedClass
 @EnumSource(Host.Kind.class)
 class JoinedCompletionTest {
@@ -268,8 +270,7 @@ class JoinedCompletionTest {
   void aReadOnlyTransactionCannotRecord() {
     template.setReadOnly(true);
     server.create(
-        thing ->
-            template.executeWithoutResult(own -> TransactionalCompletion.complete(thing)));
+        thing -> template.executeWithoutResult(own -> TransactionalCompletion.complete(thing)));
 
     assertThat(client.createThing(REQUEST).isOk()).isFalse();
     assertThat(ThingDatabase.records(database, client.user())).isZero();
@@ -346,8 +347,7 @@ class JoinedCompletionTest {
 
   /** Returns a gRPC method that is itself annotated. */
   private ThingHandler annotated(ThingHandler method) {
-    return (request, answer) ->
-        host.propagations().required(() -> method.create(request, answer));
+    return (request, answer) -> host.propagations().required(() -> method.create(request, answer));
   }
 
   private void completeAndAnswer(CreateThingRequest request, StreamObserver<Thing> answer) {

@@ -35,8 +35,7 @@ final class SpringServer implements AutoCloseable {
                     .hostTransactions(host.transactions())
                     .build())
             .createThing(
-                thing ->
-                    thing.execution(execution).inFlight(InFlightPolicy.attach(LONG_WAIT)))
+                thing -> thing.execution(execution).inFlight(InFlightPolicy.attach(LONG_WAIT)))
             .describe(Procedure.of(ThingServer.CREATE_OTHER).execution(execution).build())
             .settings(settings -> settings.listener(journal.listener()))
             .start();

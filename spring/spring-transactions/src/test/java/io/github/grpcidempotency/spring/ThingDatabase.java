@@ -9,7 +9,9 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
-/** What all tests of this module share: one migrated database, and looks at what is really there. */
+/**
+ * What all tests of this module share: one migrated database, and looks at what is really there.
+ */
 final class ThingDatabase {
   static final PostgresFixture.Builder MIGRATED =
       PostgresFixture.withRoles("things_owner", "things_app")
