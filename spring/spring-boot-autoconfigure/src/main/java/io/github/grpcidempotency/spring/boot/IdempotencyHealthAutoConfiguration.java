@@ -15,11 +15,11 @@ import org.springframework.context.annotation.Bean;
 @AutoConfiguration(after = IdempotencyAutoConfiguration.class)
 @ConditionalOnClass({HealthContributor.class, ConditionalOnEnabledHealthIndicator.class})
 @ConditionalOnBean(FoundProcedures.class)
-@ConditionalOnEnabledHealthIndicator("idempotency")
 public final class IdempotencyHealthAutoConfiguration {
   IdempotencyHealthAutoConfiguration() {}
 
   @Bean
+  @ConditionalOnEnabledHealthIndicator("idempotency")
   @ConditionalOnMissingBean(name = "idempotencyHealthContributor")
   HealthIndicator idempotencyHealthContributor(
       FoundProcedures found, ObjectProvider<IdempotencyStore> store) {

@@ -81,7 +81,7 @@ record IdempotencyProperties(
    *     own migrations. By default, if a user name for it is set.
    * @param url JDBC URL for the migration. The data source's by default.
    * @param username Role that owns, or will own, the library's table. Not the application's.
-   * @param password Password of that role.
+   * @param password Password of the role that migrates.
    */
   record Migration(
       @Nullable Boolean enabled,

@@ -13,11 +13,16 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.sql.init.dependency.DatabaseInitializationDependencyConfigurer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * Makes the store of the library on the application's data source, and migrates its schema. Both
@@ -36,6 +41,7 @@ import org.springframework.context.annotation.Lazy;
     name = "enabled",
     matchIfMissing = true)
 @EnableConfigurationProperties(IdempotencyProperties.class)
+@Import(IdempotencyStoreAutoConfiguration.OrderConfiguration.class)
 public final class IdempotencyStoreAutoConfiguration {
   IdempotencyStoreAutoConfiguration() {}
 
@@ -55,7 +61,9 @@ public final class IdempotencyStoreAutoConfiguration {
   PostgresIdempotencyStore idempotencyStore(
       IdempotencyProperties properties,
       ConfigurableListableBeanFactory beans,
-      ObjectProvider<HostTransactions> transactions) {
+      ObjectProvider<HostTransactions> transactions,
+      ObjectProvider<SchemaMigration> migration) {
+    migration.ifAvailable(migrated -> {});
     HostBeans host = new HostBeans(beans);
     DataSource dataSource = host.dataSource();
     PostgresIdempotencyStore.Builder builder =
@@ -88,6 +96,22 @@ public final class IdempotencyStoreAutoConfiguration {
     return bean.or(
         () ->
             host.transactionManager(dataSource)
-                .map(manager -> SpringTransactions.of(manager, dataSource)));
+                .map(manager -> springTransactions(manager, dataSource)));
   }
+
+  private static HostTransactions springTransactions(
+      PlatformTransactionManager manager, DataSource dataSource) {
+    try {
+      return SpringTransactions.of(manager, dataSource);
+    } catch (IllegalArgumentException unfit) {
+      throw new SetupException(
+          List.of("Spring's transactions cannot be used: " + unfit.getMessage()));
+    }
+  }
+
+  /** Sorts what initializes the database, whether or not Flyway or JPA does so too. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(DatabaseInitializationDependencyConfigurer.class)
+  @Import(DatabaseInitializationDependencyConfigurer.class)
+  static class OrderConfiguration {}
 }

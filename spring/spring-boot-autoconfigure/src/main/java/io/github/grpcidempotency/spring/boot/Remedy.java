@@ -45,6 +45,12 @@ enum Remedy {
   QUALIFY_THE_RESOLVER(
       "is for no resource type",
       "Give the bean the name of a resource_type, as @Bean(\"order\"), or @Qualifier(\"order\")."),
+  LEAVE_OPERATIONS(
+      "does not find operations by id", "Set grpc.idempotency.services.operations to false."),
+  USE_ITS_TRANSACTIONS(
+      "Spring's transactions cannot be used",
+      "Mark the transaction manager of this data source with @Qualifier(\"idempotency\"), or set"
+          + " grpc.idempotency.host-transactions to false and write through ClaimTransaction."),
   BIND_THE_SERVICE(
       "no bound service has this method", "Make its service a bean, or remove the descriptor."),
   LET_IT_THROUGH(

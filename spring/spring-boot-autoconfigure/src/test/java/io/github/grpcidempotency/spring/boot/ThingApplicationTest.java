@@ -1,27 +1,57 @@
 package io.github.grpcidempotency.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.Empty;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.LiveCounts;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingService;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.MetadataUtils;
+import io.grpc.stub.StreamObserver;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collections;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
+import org.springframework.grpc.server.lifecycle.GrpcServerTerminatedEvent;
+import org.springframework.grpc.server.security.GrpcSecurity;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.security.core.Authentication;
+import org.springframework.security.core.context.SecurityContextHolder;
 
 /** A whole application over a socket, with a database, Flyway and Spring Security. */
 class ThingApplicationTest {
   private static final CreateThingRequest THING =
       CreateThingRequest.newBuilder().setName("a thing").build();
+  private static final CreateThingRequest FAILING =
+      CreateThingRequest.newBuilder().setName("fail").build();
 
   @RegisterExtension
   static final PostgresFixture database =
@@ -32,27 +62,32 @@ class ThingApplicationTest {
 
   @BeforeAll
   static void start() {
-    application = run();
+    application = newApplication().run();
     things = application.getBean(Things.class);
-  }
-
-  private static ConfigurableApplicationContext run() {
-    String url = database.jdbcUrl("boot_app");
-    return new SpringApplicationBuilder(ThingApplication.class)
-        .web(WebApplicationType.NONE)
-        .properties(
-            "spring.main.banner-mode=off",
-            "spring.grpc.server.port=0",
-            "spring.datasource.url=" + url.substring(0, url.indexOf('?')),
-            "spring.datasource.username=boot_app",
-            "spring.flyway.user=boot_owner",
-            "grpc.idempotency.migration.username=boot_owner")
-        .run();
   }
 
   @AfterAll
   static void stop() {
     application.close();
+  }
+
+  private static SpringApplicationBuilder newApplication(String... properties) {
+    return new SpringApplicationBuilder(ThingApplication.class)
+        .web(WebApplicationType.NONE)
+        .properties(
+            "spring.main.banner-mode=off",
+            "spring.grpc.server.port=0",
+            "spring.datasource.url=" + url(),
+            "spring.datasource.username=boot_app",
+            "spring.flyway.user=boot_owner",
+            "grpc.idempotency.migration.username=boot_owner")
+        .properties(properties);
+  }
+
+  /** Without the user's name, which is a property of its own. */
+  private static String url() {
+    String url = database.jdbcUrl("boot_app");
+    return url.substring(0, url.indexOf('?'));
   }
 
   @Test
@@ -68,14 +103,248 @@ class ThingApplicationTest {
     }
   }
 
+  @Test
+  void whatATransactionalHandlerWritesThroughSpringIsCommittedWithItsRecord() {
+    try (ThingClient alice = client("alice")) {
+      int before = things.runs();
+      ThingClient.Reply first = alice.createOther(THING);
+      ThingClient.Reply retry = alice.createOther(THING);
+
+      assertThat(first.status()).isEqualTo(Status.OK);
+      assertThat(retry.bytes()).isEqualTo(first.bytes());
+      assertThat(things.runs()).isEqualTo(before + 1);
+      assertThat(
+              count(
+                  """
+                  SELECT count(*)
+                    FROM app.things
+                    JOIN idempotency.idempotency_keys AS keys
+                      ON keys.thing_id = things.id
+                     AND keys.xmin = things.xmin
+                   WHERE keys.idempotency_key = ?
+                  """,
+                  alice.key()))
+          .isOne();
+    }
+  }
+
+  @Test
+  void aTransactionalHandlerThatFailsLeavesNothing() {
+    try (ThingClient bob = client(ThingApplication.BOB.toString())) {
+      int before = things.runs();
+
+      assertThat(bob.createOther(FAILING).status().getCode())
+          .isEqualTo(Status.Code.FAILED_PRECONDITION);
+      assertThat(bob.createOther(FAILING).status().getCode())
+          .isEqualTo(Status.Code.FAILED_PRECONDITION);
+      assertThat(things.runs()).isEqualTo(before + 2);
+      assertThat(count("SELECT count(*) FROM app.things WHERE name = ?", "fail")).isZero();
+      assertThat(records(bob)).isEmpty();
+    }
+  }
+
+  @Test
+  void theStatusToWhichAnExceptionIsMappedIsRecorded() {
+    things.handleDeletes(
+        (id, answer) -> {
+          throw new IllegalStateException("it is in use");
+        });
+    try (ThingClient alice = client("alice")) {
+      int before = things.runs();
+      UUID id = UUID.randomUUID();
+      ThingClient.Reply first = alice.deleteThing(id);
+      ThingClient.Reply retry = alice.deleteThing(id);
+
+      assertThat(first.status().getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+      assertThat(first.status().getDescription()).isEqualTo("it is in use");
+      assertThat(retry.status().getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+      assertThat(retry.status().getDescription()).isEqualTo("it is in use");
+      assertThat(things.runs()).isEqualTo(before + 1);
+    }
+  }
+
+  @Test
+  void theCallerIsWhomSpringSecurityHasAuthenticated() {
+    try (ThingClient alice = client("alice");
+        ThingClient bob = client(ThingApplication.BOB.toString())) {
+      alice.createThing(THING);
+      bob.withKey(alice.key()).createThing(THING);
+
+      assertThat(records(alice))
+          .containsExactlyInAnyOrder(Caller.ofSubject("alice").userId(), ThingApplication.BOB);
+    }
+  }
+
+  @Test
+  void aCallThatIsNotAuthenticatedDoesNotReachIt() {
+    try (ThingClient nobody = client("nobody")) {
+      assertThat(nobody.createThing(THING).status().getCode())
+          .isEqualTo(Status.Code.UNAUTHENTICATED);
+      assertThat(records(nobody)).isEmpty();
+    }
+  }
+
+  @Test
+  void aCallThatWaitedStillHasItsAuthentication() throws Exception {
+    List<Authentication> seen = Collections.synchronizedList(new ArrayList<>());
+    List<Thread> threads = Collections.synchronizedList(new ArrayList<>());
+    things.keepDeletesRunning();
+    try (ThingClient alice = client("alice")) {
+      UUID id = UUID.randomUUID();
+      CompletableFuture<ThingClient.Reply> first = alice.startDeletion(id.toString());
+      StreamObserver<Empty> running = things.nextRunning();
+      things.handleDeletes(
+          (deleted, answer) -> {
+            threads.add(Thread.currentThread());
+            seen.add(SecurityContextHolder.getContext().getAuthentication());
+            seen.add(GrpcSecurity.SECURITY_CONTEXT_KEY.get().getAuthentication());
+            ThingService.answer(answer);
+          });
+      CompletableFuture<ThingClient.Reply> second = alice.startDeletion(id.toString());
+      await().until(() -> application.getBean(Waiting.class).calls() == 1);
+      running.onError(Status.UNAVAILABLE.asRuntimeException());
+
+      assertThat(first.join().status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+      assertThat(second.join().status()).isEqualTo(Status.OK);
+      assertThat(threads).singleElement().matches(thread -> thread.getName().startsWith("idem"));
+      assertThat(seen).extracting(Authentication::getName).containsExactly("alice", "alice");
+    }
+  }
+
+  @Test
+  void theLibrarysOwnServicesAreBehindTheSameSecurity() {
+    RecoverRequest unknown =
+        RecoverRequest.newBuilder()
+            .setMethod("idempotency.testing.v1.ThingService/CreateThing")
+            .setKey(UUID.randomUUID().toString())
+            .build();
+    assertThat(recover("nobody", unknown)).isEqualTo(Status.Code.UNAUTHENTICATED);
+    assertThat(recover("alice", unknown)).isEqualTo(Status.Code.NOT_FOUND);
+  }
+
+  private static Status.Code recover(String user, RecoverRequest request) {
+    Metadata headers = new Metadata();
+    headers.put(Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), basic(user));
+    try (ThingClient client = client(user)) {
+      RecoveryGrpc.RecoveryBlockingStub stub =
+          RecoveryGrpc.newBlockingStub(client.channel())
+              .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers));
+      return Status.fromThrowable(catchThrowable(() -> stub.recover(request))).getCode();
+    }
+  }
+
+  @Test
+  void itsMigrationRunsAsItsOwnRoleBeforeThoseOfTheApplication() {
+    assertThat(
+            new JdbcTemplate(database.superuser())
+                .queryForObject(
+                    "SELECT tableowner FROM pg_tables WHERE tablename = 'idempotency_keys'",
+                    String.class))
+        .isEqualTo("boot_owner");
+    assertThat(application.getBeanFactory().getDependentBeans("idempotencySchemaMigration"))
+        .contains("flyway", "idempotencyInterceptor");
+  }
+
+  @Test
+  void itIsHealthyWhileItsStoreAnswers() {
+    Health health =
+        application.getBean("idempotencyHealthContributor", HealthIndicator.class).health(true);
+
+    assertThat(health).isNotNull();
+    assertThat(health.getStatus().getCode()).isEqualTo("UP");
+    assertThat(health.getDetails().get("procedures"))
+        .asString()
+        .contains("ThingService/CreateThing", "CreateOther", "DeleteThing");
+    assertThat(health.toString()).doesNotContain("boot_app", "jdbc");
+  }
+
+  @Test
+  void aUrlThatConnectsAsTheApplicationStopsTheStart() {
+    assertThatThrownBy(
+            () ->
+                newApplication("grpc.idempotency.migration.url=" + database.jdbcUrl("boot_app"))
+                    .run())
+        .hasRootCauseInstanceOf(SetupException.class)
+        .rootCause()
+        .hasMessageContaining("the URL connects as boot_app");
+  }
+
+  @Test
+  void twoApplicationsInOneJvmSweepAndEndByThemselves() {
+    List<String> ends = Collections.synchronizedList(new ArrayList<>());
+    Sweeps sweeps = new Sweeps(ends);
+    try (ThingClient alice = client("alice")) {
+      ThingClient.Reply first = alice.createThing(THING);
+      try (ConfigurableApplicationContext second =
+          newApplication("grpc.idempotency.sweeper.interval=20ms")
+              .initializers(
+                  context -> {
+                    context.getBeanFactory().registerSingleton("sweeps", sweeps);
+                    context.addApplicationListener(
+                        (ApplicationListener<GrpcServerTerminatedEvent>)
+                            terminated -> ends.add("the server"));
+                  })
+              .run()) {
+        try (ThingClient again = client(second, "alice").withKey(alice.key())) {
+          assertThat(again.createThing(THING).bytes()).isEqualTo(first.bytes());
+          assertThat(second.getBean(Things.class).runs()).isZero();
+        }
+        await().until(() -> sweeps.count > 0);
+      }
+      assertThat(ends).containsExactly("the server", "the interceptor");
+      assertThat(alice.createThing(THING).bytes()).isEqualTo(first.bytes());
+    }
+  }
+
+  private static final class Sweeps implements IdempotencyListener {
+    private final List<String> ends;
+    private volatile int count;
+
+    Sweeps(List<String> ends) {
+      this.ends = ends;
+    }
+
+    @Override
+    public void swept(IdempotencyEvent.Swept event) {
+      count = 1;
+    }
+
+    @Override
+    public void stopped(LiveCounts counts) {
+      ends.add("the interceptor");
+    }
+  }
+
+  private static int count(String query, String value) {
+    Integer count =
+        new JdbcTemplate(database.superuser()).queryForObject(query, Integer.class, value);
+    return count == null ? 0 : count;
+  }
+
+  /** Returns the users who have a record under a client's key. */
+  private static List<UUID> records(ThingClient client) {
+    return new JdbcTemplate(database.superuser())
+        .queryForList(
+            "SELECT user_id FROM idempotency.idempotency_keys WHERE idempotency_key = ?",
+            UUID.class,
+            client.key());
+  }
+
   private static ThingClient client(String user) {
-    String basic =
-        Base64.getEncoder().encodeToString((user + ":secret").getBytes(StandardCharsets.UTF_8));
+    return client(application, user);
+  }
+
+  private static ThingClient client(ConfigurableApplicationContext application, String user) {
     return ThingClient.on(
             NettyChannelBuilder.forAddress(
                     "localhost", application.getBean(GrpcServerLifecycle.class).getPort())
                 .usePlaintext()
                 .build())
-        .with("authorization", "Basic " + basic);
+        .with("authorization", basic(user));
+  }
+
+  private static String basic(String user) {
+    return "Basic "
+        + Base64.getEncoder().encodeToString((user + ":secret").getBytes(StandardCharsets.UTF_8));
   }
 }

@@ -24,8 +24,8 @@ class Things extends ThingServiceGrpc.ThingServiceImplBase {
 
   private final JdbcTemplate jdbc;
   private final AtomicInteger runs = new AtomicInteger();
-  final BlockingQueue<StreamObserver<Empty>> running = new LinkedBlockingQueue<>();
-  volatile Deletion deletion = (id, answer) -> ThingService.answer(answer);
+  private final BlockingQueue<StreamObserver<Empty>> running = new LinkedBlockingQueue<>();
+  private volatile Deletion deletion = (id, answer) -> ThingService.answer(answer);
 
   Things(JdbcTemplate jdbc) {
     this.jdbc = jdbc;
@@ -33,6 +33,19 @@ class Things extends ThingServiceGrpc.ThingServiceImplBase {
 
   int runs() {
     return runs.get();
+  }
+
+  void handleDeletes(Deletion handler) {
+    deletion = handler;
+  }
+
+  /** Leaves deletes unanswered. */
+  void keepDeletesRunning() {
+    deletion = (id, answer) -> running.add(answer);
+  }
+
+  StreamObserver<Empty> nextRunning() throws InterruptedException {
+    return running.take();
   }
 
   @Override

@@ -1,0 +1,466 @@
+package io.github.grpcidempotency.spring.boot;
+
+import static io.github.grpcidempotency.spring.boot.Runners.assertProblems;
+import static io.github.grpcidempotency.spring.boot.Runners.bare;
+import static io.github.grpcidempotency.spring.boot.Runners.complete;
+import static io.github.grpcidempotency.spring.boot.Runners.withService;
+import static io.github.grpcidempotency.spring.boot.Runners.without;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.spring.SpringTransactions;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.grpc.server.autoconfigure.GrpcServerFactoryCustomizer;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.grpc.server.DefaultGrpcServerFactory;
+import org.springframework.grpc.server.GlobalServerInterceptor;
+import org.springframework.grpc.server.exception.GrpcExceptionHandler;
+import org.springframework.grpc.server.security.AuthenticationProcessInterceptor;
+import org.springframework.grpc.server.service.GrpcService;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/** What stops a start, and what the user is told. */
+class SetupFailuresTest {
+  @Test
+  void withoutSpringSecurityAndACallerResolverNothingSaysWhoCalls() {
+    withService()
+        .withBean(IdempotencyStore.class, InMemoryIdempotencyStore::new)
+        .withClassLoader(without("org.springframework.security"))
+        .run(
+            context -> {
+              assertProblems(context)
+                  .singleElement()
+                  .asString()
+                  .startsWith("nothing says who calls");
+              assertThat(analysis(context).getAction()).contains("CallerResolver bean");
+            });
+  }
+
+  @Test
+  void springSecurityThatAuthenticatesNoCallsIsNotTakenForACaller() {
+    withService()
+        .withBean(IdempotencyStore.class, InMemoryIdempotencyStore::new)
+        .run(
+            context ->
+                assertProblems(context)
+                    .singleElement()
+                    .asString()
+                    .contains("Spring Security authenticates none of its calls"));
+  }
+
+  @Test
+  void everyProblemIsToldAtOnceWithOneActionForEach() {
+    withService()
+        .withClassLoader(without("org.springframework.security"))
+        .withBean("order", StatusResolver.class, () -> id -> IdempotencyStatus.COMPLETED)
+        .withBean(Procedure.class, SetupFailuresTest::unbound)
+        .run(
+            context -> {
+              assertProblems(context)
+                  .satisfiesExactly(
+                      problem -> assertThat(problem).contains("is for no resource type"),
+                      problem -> assertThat(problem).contains("no bound service has this method"),
+                      problem -> assertThat(problem).contains("nothing says who calls"),
+                      problem -> assertThat(problem).contains("nowhere to record calls"));
+              assertThat(analysis(context).getDescription()).contains("  1. ", "  4. ");
+              assertThat(analysis(context).getAction())
+                  .contains("  1. Give the bean the name", "  2. Make its service a bean")
+                  .contains("  3. Add spring-boot-starter-security", "  4. Declare a DataSource");
+            });
+  }
+
+  private static Procedure unbound() {
+    MethodDescriptor<?, ?> other =
+        ThingServiceGrpc.getCreateOtherMethod().toBuilder()
+            .setFullMethodName("other.v1.Others/CreateOther")
+            .build();
+    return new Procedure() {
+      @Override
+      public Optional<MethodDescriptor<?, ?>> method() {
+        return Optional.of(other);
+      }
+
+      @Override
+      public String name() {
+        return other.getFullMethodName();
+      }
+    };
+  }
+
+  @Test
+  void aMethodThatIsDescribedTwiceIsAProblem() {
+    Procedure other = Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).build();
+    complete()
+        .withBean(Procedures.class, () -> Procedures.of(other, other))
+        .run(
+            context ->
+                assertProblems(context).singleElement().asString().endsWith("described twice"));
+  }
+
+  @Test
+  void twoResolversOfOneTypeAreAProblem() {
+    complete()
+        .withBean("thing", StatusResolver.class, () -> id -> IdempotencyStatus.COMPLETED)
+        .withUserConfiguration(AnotherResolver.class)
+        .run(
+            context ->
+                assertProblems(context)
+                    .singleElement()
+                    .asString()
+                    .contains("several StatusResolver beans", "\"thing\": thing, ofThings"));
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class AnotherResolver {
+    @Bean
+    @Qualifier("thing")
+    StatusResolver ofThings() {
+      return id -> IdempotencyStatus.FAILED;
+    }
+  }
+
+  @Test
+  void severalCallerResolversNeedAPrimaryOne() {
+    complete()
+        .withBean("another", CallerResolver.class, () -> Optional::empty)
+        .run(
+            context ->
+                assertProblems(context)
+                    .singleElement()
+                    .asString()
+                    .startsWith("there are several CallerResolver beans"));
+  }
+
+  @Test
+  void ofSeveralDataSourcesOneIsMarked() {
+    withDataSources(Unmarked.class)
+        .run(
+            context -> {
+              assertProblems(context)
+                  .singleElement()
+                  .asString()
+                  .contains("several DataSource beans, one, two, and none is marked");
+              assertThat(analysis(context).getAction()).contains("@Qualifier(\"idempotency\")");
+            });
+    withDataSources(Unmarked.class, MarkedPrimary.class).run(context -> assertReached(context));
+    withDataSources(Unmarked.class, MarkedPrimary.class, MarkedByQualifier.class)
+        .run(context -> assertReached(context));
+  }
+
+  /** The store was made, and tried to reach its database. */
+  private static void assertReached(AssertableApplicationContext context) {
+    assertThat(context.getStartupFailure()).hasStackTraceContaining("StoreException");
+    assertThat(analysis(context).getDescription()).contains("cannot be checked (NO_CONNECTION)");
+    assertThat(analysis(context).getAction()).contains("Check that the database runs");
+  }
+
+  private static ApplicationContextRunner withDataSources(Class<?>... configurations) {
+    return withService()
+        .withBean(CallerResolver.class, () -> Optional::empty)
+        .withUserConfiguration(configurations);
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Unmarked {
+    @Bean
+    DataSource one() {
+      return Runners.unreachable();
+    }
+
+    @Bean
+    DataSource two() {
+      return Runners.unreachable();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class MarkedPrimary {
+    @Bean
+    @Primary
+    DataSource three() {
+      return Runners.unreachable();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class MarkedByQualifier {
+    @Bean
+    @Qualifier("idempotency")
+    DataSource four() {
+      return Runners.unreachable();
+    }
+  }
+
+  @Test
+  void transactionsOfTheHostAreThoseOfTheManagerOfItsDataSource() {
+    ApplicationContextRunner runner =
+        bare().withBean(WiringTest.PlainService.class).withUserConfiguration(Managers.class);
+    runner.run(
+        context ->
+            assertThat(context.getBean(PostgresIdempotencyStore.class).bindsThreads()).isTrue());
+    runner
+        .withPropertyValues("grpc.idempotency.host-transactions=false")
+        .run(
+            context ->
+                assertThat(context.getBean(PostgresIdempotencyStore.class).bindsThreads())
+                    .isFalse());
+    runner
+        .withBean("second", PlatformTransactionManager.class, Managers::ofNothing)
+        .run(
+            context ->
+                assertThat(context.getBean(PostgresIdempotencyStore.class).bindsThreads())
+                    .isTrue());
+    runner
+        .withPropertyValues("grpc.idempotency.host-transactions=false")
+        .withBean(HostTransactions.class, Managers::transactions)
+        .run(
+            context ->
+                assertThat(catchProblem(() -> context.getBean(PostgresIdempotencyStore.class)))
+                    .contains("host-transactions is false"));
+    runner
+        .withUserConfiguration(SecondManager.class)
+        .run(
+            context ->
+                assertThat(catchProblem(() -> context.getBean(PostgresIdempotencyStore.class)))
+                    .contains("several PlatformTransactionManager beans, manager, another"));
+  }
+
+  private static String catchProblem(Runnable work) {
+    try {
+      work.run();
+      return "nothing";
+    } catch (RuntimeException failure) {
+      return String.valueOf(failure.getMessage());
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Managers {
+    @Bean
+    DataSource records() {
+      return Runners.unreachable();
+    }
+
+    @Bean
+    PlatformTransactionManager manager(DataSource records) {
+      return new DataSourceTransactionManager(records);
+    }
+
+    /** Manages another database. */
+    static PlatformTransactionManager ofNothing() {
+      return new DataSourceTransactionManager(Runners.unreachable());
+    }
+
+    static HostTransactions transactions() {
+      DataSource other = Runners.unreachable();
+      return SpringTransactions.of(new DataSourceTransactionManager(other), other);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class SecondManager {
+    @Bean
+    PlatformTransactionManager another(DataSource records) {
+      return new DataSourceTransactionManager(records);
+    }
+  }
+
+  @Test
+  void theMigrationNeedsARole() {
+    complete()
+        .withBean(DataSource.class, Runners::unreachable)
+        .withPropertyValues("grpc.idempotency.migration.enabled=true")
+        .run(
+            context -> {
+              assertProblems(context).singleElement().asString().contains("as which role");
+              assertThat(analysis(context).getAction()).contains("migration.username");
+            });
+    complete()
+        .withBean(DataSource.class, Runners::unreachable)
+        .withPropertyValues("grpc.idempotency.migration.username=owner")
+        .run(
+            context ->
+                assertProblems(context)
+                    .singleElement()
+                    .asString()
+                    .startsWith("the migration does not know the database"));
+  }
+
+  @Test
+  void anInterceptorInsideThoseOfSpringPasses() {
+    complete()
+        .withUserConfiguration(Mapping.class)
+        .run(context -> assertThat(context).hasNotFailed());
+  }
+
+  @Test
+  void anInterceptorOutsideOfSpringsExceptionMappingStopsTheStart() {
+    complete()
+        .withUserConfiguration(Mapping.class)
+        .withPropertyValues("grpc.idempotency.interceptor-order=-1")
+        .run(
+            context -> {
+              assertProblems(context)
+                  .singleElement()
+                  .asString()
+                  .contains("GrpcExceptionHandlerInterceptor stands inside");
+              assertThat(analysis(context).getAction()).contains("interceptor-order");
+            });
+  }
+
+  @Test
+  void anInterceptorOutsideOfAuthenticationStopsTheStart() {
+    complete()
+        .withUserConfiguration(LateAuthentication.class)
+        .run(
+            context ->
+                assertProblems(context)
+                    .singleElement()
+                    .asString()
+                    .contains("AuthenticationProcessInterceptor stands inside"));
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Mapping {
+    @Bean
+    GrpcExceptionHandler handler() {
+      return exception -> null;
+    }
+  }
+
+  /** On the service itself, where it comes after all global interceptors. */
+  @Configuration(proxyBeanMethods = false)
+  static class LateAuthentication {
+    @Bean
+    AuthenticationProcessInterceptor authentication() {
+      return new AuthenticationProcessInterceptor(
+          authentication -> authentication,
+          (headers, attributes, method) -> null,
+          (authentication, call) -> null);
+    }
+
+    @Bean
+    Authenticated service() {
+      return new Authenticated();
+    }
+  }
+
+  @GrpcService(interceptors = AuthenticationProcessInterceptor.class)
+  static class Authenticated extends ThingServiceGrpc.ThingServiceImplBase {}
+
+  @Test
+  void anInterceptorThatIsRegisteredTwiceStopsTheStart() {
+    complete()
+        .withUserConfiguration(RegisteredAgain.class)
+        .run(
+            context ->
+                assertProblems(context).singleElement().asString().contains("registered twice"));
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class RegisteredAgain {
+    @Bean
+    @GlobalServerInterceptor
+    IdempotencyInterceptor own() {
+      return IdempotencyInterceptor.builder(Procedures.of(), Optional::empty).build();
+    }
+  }
+
+  @Test
+  void anInterceptorThatIsFilteredOutStopsTheStart() {
+    complete()
+        .withBean(
+            GrpcServerFactoryCustomizer.class,
+            () ->
+                factory ->
+                    ((DefaultGrpcServerFactory<?>) factory)
+                        .setInterceptorFilter((interceptor, service) -> false))
+        .run(
+            context ->
+                assertProblems(context)
+                    .singleElement()
+                    .asString()
+                    .contains("a ServerInterceptorFilter keeps"));
+  }
+
+  @Test
+  void interceptorsOfTheApplicationMayStandInside() {
+    complete()
+        .withUserConfiguration(Inner.class)
+        .run(context -> assertThat(context).hasNotFailed());
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Inner {
+    @Bean
+    @Order(Ordered.LOWEST_PRECEDENCE)
+    @GlobalServerInterceptor
+    ServerInterceptor inner() {
+      return new ServerInterceptor() {
+        @Override
+        public <Q, R> ServerCall.Listener<Q> interceptCall(
+            ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+          return next.startCall(call, headers);
+        }
+      };
+    }
+  }
+
+  @Test
+  void noProblemIsLeftWithoutAnActionOfItsOwn() {
+    List<String> problems =
+        List.of(
+            "the table idempotency.idempotency_keys does not exist; migrate it with X",
+            "a.B/C: the table has no column order_id with a foreign key; call idempotency.add_resource_type('order', …)",
+            "Flyway is not on the class path: add",
+            "x.Store does not find operations by id",
+            "Spring's transactions cannot be used: the manager");
+    assertThat(problems.stream().map(Remedy::of))
+        .doesNotContain(Remedy.of("something else"))
+        .doesNotHaveDuplicates();
+  }
+
+  private static FailureAnalysis analysis(AssertableApplicationContext context) {
+    Throwable failure = context.getStartupFailure();
+    return SpringFactoriesLoader.forDefaultResourceLocation()
+        .load(FailureAnalyzer.class, (type, name, failed) -> {})
+        .stream()
+        .filter(
+            analyzer ->
+                analyzer.getClass().getPackageName().endsWith("grpcidempotency.spring.boot"))
+        .map(analyzer -> analyzer.analyze(failure))
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElseThrow();
+  }
+}

@@ -1,0 +1,292 @@
+package io.github.grpcidempotency.spring.boot;
+
+import static io.github.grpcidempotency.spring.boot.Runners.bare;
+import static io.github.grpcidempotency.spring.boot.Runners.complete;
+import static io.github.grpcidempotency.spring.boot.Runners.withService;
+import static io.github.grpcidempotency.spring.boot.Runners.without;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.key.CallerResolver;
+import io.github.grpcidempotency.micrometer.DatabaseMetrics;
+import io.github.grpcidempotency.micrometer.IdempotencyMetrics;
+import io.github.grpcidempotency.opentelemetry.OpenTelemetryListener;
+import io.github.grpcidempotency.postgres.ExpirySweeper;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.test.LogLines;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.grpc.BindableService;
+import io.grpc.ServerServiceDefinition;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.api.OpenTelemetry;
+import java.util.Optional;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.health.contributor.HealthIndicator;
+
+/** What is there under which condition. */
+class WiringTest {
+  private static final String CREATE_THING =
+      ThingServiceGrpc.getCreateThingMethod().getFullMethodName();
+  private static final String CREATE_OTHER =
+      ThingServiceGrpc.getCreateOtherMethod().getFullMethodName();
+
+  @Test
+  void annotatedMethodsOfBoundServicesAreFound() {
+    complete()
+        .run(
+            context ->
+                assertThat(context.getBean(FoundProcedures.class).procedures().all())
+                    .extracting(Procedure::name)
+                    .containsExactly(CREATE_THING));
+  }
+
+  @Test
+  void aDescriptorInJavaGoesBeforeTheOptionOfItsMethod() {
+    complete()
+        .withBean(
+            Procedure.class,
+            () ->
+                Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+                    .keyPolicy(KeyPolicy.REQUIRED)
+                    .build())
+        .withBean(
+            Procedures.class,
+            () -> Procedures.of(Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).build()))
+        .run(
+            context -> {
+              Procedures found = context.getBean(FoundProcedures.class).procedures();
+              assertThat(found.find(CREATE_THING).orElseThrow().keyPolicy())
+                  .isEqualTo(KeyPolicy.REQUIRED);
+              assertThat(found.find(CREATE_OTHER)).isPresent();
+            });
+  }
+
+  @Test
+  void aStatusResolverIsOfTheResourceTypeAfterWhichItIsNamed() {
+    StatusResolver resolver = id -> IdempotencyStatus.COMPLETED;
+    complete()
+        .withBean("thing", StatusResolver.class, () -> resolver)
+        .run(
+            context ->
+                assertThat(
+                        context
+                            .getBean(FoundProcedures.class)
+                            .procedures()
+                            .find(CREATE_THING)
+                            .orElseThrow()
+                            .statusResolver())
+                    .containsSame(resolver));
+  }
+
+  @Test
+  void withoutAnyProcedureTheStartSaysSoAndNothingBreaks() {
+    try (LogLines log = LogLines.listen()) {
+      bare()
+          .withBean(PlainService.class)
+          .withBean(DataSource.class, Runners::unreachable)
+          .run(
+              context -> {
+                assertThat(context).hasNotFailed().hasSingleBean(IdempotencyInterceptor.class);
+                assertThat(context.getBean(SweeperLifecycle.class).isRunning()).isFalse();
+              });
+      assertThat(log.warnings()).anyMatch(line -> line.contains("nothing is idempotent"));
+    }
+  }
+
+  @Test
+  void itCanBeSwitchedOff() {
+    complete()
+        .withPropertyValues("grpc.idempotency.enabled=false")
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .doesNotHaveBean(IdempotencyInterceptor.class)
+                    .doesNotHaveBean(SchemaMigration.class)
+                    .doesNotHaveBean(HealthIndicator.class));
+  }
+
+  @Test
+  void withoutAServerOnlyTheStoreIsThere() {
+    complete()
+        .withPropertyValues("spring.grpc.server.enabled=false")
+        .withBean("records", DataSource.class, Runners::unreachable)
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .hasSingleBean(IdempotencyStore.class)
+                    .doesNotHaveBean(IdempotencyInterceptor.class)
+                    .doesNotHaveBean(SweeperLifecycle.class));
+  }
+
+  @Test
+  void withoutSpringsGrpcOnlyTheStoreIsThere() {
+    complete()
+        .withClassLoader(without("org.springframework.grpc.server"))
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .doesNotHaveBean(IdempotencyInterceptor.class)
+                    .hasSingleBean(IdempotencyStore.class));
+  }
+
+  @Test
+  void anInterceptorOfTheApplicationIsRegisteredInsteadOfOurs() {
+    IdempotencyInterceptor own =
+        IdempotencyInterceptor.builder(Procedures.of(), Optional::empty).build();
+    complete()
+        .withBean(IdempotencyInterceptor.class, () -> own)
+        .run(
+            context -> {
+              assertThat(context.getBean(IdempotencyInterceptor.class)).isSameAs(own);
+              assertThat(context).hasSingleBean(RegisteredInterceptor.class);
+            });
+  }
+
+  @Test
+  void theOrderOfTheInterceptorIsSet() {
+    complete()
+        .withPropertyValues("grpc.idempotency.interceptor-order=200")
+        .run(
+            context ->
+                assertThat(context.getBean(RegisteredInterceptor.class).getOrder()).isEqualTo(200));
+  }
+
+  @Test
+  void theLibrarysServicesCanBeLeftOut() {
+    complete()
+        .run(
+            context ->
+                assertThat(context.getBeansOfType(BindableService.class).keySet())
+                    .contains("idempotencyRecoveryService", "idempotencyOperationsService"));
+    complete()
+        .withPropertyValues(
+            "grpc.idempotency.services.recovery=false",
+            "grpc.idempotency.services.operations=false")
+        .run(
+            context ->
+                assertThat(context.getBeansOfType(BindableService.class).keySet())
+                    .doesNotContain("idempotencyRecoveryService", "idempotencyOperationsService"));
+  }
+
+  @Test
+  void callersComeFromSpringSecurityUnlessTheApplicationSaysOtherwise() {
+    bare().run(context -> assertThat(context).doesNotHaveBean(CallerResolver.class));
+    bare()
+        .withBean(PlainService.class)
+        .run(context -> assertThat(context).hasSingleBean(SecurityCallers.class));
+    complete()
+        .run(
+            context ->
+                assertThat(context)
+                    .doesNotHaveBean(SecurityCallers.class)
+                    .hasSingleBean(SecurityScope.class));
+    complete()
+        .withClassLoader(without("org.springframework.security"))
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(SecurityScope.class));
+  }
+
+  @Test
+  void theSweeperRunsWhileTheContextDoesUnlessThereIsAnother() {
+    complete()
+        .withBean(DataSource.class, Runners::unreachable)
+        .run(
+            context -> {
+              SweeperLifecycle sweeper = context.getBean(SweeperLifecycle.class);
+              assertThat(sweeper.isRunning()).isTrue();
+              context.stop();
+              assertThat(sweeper.isRunning()).isFalse();
+              context.start();
+              assertThat(sweeper.isRunning()).isTrue();
+            });
+    complete()
+        .withBean(DataSource.class, Runners::unreachable)
+        .withPropertyValues("grpc.idempotency.sweeper.enabled=false")
+        .run(context -> assertThat(context).doesNotHaveBean(SweeperLifecycle.class));
+    complete()
+        .withBean(DataSource.class, Runners::unreachable)
+        .withBean(ExpirySweeper.class, () -> ExpirySweeper.builder(Runners.unreachable()).build())
+        .run(context -> assertThat(context).doesNotHaveBean(SweeperLifecycle.class));
+    complete().run(context -> assertThat(context).doesNotHaveBean(SweeperLifecycle.class));
+  }
+
+  @Test
+  void metricsAreBoundIfTheirModuleAndARegistryAreThere() {
+    complete()
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .run(
+            context ->
+                assertThat(context)
+                    .hasSingleBean(IdempotencyMetrics.class)
+                    .doesNotHaveBean(DatabaseMetrics.class));
+    complete()
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .withBean(DataSource.class, Runners::unreachable)
+        .run(context -> assertThat(context).hasSingleBean(DatabaseMetrics.class));
+    complete().run(context -> assertThat(context).doesNotHaveBean(IdempotencyMetrics.class));
+    complete()
+        .withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+        .withClassLoader(without("io.github.grpcidempotency.micrometer"))
+        .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyMetrics"));
+  }
+
+  @Test
+  void tracesAreBoundIfTheirModuleAndOpenTelemetryAreThere() {
+    complete()
+        .withBean(OpenTelemetry.class, OpenTelemetry::noop)
+        .run(context -> assertThat(context).hasSingleBean(OpenTelemetryListener.class));
+    complete().run(context -> assertThat(context).doesNotHaveBean(OpenTelemetryListener.class));
+    complete()
+        .withBean(OpenTelemetry.class, OpenTelemetry::noop)
+        .withClassLoader(without("io.github.grpcidempotency.opentelemetry"))
+        .run(
+            context ->
+                assertThat(context)
+                    .hasNotFailed()
+                    .doesNotHaveBean("idempotencyOpenTelemetryListener"));
+  }
+
+  @Test
+  void healthIsContributedUnlessItIsSwitchedOff() {
+    complete().run(context -> assertThat(context).hasBean("idempotencyHealthContributor"));
+    complete()
+        .withPropertyValues("management.health.idempotency.enabled=false")
+        .run(context -> assertThat(context).doesNotHaveBean("idempotencyHealthContributor"));
+    complete()
+        .withClassLoader(without("org.springframework.boot.health"))
+        .run(
+            context ->
+                assertThat(context).hasNotFailed().doesNotHaveBean("idempotencyHealthContributor"));
+  }
+
+  @Test
+  void theMigrationRunsOnlyIfItsRoleIsNamed() {
+    withService()
+        .withBean(DataSource.class, Runners::unreachable)
+        .withPropertyValues(
+            "grpc.idempotency.migration.username=owner",
+            "grpc.idempotency.migration.enabled=false",
+            "spring.grpc.server.enabled=false")
+        .run(context -> assertThat(context).doesNotHaveBean(SchemaMigration.class));
+    withService()
+        .withBean(DataSource.class, Runners::unreachable)
+        .withPropertyValues("spring.grpc.server.enabled=false")
+        .run(context -> assertThat(context).doesNotHaveBean(SchemaMigration.class));
+  }
+
+  static class PlainService implements BindableService {
+    @Override
+    public ServerServiceDefinition bindService() {
+      return ServerServiceDefinition.builder("plain").build();
+    }
+  }
+}
