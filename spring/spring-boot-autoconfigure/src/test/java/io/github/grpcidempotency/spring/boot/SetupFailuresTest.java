@@ -30,6 +30,7 @@ import java.util.Optional;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.grpc.server.autoconfigure.GrpcServerFactoryCustomizer;
@@ -336,6 +337,18 @@ class SetupFailuresTest {
                   .contains("GrpcExceptionHandlerInterceptor stands inside");
               assertThat(analysis(context).getAction()).contains("interceptor-order");
             });
+  }
+
+  @Test
+  void lazyInitializationChecksTheOrderToo() {
+    complete()
+        .withUserConfiguration(Mapping.class)
+        .withInitializer(
+            context ->
+                context.addBeanFactoryPostProcessor(
+                    new LazyInitializationBeanFactoryPostProcessor()))
+        .withPropertyValues("grpc.idempotency.interceptor-order=-1")
+        .run(context -> assertProblems(context).hasSize(1));
   }
 
   @Test

@@ -1,15 +1,19 @@
 package io.github.grpcidempotency.spring.boot;
 
 import com.google.rpc.Code;
+import io.github.grpcidempotency.postgres.OutboxStatusResolver;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.UUID;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -62,6 +66,16 @@ class ThingApplication {
     return Procedure.of(ThingServiceGrpc.getDeleteThingMethod())
         .inFlight(InFlightPolicy.attach(Duration.ofSeconds(20)))
         .failures(FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION))
+        .build();
+  }
+
+  @Bean
+  @Qualifier("thing")
+  StatusResolver thingStatus() {
+    return OutboxStatusResolver.query(
+            "SELECT state FROM app.outbox WHERE thing_id = :resource_id ORDER BY id DESC LIMIT 1")
+        .map(IdempotencyStatus.COMPLETED, "done")
+        .map(IdempotencyStatus.FAILED, "failed")
         .build();
   }
 

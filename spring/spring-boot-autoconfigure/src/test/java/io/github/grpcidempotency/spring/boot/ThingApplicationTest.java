@@ -9,6 +9,7 @@ import com.google.protobuf.Empty;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
+import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
@@ -33,10 +34,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
@@ -74,14 +77,12 @@ class ThingApplicationTest {
   private static SpringApplicationBuilder newApplication(String... properties) {
     return new SpringApplicationBuilder(ThingApplication.class)
         .web(WebApplicationType.NONE)
-        .properties(
-            "spring.main.banner-mode=off",
-            "spring.grpc.server.port=0",
-            "spring.datasource.url=" + url(),
-            "spring.datasource.username=boot_app",
-            "spring.flyway.user=boot_owner",
-            "grpc.idempotency.migration.username=boot_owner")
-        .properties(properties);
+        .bannerMode(Banner.Mode.OFF)
+        .initializers(
+            context ->
+                TestPropertyValues.of(properties)
+                    .and("spring.grpc.server.port=0", "spring.datasource.url=" + url())
+                    .applyTo(context));
   }
 
   /** Without the user's name, which is a property of its own. */
@@ -99,6 +100,7 @@ class ThingApplicationTest {
 
       assertThat(first.status()).isEqualTo(Status.OK);
       assertThat(retry.bytes()).isEqualTo(first.bytes());
+      assertThat(retry.trailers().get(IdempotencyMetadata.STATUS)).isEqualTo("processing");
       assertThat(things.runs()).isEqualTo(before + 1);
     }
   }

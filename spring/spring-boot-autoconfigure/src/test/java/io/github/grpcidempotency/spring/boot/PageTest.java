@@ -1,0 +1,27 @@
+package io.github.grpcidempotency.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.test.Snippets;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The code of the page about Spring Boot is cut from what is tested here. */
+class PageTest {
+  @Test
+  void everySnippetIsCutFromATest() throws IOException {
+    List<String> snippets =
+        Snippets.of(Path.of("..", "..", "docs", "hosts", "spring-boot.md"), "java|proto|sql|yaml");
+
+    assertThat(snippets).hasSizeGreaterThan(4);
+    for (String snippet : snippets) {
+      assertThat(
+              Snippets.isCut(snippet, Path.of("src", "test"))
+                  || Snippets.isCut(snippet, Path.of("..", "..", "test-base", "src", "main")))
+          .as(snippet)
+          .isTrue();
+    }
+  }
+}
