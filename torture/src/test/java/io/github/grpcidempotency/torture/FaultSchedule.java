@@ -99,7 +99,7 @@ final class FaultSchedule {
         pause(),
         random.nextInt(5) == 0,
         kind,
-        random.nextInt(plan.servers()),
+        random.nextInt(plan.servers().size()),
         statement,
         length(kind),
         Duration.ofHours(random.nextBoolean() ? 1 : -1),

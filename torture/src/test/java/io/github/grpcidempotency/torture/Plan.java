@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 /**
  * The settings of a run: everything but the seed.
  *
+ * @param servers what each is built with
  * @param pause between two faults, on average
  * @param faults how often each kind is chosen, relative to the others
  * @param cuts where connections are cut; a statement that is listed twice is chosen twice as often
@@ -19,7 +20,7 @@ import java.util.function.Supplier;
  */
 record Plan(
     Duration length,
-    int servers,
+    List<ServerKind> servers,
     int clients,
     Duration lease,
     Duration pause,
@@ -90,7 +91,7 @@ record Plan(
     faults.put(FaultKind.CLOSE, 3);
     return new Plan(
         length,
-        2,
+        List.of(ServerKind.PLAIN, ServerKind.SPRING),
         48,
         Duration.ofMillis(2_000),
         Duration.ofMillis(300),
@@ -131,7 +132,7 @@ record Plan(
   static Plan only(Duration length, Map<FaultKind, Integer> faults, Form... forms) {
     return new Plan(
         length,
-        2,
+        List.of(ServerKind.PLAIN, ServerKind.PLAIN),
         8,
         Duration.ofMillis(1_000),
         Duration.ofMillis(600),
@@ -149,6 +150,11 @@ record Plan(
   Plan cutting(String... statements) {
     return new Plan(
         length, servers, clients, lease, pause, faults, List.of(statements), forms, mix, lives);
+  }
+
+  Plan serving(ServerKind... others) {
+    return new Plan(
+        length, List.of(others), clients, lease, pause, faults, cuts, forms, mix, lives);
   }
 
   Plan calling(int otherClients) {
@@ -178,7 +184,7 @@ record Plan(
     if (lives instanceof Lives.Alike alike) {
       return alike::life;
     }
-    Random random = new Random(seed * servers + server);
+    Random random = new Random(seed * servers.size() + server);
     return () -> ServerLife.draw(random);
   }
 }

@@ -34,12 +34,19 @@ final class ServerJvm {
   /**
    * How to start servers.
    *
+   * @param kind what they are built with, which a previous version of them does not ask
    * @param jdbcUrl of their pools
    * @param pastUrl a URL that bypasses all faults
    * @param overlay is put in front of the class path
    * @param log receives their output
    */
-  record Recipe(String jdbcUrl, String pastUrl, Duration lease, Optional<Path> overlay, Path log) {}
+  record Recipe(
+      ServerKind kind,
+      String jdbcUrl,
+      String pastUrl,
+      Duration lease,
+      Optional<Path> overlay,
+      Path log) {}
 
   /**
    * What a process reported when it had started.
@@ -80,7 +87,8 @@ final class ServerJvm {
             recipe.jdbcUrl(),
             recipe.pastUrl(),
             Long.toString(recipe.lease().toMillis()),
-            life.toString()));
+            life.toString(),
+            recipe.kind().name()));
     ProcessBuilder builder =
         new ProcessBuilder(command)
             .redirectError(ProcessBuilder.Redirect.appendTo(recipe.log().toFile()));

@@ -61,6 +61,7 @@ final class ServerNode implements AutoCloseable {
    */
   ServerNode(
       int index,
+      ServerKind kind,
       ServerClasses classes,
       String appUrl,
       Duration lease,
@@ -71,7 +72,7 @@ final class ServerNode implements AutoCloseable {
     this.index = index;
     this.classes = classes;
     this.proxy = FaultProxy.before(appUrl);
-    this.recipe = new ServerJvm.Recipe(proxy.jdbcUrl(), appUrl, lease, overlay, log);
+    this.recipe = new ServerJvm.Recipe(kind, proxy.jdbcUrl(), appUrl, lease, overlay, log);
     this.lives = lives;
     this.options = options;
     start(Duration.ZERO);
@@ -79,13 +80,19 @@ final class ServerNode implements AutoCloseable {
 
   /** Starts a server once, lets it serve, and closes it, so that later ones start more quickly. */
   static void archive(
-      ServerClasses classes, String appUrl, Duration lease, Path log, Consumer<ServerNode> use) {
+      ServerKind kind,
+      ServerClasses classes,
+      String appUrl,
+      Duration lease,
+      Path log,
+      Consumer<ServerNode> use) {
     if (classes.isArchived()) {
       return;
     }
     ServerNode first =
         new ServerNode(
             0,
+            kind,
             classes,
             appUrl,
             lease,

@@ -76,12 +76,19 @@ final class Torture implements AutoCloseable {
     this.client = new TortureClient(plan.lease(), timer);
     ServerClasses classes = upgrade.map(RollingUpgrade::previous).orElseGet(ServerClasses::current);
     if (mutant.isEmpty() && plan.length().compareTo(WORTH_AN_ARCHIVE) >= 0) {
-      ServerNode.archive(classes, database.appUrl(), plan.lease(), log, this::callEverything);
+      ServerNode.archive(
+          plan.servers().get(plan.servers().size() - 1),
+          classes,
+          database.appUrl(),
+          plan.lease(),
+          log,
+          this::callEverything);
     }
-    for (int i = 0; i < plan.servers(); i++) {
+    for (int i = 0; i < plan.servers().size(); i++) {
       servers.add(
           new ServerNode(
               i,
+              plan.servers().get(i),
               classes,
               database.appUrl(),
               plan.lease(),

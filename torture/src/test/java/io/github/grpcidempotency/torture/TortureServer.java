@@ -45,12 +45,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import javax.sql.DataSource;
 
 /**
  * A server JVM. Its arguments are its name, the JDBC URL of its pool, the one that its handlers use
- * beside it, the lease in milliseconds, and its {@link ServerLife}. It prints its port once it
- * serves, or why it does not serve. When it is sent a line, it closes and prints which calls were
- * left. It ends with the process that started it.
+ * beside it, the lease in milliseconds, its {@link ServerLife} and its {@link ServerKind}. It
+ * prints its port once it serves, or why it does not serve. When it is sent a line, it closes and
+ * prints which calls were left. It ends with the process that started it.
  */
 final class TortureServer {
   static final Metadata.Key<String> USER =
@@ -76,15 +77,17 @@ final class TortureServer {
   private final Server server;
 
   private TortureServer(
-      String name, String jdbcUrl, String pastUrl, Duration lease, ServerLife life)
+      String name, String jdbcUrl, String pastUrl, Duration lease, ServerLife life, ServerKind kind)
       throws IOException {
     this.life = life;
     this.lease = lease;
     HikariDataSource pool = pool(jdbcUrl);
-    this.interceptor = interceptor(pool);
+    DataSource ofStore = DefectivePool.of(pool, life.number(Dimension.POOL_DEFECTS));
+    HandlerTransactions transactions = kind.transactions(name, pool);
+    this.interceptor = interceptor(ofStore, transactions);
     ExpirySweeper unused =
         ExpirySweeper.builder(pool).interval(Duration.ofSeconds(1)).build().start();
-    this.service = new TortureService(name, pool, poolPast(pastUrl));
+    this.service = new TortureService(name, transactions, pool, poolPast(pastUrl));
     this.server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .addService(service)
@@ -107,7 +110,8 @@ final class TortureServer {
               arguments[1],
               arguments[2],
               Duration.ofMillis(Long.parseLong(arguments[3])),
-              ServerLife.parse(arguments[4]));
+              ServerLife.parse(arguments[4]),
+              ServerKind.valueOf(arguments[5]));
       System.out.println(SERVES + started.server.getPort());
       Uninterruptibles.awaitUninterruptibly(told);
       System.out.println(CLOSED + started.close());
@@ -182,18 +186,17 @@ final class TortureServer {
 
   /** A fault during the start may pass. A life that may be refused is refused soon. */
   @SuppressWarnings("SystemOut") // goes to the log beside the history
-  private IdempotencyInterceptor interceptor(HikariDataSource pool) {
+  private IdempotencyInterceptor interceptor(DataSource pool, HandlerTransactions transactions) {
     int tries = life.mayBeRefused() ? 3 : MAX_TRIES;
     while (true) {
       try {
+        PostgresIdempotencyStore.Builder store =
+            PostgresIdempotencyStore.builder(pool).lease(lease);
+        transactions.configure(store);
         return IdempotencyInterceptor.builder(
                 procedures(),
                 () -> Optional.ofNullable(SCOPE.get()).map(scope -> Caller.of(scope.user())))
-            .store(
-                PostgresIdempotencyStore.builder(
-                        DefectivePool.of(pool, life.number(Dimension.POOL_DEFECTS)))
-                    .lease(lease)
-                    .build())
+            .store(store.build())
             .listener(FailingListener.of(life.number(Dimension.LISTENER_FAILURES)))
             .executor(executor(life.number(Dimension.REJECTIONS)))
             .build();

@@ -1,12 +1,8 @@
 package io.github.grpcidempotency.torture;
 
-import com.google.common.base.Stopwatch;
 import com.google.common.base.Strings;
-import io.github.grpcidempotency.grpc.CurrentOperation;
+import com.google.common.base.Throwables;
 import io.github.grpcidempotency.postgres.ClaimLostException;
-import io.github.grpcidempotency.postgres.ClaimTransaction;
-import io.github.grpcidempotency.postgres.TransactionalCompletion;
-import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
 import io.github.grpcidempotency.torture.v1.HogRequest;
@@ -24,24 +20,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
-import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
-import org.jdbi.v3.core.JdbiException;
-import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
 
 /** Writes effects, slowly, and sometimes fails. */
 final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
-  private static final String INSERT =
-      """
-      INSERT INTO torture.effects (key, user_id, server, form, payload, value, guarded, began)
-      VALUES (:key, :user, :server, :form, :payload, :value, :guarded,
-              clock_timestamp() - :millis * interval '1 millisecond')
-      """;
-
   private static final int MAX_TRIES = 5;
 
   private final String server;
   private final DataSource pool;
+  private final HandlerTransactions transactions;
   private final Jdbi jdbi;
   private final Jdbi past;
   private final AtomicInteger running = new AtomicInteger();
@@ -58,17 +45,17 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     }
   }
 
-  /** One run of a handler: what it must write, whether it has a claim, and when it began. */
-  private record Run(Effect effect, boolean guarded, Stopwatch watch) {}
-
   /**
    * Makes the service of a server.
    *
+   * @param transactions of the handlers that write together with their record
    * @param pool the pool, which the store uses too
    * @param past bypasses all faults
    */
-  TortureService(String server, DataSource pool, DataSource past) {
+  TortureService(
+      String server, HandlerTransactions transactions, DataSource pool, DataSource past) {
     this.server = server;
+    this.transactions = transactions;
     this.pool = pool;
     this.jdbi = Jdbi.create(pool);
     this.past = Jdbi.create(past);
@@ -81,32 +68,46 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
 
   @Override
   public void reserved(EffectRequest request, StreamObserver<Effect> answer) {
-    reserve(jdbi, run(Form.RESERVED, request), request, request.getDelayMillis() / 2, answer);
+    reserve(
+        jdbi,
+        EffectRun.begin(Form.RESERVED, request),
+        request,
+        request.getDelayMillis() / 2,
+        answer);
   }
 
   @Override
   public void failOpen(EffectRequest request, StreamObserver<Effect> answer) {
-    reserve(past, run(Form.FAIL_OPEN, request), request, request.getDelayMillis() / 10, answer);
+    reserve(
+        past,
+        EffectRun.begin(Form.FAIL_OPEN, request),
+        request,
+        request.getDelayMillis() / 10,
+        answer);
   }
 
   @Override
   public void joined(EffectRequest request, StreamObserver<Effect> answer) {
-    join(run(Form.JOINED, request), request, answer);
+    join(EffectRun.begin(Form.JOINED, request), request, answer);
   }
 
   @Override
   public void joinedAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    join(run(Form.JOINED_ATTACHED, request), request, answer);
+    if (transactions.holdsAnswersBack()) {
+      joinAndAnswerWithin(EffectRun.begin(Form.JOINED_ATTACHED, request), request, answer);
+    } else {
+      join(EffectRun.begin(Form.JOINED_ATTACHED, request), request, answer);
+    }
   }
 
   @Override
   public void transactional(EffectRequest request, StreamObserver<Effect> answer) {
-    write(run(Form.TRANSACTIONAL, request), request, answer);
+    write(EffectRun.begin(Form.TRANSACTIONAL, request), request, answer);
   }
 
   @Override
   public void transactionalAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    write(run(Form.TRANSACTIONAL_ATTACHED, request), request, answer);
+    write(EffectRun.begin(Form.TRANSACTIONAL_ATTACHED, request), request, answer);
   }
 
   @Override
@@ -133,7 +134,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
 
   private void reserve(
       Jdbi target,
-      Run run,
+      EffectRun run,
       EffectRequest request,
       int millisAfterwards,
       StreamObserver<Effect> answer) {
@@ -143,35 +144,41 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         () -> {
           pause(request.getDelayMillis() - millisAfterwards);
           failSometimes(request);
-          target.useTransaction(handle -> insert(handle, run));
+          target.useTransaction(handle -> PlainTransactions.insert(handle, server, run));
           pause(millisAfterwards);
         });
   }
 
-  private void join(Run run, EffectRequest request, StreamObserver<Effect> answer) {
+  private void join(EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
     answer(
         run,
         answer,
         () -> {
           pause(request.getDelayMillis() * 3L / 4);
-          tryAgainOnConflicts(
-              () ->
-                  jdbi.useTransaction(
-                      handle -> {
-                        lockIfStrict(handle);
-                        insert(handle, run);
-                        pause(request.getDelayMillis() / 4);
-                        failSometimes(request);
-                        TransactionalCompletion.complete(handle, run.effect());
-                      }));
+          tryAgainOnConflicts(() -> transactions.join(run, () -> finish(request)));
         });
   }
 
-  /** A renewal would change the record behind the snapshot of a stricter transaction. */
-  private static void lockIfStrict(Handle handle) {
-    if (handle.getTransactionIsolationLevel() != TransactionIsolationLevel.READ_COMMITTED) {
-      TransactionalCompletion.lock(handle);
-    }
+  /** What is answered before the commit cannot be tried again after a conflict. */
+  private void joinAndAnswerWithin(
+      EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
+    track(
+        answer,
+        () -> {
+          pause(request.getDelayMillis() * 3L / 4);
+          transactions.join(
+              run,
+              () -> {
+                finish(request);
+                answer.onNext(run.effect());
+                answer.onCompleted();
+              });
+        });
+  }
+
+  private static void finish(EffectRequest request) {
+    pause(request.getDelayMillis() / 4);
+    failSometimes(request);
   }
 
   /** Done by every handler whose transactions are stricter than {@code READ COMMITTED}. */
@@ -180,7 +187,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
       try {
         transaction.run();
         return;
-      } catch (JdbiException failure) {
+      } catch (RuntimeException failure) {
         if (tries == MAX_TRIES || !isConflict(failure)) {
           throw failure;
         }
@@ -188,19 +195,34 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     }
   }
 
-  private static boolean isConflict(JdbiException failure) {
-    return failure.getCause() instanceof SQLException database
-        && Strings.nullToEmpty(database.getSQLState()).startsWith("40");
+  private static boolean isConflict(Throwable failure) {
+    return Throwables.getCausalChain(failure).stream()
+        .anyMatch(
+            cause ->
+                cause instanceof SQLException database
+                    && Strings.nullToEmpty(database.getSQLState()).startsWith("40"));
   }
 
-  private void write(Run run, EffectRequest request, StreamObserver<Effect> answer) {
+  private void write(EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
     answer(
         run,
         answer,
+        () ->
+            transactions.write(
+                run,
+                () -> {
+                  pause(request.getDelayMillis());
+                  failSometimes(request);
+                }));
+  }
+
+  private void answer(EffectRun run, StreamObserver<Effect> answer, Runnable work) {
+    track(
+        answer,
         () -> {
-          insert(ClaimTransaction.handle(), run);
-          pause(request.getDelayMillis());
-          failSometimes(request);
+          work.run();
+          answer.onNext(run.effect());
+          answer.onCompleted();
         });
   }
 
@@ -208,12 +230,10 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
    * Answers a failure that was asked for. Answers a lost claim with a special code, which no client
    * may ever get. Throws every other failure.
    */
-  private void answer(Run run, StreamObserver<Effect> answer, Runnable work) {
+  private void track(StreamObserver<Effect> answer, Runnable work) {
     running.incrementAndGet();
     try {
       work.run();
-      answer.onNext(run.effect());
-      answer.onCompleted();
     } catch (AskedFor failure) {
       answer.onError(failure.status.asRuntimeException());
     } catch (ClaimLostException lost) {
@@ -221,34 +241,6 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     } finally {
       running.decrementAndGet();
     }
-  }
-
-  private static Run run(Form form, EffectRequest request) {
-    Scope scope = TortureServer.SCOPE.get();
-    Effect effect =
-        Effect.newBuilder()
-            .setUser(scope.user().toString())
-            .setKey(scope.key())
-            .setForm(form.name())
-            .setPayload(request.getPayload())
-            .setValue(UUID.randomUUID().toString())
-            .build();
-    return new Run(effect, CurrentOperation.claim().isPresent(), Stopwatch.createStarted());
-  }
-
-  private void insert(Handle handle, Run run) {
-    Effect effect = run.effect();
-    handle
-        .createUpdate(INSERT)
-        .bind("key", effect.getKey())
-        .bind("user", UUID.fromString(effect.getUser()))
-        .bind("server", server)
-        .bind("form", effect.getForm())
-        .bind("payload", effect.getPayload())
-        .bind("value", UUID.fromString(effect.getValue()))
-        .bind("guarded", run.guarded())
-        .bind("millis", run.watch().elapsed().toMillis())
-        .execute();
   }
 
   private static void failSometimes(EffectRequest request) {

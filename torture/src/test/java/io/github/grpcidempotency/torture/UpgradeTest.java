@@ -39,7 +39,7 @@ class UpgradeTest {
     RollingUpgrade upgrade =
         new RollingUpgrade(database, ServerClasses.of("previous-server", old.classPath()));
     String name = "upgrade-" + seed;
-    Plan plan = Plan.everything(length).calling(24);
+    Plan plan = Plan.everything(length).calling(24).serving(ServerKind.PLAIN, ServerKind.PLAIN);
     try (Torture torture = new Torture(plan, seed, database, upgrade, TortureReport.log(name))) {
       History history = torture.run();
       TortureReport report = TortureReport.report(history, name, name);
@@ -62,6 +62,7 @@ class UpgradeTest {
         ServerJvm.start(
             "server",
             new ServerJvm.Recipe(
+                ServerKind.PLAIN,
                 database.appUrl(),
                 database.appUrl(),
                 Duration.ofSeconds(2),

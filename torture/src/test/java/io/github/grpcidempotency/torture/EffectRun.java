@@ -1,0 +1,45 @@
+package io.github.grpcidempotency.torture;
+
+import com.google.common.base.Stopwatch;
+import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.torture.Operation.Scope;
+import io.github.grpcidempotency.torture.v1.Effect;
+import io.github.grpcidempotency.torture.v1.EffectRequest;
+import java.util.Map;
+import java.util.UUID;
+
+/** One run of a handler: what it must write, whether it has a claim, and when it began. */
+record EffectRun(Effect effect, boolean guarded, Stopwatch watch) {
+  /** Writes it, with the parameters of {@link #parameters}. */
+  static final String INSERT =
+      """
+      INSERT INTO torture.effects (key, user_id, server, form, payload, value, guarded, began)
+      VALUES (:key, :user, :server, :form, :payload, :value, :guarded,
+              clock_timestamp() - :millis * interval '1 millisecond')
+      """;
+
+  static EffectRun begin(Form form, EffectRequest request) {
+    Scope scope = TortureServer.SCOPE.get();
+    Effect effect =
+        Effect.newBuilder()
+            .setUser(scope.user().toString())
+            .setKey(scope.key())
+            .setForm(form.name())
+            .setPayload(request.getPayload())
+            .setValue(UUID.randomUUID().toString())
+            .build();
+    return new EffectRun(effect, CurrentOperation.claim().isPresent(), Stopwatch.createStarted());
+  }
+
+  Map<String, Object> parameters(String server) {
+    return Map.of(
+        "key", effect.getKey(),
+        "user", UUID.fromString(effect.getUser()),
+        "server", server,
+        "form", effect.getForm(),
+        "payload", effect.getPayload(),
+        "value", UUID.fromString(effect.getValue()),
+        "guarded", guarded,
+        "millis", watch.elapsed().toMillis());
+  }
+}

@@ -1,0 +1,58 @@
+package io.github.grpcidempotency.torture;
+
+import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
+
+/** Those of the store's pool, by Jdbi. */
+final class PlainTransactions implements HandlerTransactions {
+  private final String server;
+  private final Jdbi jdbi;
+
+  PlainTransactions(String server, DataSource pool) {
+    this.server = server;
+    this.jdbi = Jdbi.create(pool);
+  }
+
+  @Override
+  public void configure(PostgresIdempotencyStore.Builder store) {
+    // The store's own pool is all there is.
+  }
+
+  @Override
+  public void write(EffectRun run, Rest rest) {
+    insert(ClaimTransaction.handle(), server, run);
+    rest.run();
+  }
+
+  @Override
+  public void join(EffectRun run, Rest rest) {
+    jdbi.useTransaction(
+        handle -> {
+          lockIfStrict(handle);
+          insert(handle, server, run);
+          rest.run();
+          TransactionalCompletion.complete(handle, run.effect());
+        });
+  }
+
+  @Override
+  public boolean holdsAnswersBack() {
+    return false;
+  }
+
+  static void insert(Handle handle, String server, EffectRun run) {
+    handle.createUpdate(EffectRun.INSERT).bindMap(run.parameters(server)).execute();
+  }
+
+  /** A renewal would change the record behind the snapshot of a stricter transaction. */
+  private static void lockIfStrict(Handle handle) {
+    if (handle.getTransactionIsolationLevel() != TransactionIsolationLevel.READ_COMMITTED) {
+      TransactionalCompletion.lock(handle);
+    }
+  }
+}

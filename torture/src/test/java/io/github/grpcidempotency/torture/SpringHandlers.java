@@ -1,0 +1,96 @@
+package io.github.grpcidempotency.torture;
+
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import io.github.grpcidempotency.spring.SpringTransactions;
+import java.sql.Connection;
+import javax.sql.DataSource;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+
+/** Those of Spring: what handlers call is transactional, and writes by a template. */
+class SpringHandlers implements HandlerTransactions {
+  private final String server;
+  private final PlatformTransactionManager manager;
+  private final DataSource pool;
+  private final NamedParameterJdbcTemplate jdbc;
+
+  SpringHandlers(String server, PlatformTransactionManager manager, DataSource pool) {
+    this.server = server;
+    this.manager = manager;
+    this.pool = pool;
+    this.jdbc = new NamedParameterJdbcTemplate(pool);
+  }
+
+  /** Starts Spring, for as long as the process lives. */
+  static HandlerTransactions start(String server, DataSource pool) {
+    AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+    context.registerBean("server", String.class, () -> server);
+    context.registerBean("pool", DataSource.class, () -> pool);
+    context.register(Beans.class);
+    context.refresh();
+    return context.getBean(HandlerTransactions.class);
+  }
+
+  @Override
+  public void configure(PostgresIdempotencyStore.Builder store) {
+    store.hostTransactions(SpringTransactions.of(manager, pool));
+  }
+
+  @Override
+  @Transactional
+  public void write(EffectRun run, Rest rest) {
+    insert(run);
+    rest.run();
+  }
+
+  @Override
+  @Transactional
+  public void join(EffectRun run, Rest rest) {
+    lockIfStrict();
+    insert(run);
+    TransactionalCompletion.complete(run.effect());
+    rest.run();
+  }
+
+  @Override
+  public boolean holdsAnswersBack() {
+    return true;
+  }
+
+  private void insert(EffectRun run) {
+    jdbc.update(EffectRun.INSERT, run.parameters(server));
+  }
+
+  /** A renewal would change the record behind the snapshot of a stricter transaction. */
+  private void lockIfStrict() {
+    Integer isolation =
+        jdbc.getJdbcOperations()
+            .execute((ConnectionCallback<Integer>) Connection::getTransactionIsolation);
+    if (isolation == null || isolation != Connection.TRANSACTION_READ_COMMITTED) {
+      TransactionalCompletion.lock();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableTransactionManagement
+  static class Beans {
+    @Bean
+    JdbcTransactionManager transactionManager(DataSource pool) {
+      return new JdbcTransactionManager(pool);
+    }
+
+    @Bean
+    HandlerTransactions handlers(
+        String server, PlatformTransactionManager transactionManager, DataSource pool) {
+      return new SpringHandlers(server, transactionManager, pool);
+    }
+  }
+}
