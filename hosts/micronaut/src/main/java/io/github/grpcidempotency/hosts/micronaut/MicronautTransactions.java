@@ -30,7 +30,7 @@ final class MicronautTransactions implements HostTransactions {
   public Optional<HostTransaction> current() {
     return manager
         .findTransactionStatus()
-        .filter(status -> !status.isCompleted() && status.getTransaction() != null)
+        .filter(status -> !status.isCompleted())
         .map(Joined::new);
   }
 
