@@ -1,0 +1,42 @@
+package io.github.grpcidempotency.hosts.kotlin
+
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor
+import io.github.grpcidempotency.hosts.orders.v1.OrderServiceGrpc
+import io.github.grpcidempotency.key.Caller
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore
+import io.github.grpcidempotency.procedure.Procedure
+import io.github.grpcidempotency.procedure.Procedures
+import io.grpc.BindableService
+import io.grpc.Grpc
+import io.grpc.InsecureServerCredentials
+import java.util.Optional
+import javax.sql.DataSource
+
+/** A server whose methods are safe to retry. */
+class OrderServer(pool: DataSource, service: BindableService) : AutoCloseable {
+    private val idempotency =
+        IdempotencyInterceptor.builder(
+            Procedures.of(
+                Procedure.annotated(OrderServiceGrpc.getCreateOrderMethod()).build(),
+                Procedure.annotated(OrderServiceGrpc.getCreateShipmentMethod()).build(),
+            ),
+        ) { Optional.ofNullable(Authentication.SUBJECT.get()).map(Caller::ofSubject) }
+            .store(PostgresIdempotencyStore.builder(pool).build())
+            .build() // checks schema, roles and descriptors, and lists all that is wrong
+
+    private val server =
+        Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
+            .addService(service)
+            .intercept(idempotency)
+            .intercept(Authentication) // added last, so called first
+            .build()
+            .start()
+
+    val port: Int
+        get() = server.port
+
+    override fun close() {
+        server.shutdownNow().awaitTermination()
+        idempotency.close()
+    }
+}
