@@ -50,6 +50,7 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
@@ -790,6 +791,23 @@ class HostTransactionsTest {
       assertThat(trap.hasSprung()).isTrue();
       assertThat(((ClaimResult.Won) result).claim().release()).isEqualTo(Settled.DONE);
       assertThat(cut.current()).isEmpty();
+    }
+  }
+
+  /** As when a framework sets the isolation of a connection that its pool took for a good one. */
+  @Test
+  void aConnectionThatDiesAsTheHostBeginsIsReplacedOnce() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      ThreadTransactions cut =
+          new ThreadTransactions(proxied)
+              .settings(connection -> Jdbi.open(connection).execute("SELECT 'a setting'"));
+      FaultProxy.Trap trap = proxy.cutBefore("a setting");
+
+      ClaimResult result = storeOn(cut).claimInTransaction(request);
+
+      assertThat(trap.hasSprung()).isTrue();
+      assertThat(((ClaimResult.Won) result).claim().release()).isEqualTo(Settled.DONE);
     }
   }
 

@@ -154,9 +154,14 @@ final class ThreadTransactions implements HostTransactions {
       this.suspended = suspended;
       try {
         this.physical = pool.getConnection();
-        settings.accept(physical);
-        physical.setAutoCommit(false);
       } catch (SQLException failure) {
+        throw new HostException(failure);
+      }
+      try {
+        settings.accept(physical);
+        sql(() -> physical.setAutoCommit(false));
+      } catch (RuntimeException failure) {
+        sql(physical::close);
         throw new HostException(failure);
       }
     }
