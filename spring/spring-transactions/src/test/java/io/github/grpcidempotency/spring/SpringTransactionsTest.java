@@ -435,24 +435,18 @@ class SpringTransactionsTest {
 
   @Test
   void aReadOnlyTransactionIsJoinedAndNotFlushed() {
-    UUID other = UUID.randomUUID();
-    template.executeWithoutResult(
-        outer -> {
-          asUser();
-          host.insert(other, "before");
-        });
     host.manager().setValidateExistingTransaction(true);
     template.setReadOnly(true);
 
     template.executeWithoutResult(
         outer -> {
-          asUser();
           host.entities()
-              .ifPresent(entities -> entities.find(ThingEntity.class, other).rename("after"));
+              .ifPresent(entities -> entities.persist(new ThingEntity(id, "never written")));
           joinCurrent();
         });
 
     assertThat(story).containsExactly("work", "COMMITTED");
+    assertThat(ThingDatabase.thingsOf(database, USER)).isEmpty();
   }
 
   @Test

@@ -26,8 +26,4 @@ class ThingEntity {
   String name() {
     return name;
   }
-
-  void rename(String name) {
-    this.name = name;
-  }
 }
