@@ -78,7 +78,9 @@ class SecurityCallersTest {
         .call(scope::capture)
         .run(
             () ->
-                assertThat(SecurityContextHolder.getContext().getAuthentication().getName())
+                assertThat(SecurityContextHolder.getContext().getAuthentication())
+                    .isNotNull()
+                    .extracting(Authentication::getName)
                     .isEqualTo("alice"));
 
     assertThat(SecurityContextHolder.getContext().getAuthentication()).isNull();

@@ -464,7 +464,7 @@ class SetupFailuresTest {
   }
 
   private static FailureAnalysis analysis(AssertableApplicationContext context) {
-    Throwable failure = context.getStartupFailure();
+    Throwable failure = Objects.requireNonNull(context.getStartupFailure());
     return SpringFactoriesLoader.forDefaultResourceLocation()
         .load(FailureAnalyzer.class, (type, name, failed) -> {})
         .stream()
