@@ -20,7 +20,7 @@ class HostPagesTest {
 
   /** The modules and samples, or folders of them, that pages may cut from. */
   private static final List<String> MODULES =
-      List.of("jooq", "jta", "spring", "hosts", "quickstart", "testing");
+      List.of("jooq", "jta", "spring", "hosts", "quickstart", "testing", "test-base");
 
   static List<Path> pages() throws IOException {
     return Snippets.sources(ROOT.resolve("docs").resolve("hosts"), ".md");

@@ -28,10 +28,7 @@ final class MicronautTransactions implements HostTransactions {
 
   @Override
   public Optional<HostTransaction> current() {
-    return manager
-        .findTransactionStatus()
-        .filter(status -> !status.isCompleted())
-        .map(Joined::new);
+    return manager.findTransactionStatus().filter(status -> !status.isCompleted()).map(Joined::new);
   }
 
   private record New(String name) implements TransactionDefinition {
