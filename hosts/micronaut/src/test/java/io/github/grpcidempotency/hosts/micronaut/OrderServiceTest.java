@@ -12,6 +12,8 @@ import io.github.grpcidempotency.hosts.orders.v1.Order;
 import io.github.grpcidempotency.hosts.orders.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.hosts.orders.v1.OrderServiceGrpc.OrderServiceBlockingStub;
 import io.github.grpcidempotency.hosts.orders.v1.Shipment;
+import io.github.grpcidempotency.postgres.HostTransaction;
+import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.grpc.Grpc;
@@ -22,6 +24,8 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
 import io.micronaut.context.ApplicationContext;
 import io.micronaut.grpc.server.GrpcEmbeddedServer;
+import io.micronaut.transaction.SynchronousTransactionManager;
+import io.micronaut.transaction.jdbc.DataSourceTransactionManager;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -69,6 +73,8 @@ class OrderServiceTest {
 
   private final AtomicReference<Metadata> trailers = new AtomicReference<>();
   private GrpcEmbeddedServer server;
+  private HostTransactions transactions;
+  private SynchronousTransactionManager<Connection> manager;
   private ManagedChannel channel;
 
   @BeforeAll
@@ -77,6 +83,8 @@ class OrderServiceTest {
         ApplicationContext.run(
             GrpcEmbeddedServer.class,
             Map.of("datasources.default.url", database.jdbcUrl("shop_app"), "grpc.server.port", 0));
+    transactions = server.getApplicationContext().getBean(HostTransactions.class);
+    manager = server.getApplicationContext().getBean(DataSourceTransactionManager.class);
     channel =
         Grpc.newChannelBuilder("localhost:" + server.getPort(), InsecureChannelCredentials.create())
             .build();
@@ -181,6 +189,34 @@ class OrderServiceTest {
 
     assertThat(count("shop.shipments")).isZero();
     assertThat(count("idempotency.idempotency_keys WHERE completed IS NOT NULL")).isZero();
+  }
+
+  @Test
+  void aTransactionThatIsSetToRollbackOnlyDoesNotCommit() {
+    HostTransaction.Begun begun = transactions.begin("set to rollback-only");
+    manager.executeWrite(
+        joined -> {
+          joined.setRollbackOnly();
+          return joined;
+        });
+
+    assertThat(begun.commit()).isEqualTo(HostTransaction.Completion.ROLLED_BACK);
+    assertThat(transactions.current()).isEmpty();
+  }
+
+  @Test
+  void aTransactionThatTheThreadHasIsSuspendedUntilTheNewOneHasEnded() {
+    manager.executeWrite(
+        outer -> {
+          HostTransaction.Begun begun = transactions.begin("beside it");
+          assertThat(begun.connection()).isNotSameAs(outer.getConnection());
+          begun.rollback();
+          assertThat(transactions.current().orElseThrow().connection())
+              .isSameAs(outer.getConnection());
+          return outer;
+        });
+
+    assertThat(transactions.current()).isEmpty();
   }
 
   @Test
