@@ -52,6 +52,7 @@ public final class PostgresFixture
   private final Supplier<String> name;
   private final List<HikariDataSource> pools = new ArrayList<>();
   private Optional<HikariDataSource> pool = Optional.empty();
+  private Optional<List<String>> emptyTables = Optional.empty();
   private int classes;
 
   private PostgresFixture(PostgresTemplate template) {
@@ -126,6 +127,14 @@ public final class PostgresFixture
   }
 
   /**
+   * Looks which tables are empty, once somebody else has migrated the database: an application that
+   * does so at its start. A fixture with migrations of its own needs no such call.
+   */
+  public synchronized void migrated() {
+    emptyTables = Optional.of(template.emptyTables(name.get()));
+  }
+
+  /**
    * Deletes the rows of every table that the migrations have left empty, and restarts its
    * sequences. Tables that the migrations have filled stay as they are: a history of migrations,
    * for instance, or a table of kinds.
@@ -135,12 +144,17 @@ public final class PostgresFixture
    */
   public void reset() {
     String database = name.get();
-    if (!template.emptyTables().isEmpty()) {
+    List<String> tables = emptyTables();
+    if (!tables.isEmpty()) {
       PostgresServer.execute(
           template.server().superuser(database),
           "SET lock_timeout = '10s'; TRUNCATE %s RESTART IDENTITY"
-              .formatted(String.join(", ", template.emptyTables())));
+              .formatted(String.join(", ", tables)));
     }
+  }
+
+  private synchronized List<String> emptyTables() {
+    return emptyTables.orElseGet(template::emptyTables);
   }
 
   /** Closes all pools. The database stays until the server or this JVM ends. */

@@ -68,12 +68,7 @@ final class PostgresTemplate {
     for (PostgresFixture.Migration migration : migrations) {
       run(migration, name);
     }
-    try (Connection superuser = server().superuser(name).getConnection();
-        Statement statement = superuser.createStatement()) {
-      return new Migrated(name, emptyTables(statement));
-    } catch (SQLException failure) {
-      throw new IllegalStateException("the migrated database cannot be read", failure);
-    }
+    return new Migrated(name, emptyTables(name));
   }
 
   private void run(PostgresFixture.Migration migration, String database) {
@@ -86,14 +81,20 @@ final class PostgresTemplate {
     }
   }
 
-  private static List<String> emptyTables(Statement statement) throws SQLException {
-    List<String> empty = new ArrayList<>();
-    for (String table : strings(statement, TABLES)) {
-      if (strings(statement, "SELECT 1 FROM %s LIMIT 1".formatted(table)).isEmpty()) {
-        empty.add(table);
+  /** Lists the tables of a database that have no rows now. */
+  List<String> emptyTables(String database) {
+    try (Connection superuser = server().superuser(database).getConnection();
+        Statement statement = superuser.createStatement()) {
+      List<String> empty = new ArrayList<>();
+      for (String table : strings(statement, TABLES)) {
+        if (strings(statement, "SELECT 1 FROM %s LIMIT 1".formatted(table)).isEmpty()) {
+          empty.add(table);
+        }
       }
+      return empty;
+    } catch (SQLException failure) {
+      throw new IllegalStateException("the migrated database cannot be read", failure);
     }
-    return empty;
   }
 
   private static List<String> strings(Statement statement, String query) throws SQLException {

@@ -54,6 +54,21 @@ class PostgresFixtureTest {
   }
 
   @Test
+  void aDatabaseThatSomebodyElseMigratesIsResetToWhatItWasThen() throws SQLException {
+    PostgresFixture empty = PostgresFixture.withRoles("test_owner", "test_app").create();
+    execute(empty.owner(), SCHEMA);
+    empty.migrated();
+    execute(
+        empty.superuser(),
+        "INSERT INTO kind VALUES ('new'); INSERT INTO thing (kind, mine) VALUES ('good', true)");
+
+    empty.reset();
+
+    assertThat(count(empty.superuser(), "thing")).isZero();
+    assertThat(count(empty.superuser(), "kind")).isEqualTo(2);
+  }
+
+  @Test
   void theApplicationIsBoundByRowLevelSecurityAndTheSuperuserIsNot() throws SQLException {
     execute(
         database.pool(), "INSERT INTO thing (kind, mine) VALUES ('good', true), ('good', false)");

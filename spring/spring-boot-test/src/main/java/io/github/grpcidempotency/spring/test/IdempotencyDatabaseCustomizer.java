@@ -1,0 +1,63 @@
+package io.github.grpcidempotency.spring.test;
+
+import io.github.grpcidempotency.testing.PostgresFixture;
+import java.util.function.Supplier;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.test.context.ContextCustomizer;
+import org.springframework.test.context.MergedContextConfiguration;
+
+/** Gives a context its database. Part of the key under which contexts are cached. */
+record IdempotencyDatabaseCustomizer(String application, String owner, boolean serviceConnection)
+    implements ContextCustomizer {
+
+  @Override
+  public void customizeContext(
+      ConfigurableApplicationContext context, MergedContextConfiguration configuration) {
+    context.addBeanFactoryPostProcessor(new Registration(this, context));
+  }
+
+  /**
+   * Runs after all customizers, because it reads their properties, and before the application is
+   * configured, whose conditions read those that it sets.
+   */
+  private record Registration(
+      IdempotencyDatabaseCustomizer annotation, ConfigurableApplicationContext context)
+      implements BeanDefinitionRegistryPostProcessor {
+
+    @Override
+    public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+      ConfigurableEnvironment environment = context.getEnvironment();
+      Roles roles = Roles.of(annotation.owner(), annotation.application(), environment);
+      Supplier<TestDatabase> database;
+      if (annotation.serviceConnection()) {
+        ServiceConnections connections = new ServiceConnections(roles, context.getBeanFactory());
+        context.getBeanFactory().addBeanPostProcessor(connections);
+        database = connections::database;
+        environment.getPropertySources().addFirst(TestDatabaseProperties.ofMigration(database));
+      } else {
+        TestDatabase made =
+            new TestDatabase(
+                TestServer.fixture(roles, environment, context.getClassLoader()), roles);
+        database = () -> made;
+        environment.getPropertySources().addFirst(TestDatabaseProperties.all(database));
+      }
+      register(registry, TestDatabase.class, database);
+      register(registry, PostgresFixture.class, () -> database.get().fixture());
+    }
+
+    private static <T> void register(
+        BeanDefinitionRegistry registry, Class<T> type, Supplier<T> bean) {
+      registry.registerBeanDefinition(type.getName(), new RootBeanDefinition(type, bean));
+    }
+
+    @Override
+    public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+      ServiceConnections.check(annotation.serviceConnection(), beans);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package io.github.grpcidempotency.spring.test;
+
+import io.github.grpcidempotency.spring.test.TestDatabase.Login;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import java.util.Arrays;
+import java.util.Optional;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.flyway.autoconfigure.FlywayConnectionDetails;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Makes the database on the server of a service connection. Whoever asks for the details of the
+ * connection, which are a superuser's, gets those of a role instead.
+ */
+final class ServiceConnections implements BeanPostProcessor {
+  /** Spring Boot marks with it the details that it makes of a {@code @ServiceConnection}. */
+  private static final String MARK =
+      "org.springframework.boot.testcontainers.service.connection.ServiceConnection";
+
+  private static final boolean FLYWAY =
+      ClassUtils.isPresent(
+          "org.springframework.boot.flyway.autoconfigure.FlywayConnectionDetails",
+          ServiceConnections.class.getClassLoader());
+
+  private final Roles roles;
+  private final ConfigurableListableBeanFactory beans;
+  private Optional<TestDatabase> database = Optional.empty();
+
+  ServiceConnections(Roles roles, ConfigurableListableBeanFactory beans) {
+    this.roles = roles;
+    this.beans = beans;
+  }
+
+  /**
+   * Refuses a service connection that is not to be used, and the lack of one that is.
+   *
+   * @param wanted whether the annotation says that there is one
+   */
+  static void check(boolean wanted, ConfigurableListableBeanFactory beans) {
+    boolean found =
+        Arrays.stream(beans.getBeanNamesForType(JdbcConnectionDetails.class, true, false))
+            .anyMatch(name -> beans.getMergedBeanDefinition(name).hasAttribute(MARK));
+    if (found && !wanted) {
+      throw new IllegalStateException(
+          "there is a @ServiceConnection to a database, as whose superuser the application would connect: say @IdempotencyDatabase(serviceConnection = true), or remove it");
+    }
+    if (wanted && !found) {
+      throw new IllegalStateException(
+          "@IdempotencyDatabase(serviceConnection = true) finds no @ServiceConnection to a database");
+    }
+  }
+
+  /** Returns the database, for which the server has to start. */
+  TestDatabase database() {
+    beans.getBean(JdbcConnectionDetails.class);
+    return database.orElseThrow();
+  }
+
+  @Override
+  public Object postProcessAfterInitialization(Object bean, String name) {
+    if (bean instanceof JdbcConnectionDetails superuser) {
+      TestDatabase made = new TestDatabase(fixture(superuser), roles);
+      database = Optional.of(made);
+      return new ApplicationDetails(made.application());
+    }
+    return FLYWAY && bean instanceof FlywayConnectionDetails
+        ? new OwnerDetails(database().owner())
+        : bean;
+  }
+
+  private PostgresFixture fixture(JdbcConnectionDetails superuser) {
+    return PostgresFixture.withRoles(roles.owner(), roles.application())
+        .server(
+            superuser.getJdbcUrl(),
+            Optional.ofNullable(superuser.getUsername()).orElse(""),
+            Optional.ofNullable(superuser.getPassword()).orElse(""))
+        .create();
+  }
+
+  private record ApplicationDetails(Login login) implements JdbcConnectionDetails {
+    @Override
+    public String getUsername() {
+      return login.username();
+    }
+
+    @Override
+    public String getPassword() {
+      return login.password();
+    }
+
+    @Override
+    public String getJdbcUrl() {
+      return login.url();
+    }
+  }
+
+  private record OwnerDetails(Login login) implements FlywayConnectionDetails {
+    @Override
+    public String getUsername() {
+      return login.username();
+    }
+
+    @Override
+    public String getPassword() {
+      return login.password();
+    }
+
+    @Override
+    public String getJdbcUrl() {
+      return login.url();
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package io.github.grpcidempotency.spring.test;
+
+import io.github.grpcidempotency.spring.test.TestDatabase.Login;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.env.EnumerablePropertySource;
+
+/** Where the database is. It need not be there before somebody asks. */
+final class TestDatabaseProperties
+    extends EnumerablePropertySource<Map<String, Function<TestDatabase, String>>> {
+  private final Supplier<TestDatabase> database;
+
+  private TestDatabaseProperties(
+      Map<String, Function<TestDatabase, String>> values, Supplier<TestDatabase> database) {
+    super(IdempotencyDatabase.class.getName(), values);
+    this.database = database;
+  }
+
+  /** Tells the application, its Flyway and the library's migration. */
+  static TestDatabaseProperties all(Supplier<TestDatabase> database) {
+    Map<String, Function<TestDatabase, String>> values = new LinkedHashMap<>();
+    put(values, "spring.datasource.", "username", TestDatabase::application);
+    put(values, "spring.flyway.", "user", TestDatabase::owner);
+    put(values, "grpc.idempotency.migration.", "username", TestDatabase::owner);
+    return new TestDatabaseProperties(values, database);
+  }
+
+  /** Tells the library's migration, which knows no connection details. */
+  static TestDatabaseProperties ofMigration(Supplier<TestDatabase> database) {
+    Map<String, Function<TestDatabase, String>> values = new LinkedHashMap<>();
+    put(values, "grpc.idempotency.migration.", "username", TestDatabase::owner);
+    return new TestDatabaseProperties(values, database);
+  }
+
+  private static void put(
+      Map<String, Function<TestDatabase, String>> values,
+      String prefix,
+      String username,
+      Function<TestDatabase, Login> login) {
+    values.put(prefix + "url", login.andThen(Login::url));
+    values.put(prefix + username, login.andThen(Login::username));
+    values.put(prefix + "password", login.andThen(Login::password));
+  }
+
+  @Override
+  public String[] getPropertyNames() {
+    return source.keySet().toArray(String[]::new);
+  }
+
+  @Override
+  public @Nullable Object getProperty(String name) {
+    Function<TestDatabase, String> value = source.get(name);
+    return value == null ? null : value.apply(database.get());
+  }
+}
