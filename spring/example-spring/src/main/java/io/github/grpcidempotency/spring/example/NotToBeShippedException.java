@@ -1,0 +1,10 @@
+package io.github.grpcidempotency.spring.example;
+
+import java.util.UUID;
+
+/** There is no such order, or it is shipped already. */
+class NotToBeShippedException extends RuntimeException {
+  NotToBeShippedException(UUID order) {
+    super("order " + order + " is not to be shipped");
+  }
+}

@@ -1,0 +1,31 @@
+package io.github.grpcidempotency.spring.example;
+
+import jakarta.persistence.Entity;
+import jakarta.persistence.GeneratedValue;
+import jakarta.persistence.GenerationType;
+import jakarta.persistence.Id;
+import jakarta.persistence.JoinColumn;
+import jakarta.persistence.ManyToOne;
+import jakarta.persistence.Table;
+
+/** What is left to do for an order; somebody else does it. */
+@Entity
+@Table(schema = "shop", name = "outbox")
+class OutboxEntry {
+  @Id
+  @GeneratedValue(strategy = GenerationType.IDENTITY)
+  private Long id;
+
+  @ManyToOne(optional = false)
+  @JoinColumn(name = "order_id")
+  @SuppressWarnings("UnusedVariable") // JPA reads it
+  private CustomerOrder order;
+
+  @SuppressWarnings("NullAway.Init") // JPA fills it
+  protected OutboxEntry() {}
+
+  @SuppressWarnings("NullAway.Init") // JPA generates the id
+  OutboxEntry(CustomerOrder order) {
+    this.order = order;
+  }
+}

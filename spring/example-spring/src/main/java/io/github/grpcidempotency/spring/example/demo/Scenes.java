@@ -1,0 +1,173 @@
+package io.github.grpcidempotency.spring.example.demo;
+
+import io.github.grpcidempotency.client.Intent;
+import io.github.grpcidempotency.client.Reply;
+import io.github.grpcidempotency.spring.example.provider.CardServer;
+import io.github.grpcidempotency.spring.example.shop.v1.CreateOrderRequest;
+import io.github.grpcidempotency.spring.example.shop.v1.CreatePaymentRequest;
+import io.github.grpcidempotency.spring.example.shop.v1.CreateShipmentRequest;
+import io.github.grpcidempotency.spring.example.shop.v1.Order;
+import io.github.grpcidempotency.spring.example.shop.v1.OrderServiceGrpc;
+import io.github.grpcidempotency.spring.example.shop.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.github.grpcidempotency.spring.example.shop.v1.Payment;
+import io.github.grpcidempotency.spring.example.shop.v1.PaymentServiceGrpc;
+import io.github.grpcidempotency.spring.example.shop.v1.PaymentServiceGrpc.PaymentServiceBlockingStub;
+import io.github.grpcidempotency.spring.example.shop.v1.Receipt;
+import io.github.grpcidempotency.spring.example.shop.v1.SendReceiptRequest;
+import io.github.grpcidempotency.spring.example.shop.v1.Shipment;
+import io.github.grpcidempotency.spring.example.shop.v1.ShipmentServiceGrpc;
+import io.github.grpcidempotency.spring.example.shop.v1.ShipmentServiceGrpc.ShipmentServiceBlockingStub;
+import io.grpc.Channel;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.springframework.grpc.client.interceptor.security.BasicAuthenticationInterceptor;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** What a client of the shop sees, and what is then in the database and at the card company. */
+final class Scenes {
+  private static final CreateOrderRequest BOOK =
+      CreateOrderRequest.newBuilder().setItem("book").build();
+
+  private final Channel channel;
+  private final CardServer cards;
+  private final JdbcTemplate rows;
+  private final Story story;
+
+  Scenes(Channel channel, CardServer cards, JdbcTemplate rows, Story story) {
+    this.channel = channel;
+    this.cards = cards;
+    this.rows = rows;
+    this.story = story;
+  }
+
+  void play() {
+    Order order = order();
+    shipment(order.getId());
+    payment(order.getId());
+    receipt(order.getId());
+  }
+
+  private Order order() {
+    story.chapter("An order, by JPA, in one commit with its record");
+    Intent intent = Intent.create(); // when the user decides, not for each call
+    Reply<Order> first = Reply.blocking(intent.on(orders("alice")), stub -> stub.createOrder(BOOK));
+    story.expect("the first call is run", !first.replayed());
+    story.expect("somebody is at work on it", isStatus(first, Reply.Status.PROCESSING));
+
+    rows.update("UPDATE shop.outbox SET status = 'done'"); // stands for that somebody
+    Reply<Order> retry = Reply.blocking(intent.on(orders("alice")), stub -> stub.createOrder(BOOK));
+    story.expect("a retry gets the first answer", isReplay(retry, first));
+    story.expect("which says that the work is done", isStatus(retry, Reply.Status.COMPLETED));
+    story.expect("there is one order", count("orders") == 1);
+
+    Reply<Order> bob = Reply.blocking(intent.on(orders("bob")), stub -> stub.createOrder(BOOK));
+    story.expect("the same key of another user is another order", !bob.replayed());
+    story.expect("that is his", count("orders") == 2 && users() == 2);
+    return first.response();
+  }
+
+  private void shipment(String order) {
+    story.chapter("A shipment, by JdbcTemplate, in one commit with its record");
+    CreateShipmentRequest request = CreateShipmentRequest.newBuilder().setOrderId(order).build();
+    Intent intent = Intent.create();
+    Reply<Shipment> first =
+        Reply.blocking(intent.on(shipments()), stub -> stub.createShipment(request));
+    Reply<Shipment> retry =
+        Reply.blocking(intent.on(shipments()), stub -> stub.createShipment(request));
+    story.expect("a retry gets the first answer", isReplay(retry, first));
+
+    Intent again = Intent.create();
+    story.expect(
+        "another shipment of the order is refused, after its INSERT",
+        code(() -> again.on(shipments()).createShipment(request))
+            == Status.Code.FAILED_PRECONDITION);
+    story.expect("and leaves no row", count("shipments") == 1);
+  }
+
+  private void payment(String order) {
+    story.chapter(
+        "A payment: the card is charged elsewhere, then booked in one commit with its record");
+    CreatePaymentRequest request =
+        CreatePaymentRequest.newBuilder().setOrderId(order).setCents(1999).setCard("lost").build();
+    Intent intent = Intent.create();
+    story.expect(
+        "the card company charges, its answer is lost, and the call fails",
+        code(() -> intent.on(payments()).createPayment(request)) == Status.Code.UNAVAILABLE);
+    story.expect("nothing is booked", count("payments") == 0);
+    Reply<Payment> second =
+        Reply.blocking(intent.on(payments()), stub -> stub.createPayment(request));
+    story.expect("the retry runs the handler again", !second.replayed());
+    story.expect(
+        "the card is charged once",
+        cards.charges("lost").equals(List.of(second.response().getCharge())));
+    Reply<Payment> third =
+        Reply.blocking(intent.on(payments()), stub -> stub.createPayment(request));
+    story.expect("one more retry gets that answer", isReplay(third, second));
+    story.expect("one payment is booked", count("payments") == 1);
+  }
+
+  private void receipt(String order) {
+    story.chapter("A receipt, printed elsewhere by a handler that knows nothing of keys");
+    SendReceiptRequest request = SendReceiptRequest.newBuilder().setOrderId(order).build();
+    Intent intent = Intent.create();
+    Reply<Receipt> first = Reply.blocking(intent.on(payments()), stub -> stub.sendReceipt(request));
+    Reply<Receipt> retry = Reply.blocking(intent.on(payments()), stub -> stub.sendReceipt(request));
+    story.expect("a retry gets the first answer", isReplay(retry, first));
+    story.expect("one receipt is printed", cards.receipts(order) == 1);
+  }
+
+  private OrderServiceBlockingStub orders(String user) {
+    return OrderServiceGrpc.newBlockingStub(channel)
+        .withInterceptors(as(user))
+        .withDeadlineAfter(20, TimeUnit.SECONDS);
+  }
+
+  private ShipmentServiceBlockingStub shipments() {
+    return ShipmentServiceGrpc.newBlockingStub(channel)
+        .withInterceptors(as("alice"))
+        .withDeadlineAfter(20, TimeUnit.SECONDS);
+  }
+
+  private PaymentServiceBlockingStub payments() {
+    return PaymentServiceGrpc.newBlockingStub(channel)
+        .withInterceptors(as("alice"))
+        .withDeadlineAfter(20, TimeUnit.SECONDS);
+  }
+
+  private static BasicAuthenticationInterceptor as(String user) {
+    return new BasicAuthenticationInterceptor(user, "password of " + user);
+  }
+
+  private int count(String table) {
+    return number("SELECT count(*) FROM shop." + table);
+  }
+
+  private int users() {
+    return number("SELECT count(DISTINCT user_id) FROM shop.orders");
+  }
+
+  private int number(String query) {
+    Integer number = rows.queryForObject(query, Integer.class);
+    return number == null ? -1 : number;
+  }
+
+  private static boolean isReplay(Reply<?> retry, Reply<?> first) {
+    return !first.replayed() && retry.replayed() && retry.response().equals(first.response());
+  }
+
+  private static boolean isStatus(Reply<?> reply, Reply.Status status) {
+    return reply.status().filter(status::equals).isPresent();
+  }
+
+  private static Status.Code code(Supplier<?> call) {
+    try {
+      Object unused = call.get();
+      return Status.Code.OK;
+    } catch (StatusRuntimeException refused) {
+      return refused.getStatus().getCode();
+    }
+  }
+}

@@ -1,0 +1,34 @@
+package io.github.grpcidempotency.spring.example.demo;
+
+import java.io.PrintStream;
+
+/** Prints what happens, and remembers whether it is what should happen. */
+final class Story {
+  private final PrintStream out;
+  private int held;
+  private int broken;
+
+  Story(PrintStream out) {
+    this.out = out;
+  }
+
+  void chapter(String title) {
+    out.printf("%n%s%n", title);
+  }
+
+  void expect(String claim, boolean holds) {
+    out.printf("  %s %s%n", holds ? "[ok]    " : "[BROKEN]", claim);
+    if (holds) {
+      held++;
+    } else {
+      broken++;
+    }
+  }
+
+  /** Prints a summary, and returns whether every expectation held. */
+  boolean end() {
+    out.printf(
+        "%n%s: %d of %d held.%n", broken == 0 ? "All is well" : "BROKEN", held, held + broken);
+    return broken == 0;
+  }
+}

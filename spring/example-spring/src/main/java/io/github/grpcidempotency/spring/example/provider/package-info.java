@@ -1,0 +1,5 @@
+/** Another company's service, which the shop calls. It knows nothing of the library. */
+@NullMarked
+package io.github.grpcidempotency.spring.example.provider;
+
+import org.jspecify.annotations.NullMarked;

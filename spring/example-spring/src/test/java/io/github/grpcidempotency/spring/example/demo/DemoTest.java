@@ -1,0 +1,12 @@
+package io.github.grpcidempotency.spring.example.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class DemoTest {
+  @Test
+  void everythingHolds() throws Exception {
+    assertThat(Demo.play()).isTrue();
+  }
+}
