@@ -9,6 +9,7 @@ import javax.sql.DataSource;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
@@ -25,6 +26,8 @@ final class Host implements AutoCloseable {
   enum Kind {
     /** {@code JdbcTemplate}. */
     JDBC,
+    /** The same, with the manager that does not tell what its exceptions mean. */
+    DATA_SOURCE,
     /** Hibernate. */
     JPA
   }
@@ -44,6 +47,9 @@ final class Host implements AutoCloseable {
       case JDBC ->
           context.registerBean(
               PlatformTransactionManager.class, () -> new JdbcTransactionManager(dataSource));
+      case DATA_SOURCE ->
+          context.registerBean(
+              PlatformTransactionManager.class, () -> new DataSourceTransactionManager(dataSource));
       case JPA -> {
         context.registerBean(
             LocalContainerEntityManagerFactoryBean.class, () -> entityManagerFactory(dataSource));

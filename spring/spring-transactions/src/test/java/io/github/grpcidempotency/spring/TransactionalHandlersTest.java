@@ -49,7 +49,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /** Handlers of transactional procedures, which write by Spring's means and know nothing of it. */
 @ParameterizedClass
-@EnumSource(Host.Kind.class)
+@EnumSource(names = {"JDBC", "JPA"})
 class TransactionalHandlersTest {
   @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
 
