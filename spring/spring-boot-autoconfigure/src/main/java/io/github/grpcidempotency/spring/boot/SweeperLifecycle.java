@@ -25,6 +25,12 @@ final class SweeperLifecycle implements SmartLifecycle {
     return startsWithContext;
   }
 
+  /** Starts before the gRPC server, which has the last phase, and stops after it. */
+  @Override
+  public int getPhase() {
+    return DEFAULT_PHASE - 1;
+  }
+
   @Override
   public synchronized void start() {
     if (running.isEmpty()) {

@@ -24,6 +24,8 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import io.micrometer.core.instrument.binder.grpc.ObservationGrpcServerInterceptor;
+import io.micrometer.observation.ObservationRegistry;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -337,6 +339,28 @@ class SetupFailuresTest {
                   .contains("GrpcExceptionHandlerInterceptor stands inside");
               assertThat(analysis(context).getAction()).contains("interceptor-order");
             });
+  }
+
+  @Test
+  void anInterceptorOutsideOfObservationStopsTheStart() {
+    complete()
+        .withUserConfiguration(LateObservation.class)
+        .run(
+            context ->
+                assertProblems(context)
+                    .singleElement()
+                    .asString()
+                    .contains("ObservationGrpcServerInterceptor stands inside"));
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class LateObservation {
+    @Bean
+    @Order(200)
+    @GlobalServerInterceptor
+    ObservationGrpcServerInterceptor observation() {
+      return new ObservationGrpcServerInterceptor(ObservationRegistry.NOOP);
+    }
   }
 
   @Test

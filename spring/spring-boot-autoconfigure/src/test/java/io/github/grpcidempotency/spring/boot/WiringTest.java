@@ -29,6 +29,7 @@ import java.util.Optional;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 
 /** What is there under which condition. */
 class WiringTest {
@@ -140,6 +141,13 @@ class WiringTest {
   }
 
   @Test
+  void withoutSpringsSortingOfMigrationsNothingBreaks() {
+    complete()
+        .withClassLoader(without("org.springframework.boot.sql"))
+        .run(context -> assertThat(context).hasNotFailed());
+  }
+
+  @Test
   void anInterceptorOfTheApplicationIsRegisteredInsteadOfOurs() {
     IdempotencyInterceptor own =
         IdempotencyInterceptor.builder(Procedures.of(), Optional::empty).build();
@@ -203,6 +211,8 @@ class WiringTest {
             context -> {
               SweeperLifecycle sweeper = context.getBean(SweeperLifecycle.class);
               assertThat(sweeper.isRunning()).isTrue();
+              assertThat(sweeper.getPhase())
+                  .isLessThan(context.getBean(GrpcServerLifecycle.class).getPhase());
               context.stop();
               assertThat(sweeper.isRunning()).isFalse();
               context.start();
