@@ -318,7 +318,7 @@ final class HostedTransaction extends HandlerTransaction {
   }
 
   private void end() {
-    if (!over.getAndSet(true) && heard.isEmpty()) {
+    if (!over.getAndSet(true)) {
       rollBack(host);
     }
   }

@@ -33,7 +33,34 @@ final class StatementBatch {
   }
 
   private interface ResultReader<T> {
-    T read(Statement statement) throws SQLException;
+    T read(Results results) throws SQLException;
+  }
+
+  /**
+   * Closes every result of a statement: some pools report those that only their statement closes.
+   */
+  private static final class Results implements AutoCloseable {
+    private final Statement statement;
+    private final List<ResultSet> open = new ArrayList<>();
+
+    Results(Statement statement) {
+      this.statement = statement;
+    }
+
+    @Nullable ResultSet current() throws SQLException {
+      ResultSet current = statement.getResultSet();
+      if (current != null) {
+        open.add(current);
+      }
+      return current;
+    }
+
+    @Override
+    public void close() throws SQLException {
+      for (ResultSet result : open) {
+        result.close();
+      }
+    }
   }
 
   /** What a flush's first and last query returned. */
@@ -44,7 +71,7 @@ final class StatementBatch {
   /** Runs the statements and reads the first row of the last one's result, if it has one. */
   static <T> Optional<T> run(
       Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
-    return read(connection, sql, bindings, statement -> readLast(statement, reader));
+    return read(connection, sql, bindings, results -> readLast(results, reader));
   }
 
   /** Runs the statements and reads the first row of the first result. */
@@ -53,7 +80,7 @@ final class StatementBatch {
       String sql,
       UnaryOperator<Parameters> bindings,
       RowReader<F> firstReader) {
-    return read(connection, sql, bindings, statement -> readFirst(statement, firstReader));
+    return read(connection, sql, bindings, results -> readFirst(results, firstReader));
   }
 
   /**
@@ -69,8 +96,7 @@ final class StatementBatch {
         connection,
         sql,
         bindings,
-        statement ->
-            new Ends<>(readFirst(statement, firstReader), readLast(statement, lastReader)));
+        results -> new Ends<>(readFirst(results, firstReader), readLast(results, lastReader)));
   }
 
   /**
@@ -79,17 +105,18 @@ final class StatementBatch {
    */
   static <T> List<T> runForAll(
       Connection connection, String sql, UnaryOperator<Parameters> bindings, RowReader<T> reader) {
-    return read(connection, sql, bindings, statement -> readAll(statement, reader));
+    return read(connection, sql, bindings, results -> readAll(results, reader));
   }
 
   private static <T> T read(
       Connection connection,
       String sql,
       UnaryOperator<Parameters> bindings,
-      ResultReader<T> results) {
+      ResultReader<T> reader) {
     ParsedSql parsed = parse(connection, sql);
-    try (PreparedStatement statement = execute(connection, parsed, bindings)) {
-      return results.read(statement);
+    try (PreparedStatement statement = execute(connection, parsed, bindings);
+        Results results = new Results(statement)) {
+      return reader.read(results);
     } catch (SQLException failure) {
       throw new UnableToExecuteStatementException(failure, null);
     }
@@ -122,10 +149,10 @@ final class StatementBatch {
     }
   }
 
-  private static <F> F readFirst(Statement statement, RowReader<F> reader) throws SQLException {
-    ResultSet first = statement.getResultSet();
-    while (first == null && statement.getUpdateCount() >= 0) {
-      first = statement.getMoreResults() ? statement.getResultSet() : null;
+  private static <F> F readFirst(Results results, RowReader<F> reader) throws SQLException {
+    ResultSet first = results.current();
+    while (first == null && results.statement.getUpdateCount() >= 0) {
+      first = results.statement.getMoreResults() ? results.current() : null;
     }
     if (first == null || !first.next()) {
       throw new IllegalStateException("the flush returns no row");
@@ -133,17 +160,17 @@ final class StatementBatch {
     return reader.read(first);
   }
 
-  private static <T> Optional<T> readLast(Statement statement, RowReader<T> reader)
+  private static <T> Optional<T> readLast(Results results, RowReader<T> reader)
       throws SQLException {
-    ResultSet last = lastResult(statement);
+    ResultSet last = lastResult(results);
     return last != null && last.next() ? Optional.of(reader.read(last)) : Optional.empty();
   }
 
-  private static <T> List<T> readAll(Statement statement, RowReader<T> reader) throws SQLException {
+  private static <T> List<T> readAll(Results results, RowReader<T> reader) throws SQLException {
     List<T> rows = new ArrayList<>();
-    for (ResultSet result = statement.getResultSet();
+    for (ResultSet result = results.current();
         result != null;
-        result = statement.getMoreResults() ? statement.getResultSet() : null) {
+        result = results.statement.getMoreResults() ? results.current() : null) {
       while (!isSetting(result) && result.next()) {
         rows.add(reader.read(result));
       }
@@ -155,12 +182,12 @@ final class StatementBatch {
     return result.getMetaData().getColumnLabel(1).equals("set_config");
   }
 
-  private static @Nullable ResultSet lastResult(Statement statement) throws SQLException {
-    ResultSet last = statement.getResultSet();
+  private static @Nullable ResultSet lastResult(Results results) throws SQLException {
+    ResultSet last = results.current();
     while (true) {
-      if (statement.getMoreResults(Statement.KEEP_CURRENT_RESULT)) {
-        last = statement.getResultSet();
-      } else if (statement.getUpdateCount() >= 0) {
+      if (results.statement.getMoreResults(Statement.KEEP_CURRENT_RESULT)) {
+        last = results.current();
+      } else if (results.statement.getUpdateCount() >= 0) {
         last = null;
       } else {
         return last;
