@@ -6,6 +6,7 @@ import jakarta.transaction.HeuristicMixedException;
 import jakarta.transaction.HeuristicRollbackException;
 import jakarta.transaction.InvalidTransactionException;
 import jakarta.transaction.RollbackException;
+import jakarta.transaction.Status;
 import jakarta.transaction.SystemException;
 import jakarta.transaction.Transaction;
 import java.sql.Connection;
@@ -25,6 +26,7 @@ final class BegunTransaction implements HostTransaction.Begun {
   private final @Nullable Transaction suspended;
   private final @Nullable BegunTransaction outer;
   private boolean wasSuspended;
+  private boolean over;
 
   BegunTransaction(
       JtaTransactions host,
@@ -74,7 +76,7 @@ final class BegunTransaction implements HostTransaction.Begun {
     } catch (HeuristicMixedException | SystemException failure) {
       return Completion.UNKNOWN;
     } finally {
-      host.leave(suspended, outer);
+      leave();
     }
   }
 
@@ -95,19 +97,26 @@ final class BegunTransaction implements HostTransaction.Begun {
 
   @Override
   public void rollback() {
-    abandon();
+    if (!over) {
+      abandon();
+      leave();
+    }
+  }
+
+  private void leave() {
+    over = true;
     host.leave(suspended, outer);
   }
 
   /** A data source may know its transaction by the thread only: so it has to be on the thread. */
   private void abandon() {
     try {
-      if (!isCurrent()) {
+      if (!isCurrent() && isOpen()) {
         host.clear();
         host.manager().resume(transaction);
       }
       joined.closeConnection();
-      host.manager().rollback();
+      host.clear();
     } catch (InvalidTransactionException | SystemException | RuntimeException failure) {
       logger.debug("could not roll back; the transaction's timeout will", failure);
     }
@@ -115,6 +124,13 @@ final class BegunTransaction implements HostTransaction.Begun {
 
   private boolean isCurrent() throws SystemException {
     return transaction.equals(host.manager().getTransaction());
+  }
+
+  private boolean isOpen() throws SystemException {
+    return switch (transaction.getStatus()) {
+      case Status.STATUS_ACTIVE, Status.STATUS_MARKED_ROLLBACK -> true;
+      default -> false;
+    };
   }
 
   @Override

@@ -20,11 +20,8 @@ import org.slf4j.LoggerFactory;
  * bean joins that a handler calls.
  *
  * <p>The record is written in an interposed synchronization, which registers itself once more when
- * the commit begins: so it comes after the synchronizations of everybody who has registered during
- * the transaction, a persistence provider's flush above all. Give it a registry that keeps that
- * order. <b>Quarkus' does not</b>: whatever is registered there runs before Hibernate's flush. Give
- * it Narayana's own there, {@code
- * jtaPropertyManager.getJTAEnvironmentBean().getTransactionSynchronizationRegistry()}.
+ * the commit begins: so it comes after all that others have registered during the transaction, a
+ * persistence provider's flush above all. (Only what the registry itself puts last comes later.)
  *
  * <p>A manager rolls a transaction back that runs longer than its timeout, and the call with it: an
  * answer that took longer is not recorded, and its retry runs again. The name that the store gives

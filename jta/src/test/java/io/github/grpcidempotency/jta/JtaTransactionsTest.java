@@ -232,15 +232,18 @@ class JtaTransactionsTest {
   }
 
   @Test
-  void aTransactionThatTimedOutIsRolledBack() throws Exception {
+  void transactionsThatTimedOutAreRolledBackAndLeaveTheirThread() throws Exception {
     host.manager.setTransactionTimeout(1);
-    HostTransaction.Begun transaction = transactions.begin("test");
-    host.manager.setTransactionTimeout(0);
+    HostTransaction.Begun outer = transactions.begin("test");
     host.execute("INSERT INTO parents VALUES (1)");
+    HostTransaction.Begun inner = transactions.begin("test");
+    host.execute("INSERT INTO parents VALUES (2)");
+    host.manager.setTransactionTimeout(0);
     Transaction timingOut = host.manager.getTransaction();
     await().until(() -> timingOut.getStatus() == Status.STATUS_ROLLEDBACK);
 
-    assertThat(transaction.commit()).isEqualTo(Completion.ROLLED_BACK);
+    inner.rollback();
+    assertThat(outer.commit()).isEqualTo(Completion.ROLLED_BACK);
     assertThat(parents()).isZero();
   }
 

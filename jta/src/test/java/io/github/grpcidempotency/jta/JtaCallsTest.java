@@ -1,0 +1,352 @@
+package io.github.grpcidempotency.jta;
+
+import static io.github.grpcidempotency.thing.ThingHandler.answer;
+import static io.github.grpcidempotency.thing.ThingHandler.newThing;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class JtaCallsTest {
+  @RegisterExtension
+  static final PostgresFixture database =
+      PostgresFixture.withRoles("things_owner", "things_app")
+          .migrate(IdempotencySchema::migrate)
+          .migrate(JtaCallsTest::addThings)
+          .create();
+
+  private static final CreateThingRequest REQUEST =
+      CreateThingRequest.newBuilder().setName("a thing").build();
+
+  private static Narayana host;
+
+  @BeforeAll
+  static void start() throws Exception {
+    host = new Narayana(database.jdbcUrl("things_app"));
+  }
+
+  @AfterAll
+  static void stop() {
+    host.close();
+  }
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    await().until(() -> host.pool.getMetrics().activeCount() == 0);
+    assertThat(host.warnings()).isEmpty();
+  }
+
+  @Test
+  void aRetryIsReplayedAlthoughTheEffectIsFlushedOnlyAtTheEnd() throws Exception {
+    TransactionalHandler late = (thing, answer) -> host.executeLate(insert(thing));
+    try (ThingServer server = transactional(late);
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+      assertThat(server.runs()).isOne();
+      assertThat(thingsOf(client)).containsExactly(first.thingId());
+      assertThat(joined(client)).isTrue();
+      assertThat(server.events()).noneMatch(event -> event.startsWith("unprotected"));
+    }
+  }
+
+  @Test
+  void aHandlerThatFailsLeavesNothing() throws Exception {
+    TransactionalHandler failing =
+        (thing, answer) -> {
+          host.execute(insert(thing));
+          throw Status.FAILED_PRECONDITION.asRuntimeException();
+        };
+    try (ThingServer server = transactional(failing);
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).status().getCode())
+          .isEqualTo(Status.Code.FAILED_PRECONDITION);
+      assertThat(thingsOf(client)).isEmpty();
+
+      client.createThing(REQUEST);
+      assertThat(server.runs()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aLateFlushThatFailsLeavesNothing() throws Exception {
+    TransactionalHandler failing =
+        (thing, answer) -> {
+          host.execute(insert(thing));
+          host.executeLate(insert(thing));
+        };
+    try (ThingServer server = transactional(failing);
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(thingsOf(client)).isEmpty();
+    }
+  }
+
+  @Test
+  void aTransactionThatAHandlerSetsToRollBackLeavesNothing() throws Exception {
+    TransactionalHandler undecided =
+        (thing, answer) -> {
+          host.execute(insert(thing));
+          host.manager.setRollbackOnly();
+        };
+    try (ThingServer server = transactional(undecided);
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(thingsOf(client)).isEmpty();
+
+      client.createThing(REQUEST);
+      assertThat(server.runs()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void whatRunsInATransactionOfItsOwnIsHeardAsUnprotected() throws Exception {
+    TransactionalHandler beside =
+        (thing, answer) -> {
+          host.execute(insert(thing));
+          host.requiresNew(() -> host.execute("SELECT set_config('test.beside', 'yes', true)"));
+        };
+    try (ThingServer server = transactional(beside);
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).isOk()).isTrue();
+
+      assertThat(server.events()).contains("unprotected TRANSACTION_SUSPENDED");
+      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+    }
+  }
+
+  @Test
+  void whatIsWrittenPastTheTransactionIsHeardAsUnprotected() throws Exception {
+    TransactionalHandler elsewhere =
+        (thing, answer) -> execute(database.superuser(), insert(thing, "gen_random_uuid()"));
+    try (ThingServer server = plainly(transactionalHandler(elsewhere), false);
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).isOk()).isTrue();
+
+      assertThat(server.events()).contains("unprotected TRANSACTION_NOT_TAKEN");
+    }
+  }
+
+  @Test
+  void anAnswerFromAnotherThreadIsWaitedFor() throws Exception {
+    ThingHandler handler =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          host.execute(insert(thing));
+          new Thread(() -> answer(answer, thing)).start();
+        };
+    try (ThingServer server = plainly(handler, true);
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+      assertThat(joined(client)).isTrue();
+    }
+  }
+
+  @Test
+  void aReservedHandlerRecordsItsAnswerInItsOwnTransaction() throws Exception {
+    TransactionalHandler completing =
+        (thing, answer) -> {
+          host.executeLate(insertForCaller(thing));
+          TransactionalCompletion.complete(thing);
+          answer(answer, thing);
+          assertThat(thingsOf(thing)).isEmpty();
+        };
+    try (ThingServer server = reserved(completing);
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(thingsOf(client)).containsExactly(first.thingId());
+      assertThat(joined(client)).isTrue();
+      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+      assertThat(server.runs()).isOne();
+    }
+  }
+
+  @Test
+  void aReservedHandlerWhoseTransactionRollsBackHasRecordedNothing() throws Exception {
+    TransactionalHandler undecided =
+        (thing, answer) -> {
+          host.execute(insertForCaller(thing));
+          TransactionalCompletion.complete(thing);
+          answer(answer, thing);
+          host.manager.setRollbackOnly();
+        };
+    try (ThingServer server = reserved(undecided);
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(thingsOf(client)).isEmpty();
+
+      client.createThing(REQUEST);
+      assertThat(server.runs()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aDataSourceThatJoinsNoTransactionStopsTheStart() {
+    JtaTransactions unenlisted =
+        JtaTransactions.of(host.manager, host.registry, database.as("things_app"));
+
+    assertThatThrownBy(
+            () -> server(unenlisted, Execution.TRANSACTIONAL, ThingHandler::answer, true).close())
+        .hasStackTraceContaining("does not enlist its connections");
+  }
+
+  /** What a bean does for a call; the call is answered after its transaction, unless it answers. */
+  @FunctionalInterface
+  private interface TransactionalHandler {
+    void create(Thing thing, StreamObserver<Thing> answer) throws Exception;
+  }
+
+  private static ThingServer transactional(TransactionalHandler handler) {
+    return plainly(transactionalHandler(handler), true);
+  }
+
+  private static ThingServer plainly(ThingHandler handler, boolean resource) {
+    return server(host.transactions, Execution.TRANSACTIONAL, handler, resource);
+  }
+
+  private static ThingHandler transactionalHandler(TransactionalHandler handler) {
+    return (request, answer) -> {
+      Thing thing = newThing(request);
+      try {
+        require(() -> handler.create(thing, answer));
+        answer(answer, thing);
+      } catch (StatusRuntimeException failure) {
+        answer.onError(failure);
+      }
+    };
+  }
+
+  /** Its handler answers within its own transaction. */
+  private static ThingServer reserved(TransactionalHandler handler) {
+    return server(
+        host.transactions,
+        Execution.RESERVED,
+        (request, answer) -> require(() -> handler.create(newThing(request), answer)),
+        true);
+  }
+
+  private static void require(Narayana.Work work) {
+    try {
+      host.required(work);
+    } catch (RuntimeException failure) {
+      throw failure;
+    } catch (Exception failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  private static ThingServer server(
+      HostTransactions transactions, Execution execution, ThingHandler handler, boolean resource) {
+    ThingServer.Builder server = ThingServer.on(Transport.LOOPBACK);
+    if (!resource) {
+      server.withoutResource();
+    }
+    return server
+        .store(PostgresIdempotencyStore.builder(host.pool).hostTransactions(transactions).build())
+        .createThing(procedure -> procedure.execution(execution))
+        .handler(handler)
+        .start();
+  }
+
+  private static void addThings(DataSource owner) {
+    execute(
+        owner,
+        """
+        CREATE TABLE things (
+          id      uuid PRIMARY KEY,
+          user_id uuid NOT NULL DEFAULT idempotency.current_user_id()
+        );
+        GRANT SELECT, INSERT ON things TO things_app;
+        SELECT idempotency.add_resource_type('thing', 'things', 'id');
+        SELECT idempotency.grant_to('things_app');
+        """);
+  }
+
+  private static String insert(Thing thing) {
+    return insert(thing, "DEFAULT");
+  }
+
+  private static String insertForCaller(Thing thing) {
+    return insert(thing, "'%s'".formatted(ThingServer.caller().userId()));
+  }
+
+  private static String insert(Thing thing, String user) {
+    return "INSERT INTO things VALUES ('%s', %s)".formatted(thing.getId(), user);
+  }
+
+  private static List<UUID> thingsOf(ThingClient client) throws SQLException {
+    return ids("SELECT id FROM things WHERE user_id = '%s'".formatted(client.user()));
+  }
+
+  private static List<UUID> thingsOf(Thing thing) throws SQLException {
+    return ids("SELECT id FROM things WHERE id = '%s'".formatted(thing.getId()));
+  }
+
+  /** Returns whether record and effect were written by one transaction. */
+  private static boolean joined(ThingClient client) throws SQLException {
+    return !ids("""
+            SELECT things.id FROM things
+            JOIN idempotency.idempotency_keys AS records ON records.thing_id = things.id
+            WHERE things.user_id = '%s' AND records.xmin = things.xmin
+            """
+            .formatted(client.user()))
+        .isEmpty();
+  }
+
+  private static List<UUID> ids(String query) throws SQLException {
+    try (Connection connection = database.superuser().getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet rows = statement.executeQuery(query)) {
+      List<UUID> ids = new ArrayList<>();
+      while (rows.next()) {
+        ids.add(rows.getObject(1, UUID.class));
+      }
+      return ids;
+    }
+  }
+
+  private static void execute(DataSource dataSource, String sql) {
+    try (Connection connection = dataSource.getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+}
