@@ -1,0 +1,23 @@
+package io.github.grpcidempotency.host.quarkus;
+
+import io.github.grpcidempotency.procedure.Procedures;
+import io.grpc.BindableService;
+import io.quarkus.grpc.GrpcService;
+import jakarta.enterprise.inject.Instance;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+import java.util.Optional;
+
+/** Finds the methods that carry the option of the library in all services. */
+class Described {
+  @Produces
+  @Singleton
+  Procedures procedures(@GrpcService Instance<BindableService> services) {
+    Procedures.Builder procedures = Procedures.builder();
+    services.forEach(
+        service ->
+            procedures.addAnnotated(
+                service.bindService().getServiceDescriptor(), type -> Optional.empty()));
+    return procedures.build();
+  }
+}
