@@ -112,6 +112,28 @@ class ClaimConfigurationTest {
   }
 
   @Test
+  void aClaimThatIsTheHostsTransactionIsWrittenThroughToo() {
+    insertNote(superuser, "taken");
+    ThingServer server =
+        start(
+            PostgresIdempotencyStore.builder(database.pool())
+                .hostTransactions(new PoolTransactions(database.pool()))
+                .build(),
+            Execution.TRANSACTIONAL,
+            handlers::createInTheClaim);
+    CreateThingRequest taken = CreateThingRequest.newBuilder().setName("taken").build();
+    ThingClient client = ThingClient.on(server.channel());
+
+    Reply first = client.createThing(taken);
+    Reply retry = client.createThing(taken);
+
+    assertThat(first.isOk()).as(first.toString()).isTrue();
+    assertThat(retry.isReplay()).isTrue();
+    assertThat(isRecordedWithItsThing()).isTrue();
+    assertThat(notes()).containsExactly("taken");
+  }
+
+  @Test
   void aTransactionWithinANestedOneIsRolledBackAloneToo() {
     ThingServer server =
         transactional(
@@ -337,9 +359,14 @@ class ClaimConfigurationTest {
   }
 
   private ThingServer start(Execution execution, ThingHandler handler) {
+    return start(PostgresIdempotencyStore.builder(database.pool()).build(), execution, handler);
+  }
+
+  private ThingServer start(
+      PostgresIdempotencyStore store, Execution execution, ThingHandler handler) {
     ThingServer server =
         ThingServer.on(Transport.IN_PROCESS)
-            .store(PostgresIdempotencyStore.builder(database.pool()).build())
+            .store(store)
             .createThing(thing -> thing.execution(execution))
             .handler(handler)
             .start();
