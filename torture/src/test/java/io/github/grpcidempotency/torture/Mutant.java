@@ -30,26 +30,36 @@ record Mutant(Path overlay, List<String> options) {
   /**
    * One change of one source file or statement.
    *
-   * @param file below the module's {@code src/main}
+   * @param sources a directory of the repository
+   * @param file below it
    */
-  record Edit(String module, String file, String from, String to) {
+  record Edit(String sources, String file, String from, String to) {
     private static final String ROOT = "io/github/grpcidempotency/";
 
     static Edit sql(String name, String from, String to) {
       return new Edit(
-          "store-postgres", "resources/" + ROOT + "postgres/sql/" + name + ".sql", from, to);
+          "store-postgres/src/main",
+          "resources/" + ROOT + "postgres/sql/" + name + ".sql",
+          from,
+          to);
     }
 
     static Edit store(String type, String from, String to) {
-      return new Edit("store-postgres", "java/" + ROOT + "postgres/" + type + ".java", from, to);
+      return new Edit(
+          "store-postgres/src/main", "java/" + ROOT + "postgres/" + type + ".java", from, to);
     }
 
     static Edit interceptor(String type, String from, String to) {
-      return new Edit("interceptor", "java/" + ROOT + type + ".java", from, to);
+      return new Edit("interceptor/src/main", "java/" + ROOT + type + ".java", from, to);
+    }
+
+    /** An edit of the handlers, which make mistakes as well. */
+    static Edit handlers(String type, String from, String to) {
+      return new Edit("torture/src/test", "java/" + ROOT + "torture/" + type + ".java", from, to);
     }
 
     private Path source() {
-      return Path.of("..", module, "src", "main").resolve(file);
+      return Path.of("..").resolve(sources).resolve(file);
     }
 
     /** Returns the path of the changed file, below the overlay or the changed sources. */

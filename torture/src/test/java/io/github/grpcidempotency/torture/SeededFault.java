@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.torture;
 
+import static io.github.grpcidempotency.torture.Mutant.Edit.handlers;
 import static io.github.grpcidempotency.torture.Mutant.Edit.interceptor;
 import static io.github.grpcidempotency.torture.Mutant.Edit.sql;
 import static io.github.grpcidempotency.torture.Mutant.Edit.store;
@@ -493,7 +494,65 @@ enum SeededFault {
       Map.of(FaultKind.CLOSE, 1),
       List.of(Plan.COMMIT),
       Form.JOINED_ATTACHED,
-      Rule.CLOSING_ENDS_CALLS);
+      Rule.CLOSING_ENDS_CALLS),
+
+  /** What a handler writes is committed beside the claim's transaction, before its record is. */
+  EFFECT_BESIDE_THE_HOSTS_CLAIM(
+      List.of(
+          handlers(
+              "SpringHandlers",
+              "@Transactional\n  public void write(",
+              "@Transactional(propagation ="
+                  + " org.springframework.transaction.annotation.Propagation.REQUIRES_NEW)\n"
+                  + "  public void write(")),
+      Map.of(FaultKind.CUT_BEFORE, 1),
+      List.of(Plan.COMMIT),
+      Form.TRANSACTIONAL,
+      Rule.ONE_EFFECT) {
+    @Override
+    Plan plan() {
+      return super.plan().serving(ServerKind.SPRING, ServerKind.SPRING);
+    }
+  },
+
+  /** A handler that answers before its host has committed has its client told at once. */
+  ANSWER_BEFORE_THE_HOSTS_COMMIT(
+      List.of(
+          interceptor(
+              "grpc/ClaimedCall",
+              "deferred = operation.claim().deferSettlement(elsewhere);",
+              "deferred = elsewhere == null;")),
+      Map.of(FaultKind.CUT_BEFORE, 1),
+      List.of(Plan.COMMIT),
+      Form.JOINED_ATTACHED,
+      Rule.ANSWER_HAS_EFFECT,
+      Rule.ANSWER_IS_RECORDED) {
+    @Override
+    Plan plan() {
+      return super.plan().serving(ServerKind.SPRING, ServerKind.SPRING);
+    }
+  },
+
+  /** What a handler records in its host's transaction is written once that is committed. */
+  RECORD_AFTER_THE_HOSTS_COMMIT(
+      List.of(
+          store(
+              "Reservation",
+              "    transaction.beforeCommit(() -> recordLatest(connection, answer));\n",
+              """
+                  transaction.afterCompletion(
+                      ended -> database.onConnection(other -> complete(other, answer.outcome())));
+              """)),
+      Map.of(FaultKind.CUT_BEFORE, 1),
+      List.of(Plan.COMPLETION),
+      Form.JOINED,
+      Rule.ONE_EFFECT,
+      Rule.ANSWER_IS_RECORDED) {
+    @Override
+    Plan plan() {
+      return super.plan().serving(ServerKind.SPRING, ServerKind.SPRING);
+    }
+  };
 
   private static final Duration LENGTH = Duration.ofSeconds(10);
 
