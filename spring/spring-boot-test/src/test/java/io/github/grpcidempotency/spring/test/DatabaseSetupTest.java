@@ -15,6 +15,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.testcontainers.service.connection.ServiceConnection;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.test.context.ContextCustomizer;
 import org.springframework.test.context.MergedContextConfiguration;
@@ -53,16 +54,17 @@ class DatabaseSetupTest {
   }
 
   @Test
-  void theServerThatPropertiesNameIsUsed() {
+  void theServerThatPropertiesOrTheEnvironmentNameIsUsed() {
     try (GenericApplicationContext context = new GenericApplicationContext()) {
       set(context, ROLES);
-      set(
-          context,
-          Map.of(
-              "grpc.idempotency-test.server.url",
-              EmbeddedServer.url(),
-              "grpc.idempotency-test.server.username",
-              "postgres"));
+      set(context, Map.of("grpc.idempotency-test.server.username", "postgres"));
+      context
+          .getEnvironment()
+          .getPropertySources()
+          .addLast(
+              new SystemEnvironmentPropertySource(
+                  "of the build",
+                  Map.of("GRPC_IDEMPOTENCY_TEST_SERVER_URL", EmbeddedServer.url())));
       context.setClassLoader(new FilteredClassLoader(EmbeddedPostgres.class));
 
       refresh(context, Annotated.class);
