@@ -8,6 +8,7 @@ import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -21,6 +22,8 @@ public final class Demo {
   }
 
   static boolean play() throws Exception {
+    // Nothing is logged before the application has said what is.
+    LoggingSystem.get(Demo.class.getClassLoader()).beforeInitialize();
     try (EmbeddedPostgres postgres = EmbeddedPostgres.start();
         CardServer cards = CardServer.start()) {
       JdbcTemplate server = new JdbcTemplate(postgres.getPostgresDatabase());
@@ -33,6 +36,8 @@ public final class Demo {
               "--spring.datasource.url=jdbc:postgresql://localhost:%d/shop"
                   .formatted(postgres.getPort()),
               "--spring.grpc.server.port=0",
+              "--spring.main.banner-mode=off",
+              "--logging.level.root=warn",
               "--shop.card-company=" + cards.uri())) {
         int port = shop.getBean(GrpcServerLifecycle.class).getPort();
         JdbcTemplate rows = new JdbcTemplate(postgres.getDatabase("postgres", "shop"));
