@@ -10,7 +10,6 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -103,34 +102,13 @@ final class HostedTransaction extends HandlerTransaction {
     return firstStatements.apply(own());
   }
 
-  /** The record's flush knows it. Before, as for a call that fails, it costs a round trip. */
+  /**
+   * The record's flush knows it. Of a call that fails nobody does: its handler may have written
+   * what the host still holds back.
+   */
   @Override
   public boolean isTaken() {
-    return super.isTaken() || use.map(Use::taken).orElseGet(this::looksTaken);
-  }
-
-  /** Where the database cannot say, nobody is accused. */
-  private boolean looksTaken() {
-    if (over.get()
-        || Thread.currentThread() != owner
-        || state().filter(TransactionState.OPEN::equals).isEmpty()) {
-      return true;
-    }
-    try {
-      return StatementBatch.runForFirst(
-              own(),
-              database.useSql(),
-              values ->
-                  values
-                      .bind("cleared", UUID.randomUUID())
-                      .bind("retention_millis", 0)
-                      .bind("expires", null),
-              Use::read)
-          .taken();
-    } catch (JdbiException failure) {
-      logger.debug("it is not known whether the transaction was used", failure);
-      return true;
-    }
+    return super.isTaken() || use.map(Use::taken).orElse(true);
   }
 
   @Override

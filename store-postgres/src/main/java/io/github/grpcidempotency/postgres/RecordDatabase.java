@@ -128,11 +128,6 @@ final class RecordDatabase {
     return SqlFile.load("transaction/begin", Map.of("begin", boundaries().begin()));
   }
 
-  /** Returns the query on how a transaction of the host was used. */
-  String useSql() {
-    return boundaries().use(schema);
-  }
-
   /**
    * Takes a connection for a transaction whose first statements were not sent yet.
    *

@@ -313,17 +313,14 @@ class HostTransactionsTest {
     }
   }
 
+  /** A host such as JPA may hold back until the commit all that its handler has written. */
   @Test
-  void aCallThatFailsIsAskedBeforeItsEnd() {
-    for (boolean clearing : List.of(false, true)) {
-      Claim claim = clearing ? winExpired() : win();
-      assertThat(claim.transaction().orElseThrow().isTaken()).isFalse();
-      insert(host.handle(), thing);
-      assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
+  void aHandlerThatFailsIsNotAccused() {
+    Claim claim = win();
+    assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
 
-      assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
-      database.superuser().useHandle(handle -> handle.execute("DELETE FROM app.things"));
-    }
+    assertThat(claim.release()).isEqualTo(Settled.DONE);
+    assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
   }
 
   @Test
@@ -685,8 +682,9 @@ class HostTransactionsTest {
 
         assertThat(reply.isOk()).isEqualTo(each.equals(request));
         assertThat(table.thingsOf(client.user())).hasSize(1);
-        assertThat(server.events())
-            .contains("unprotected TRANSACTION_NOT_TAKEN", "unprotected TRANSACTION_SUSPENDED");
+        assertThat(server.events()).contains("unprotected TRANSACTION_SUSPENDED");
+        assertThat(server.events().contains("unprotected TRANSACTION_NOT_TAKEN"))
+            .isEqualTo(reply.isOk());
       }
     }
   }
