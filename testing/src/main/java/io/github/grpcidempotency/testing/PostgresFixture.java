@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.testing;
 
-import com.google.common.base.Suppliers;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.time.Duration;
@@ -57,7 +56,7 @@ public final class PostgresFixture
 
   private PostgresFixture(PostgresTemplate template) {
     this.template = template;
-    this.name = Suppliers.memoize(template::copy);
+    this.name = new Once<>(template::copy);
   }
 
   /**

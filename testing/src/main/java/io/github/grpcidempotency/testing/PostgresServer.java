@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.testing;
 
-import com.google.common.base.Suppliers;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -25,7 +24,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 final class PostgresServer {
   /** Starts when it is first needed, and ends with this JVM. */
   private static final Supplier<PostgresServer> EMBEDDED =
-      Suppliers.memoize(PostgresServer::startEmbedded);
+      new Once<>(PostgresServer::startEmbedded);
 
   private static final Pattern URL =
       Pattern.compile("(jdbc:postgresql://[^/?]+/)([^?]*)(?:\\?(.*))?");

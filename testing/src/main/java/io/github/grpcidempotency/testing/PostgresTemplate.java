@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.testing;
 
-import com.google.common.base.Suppliers;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -26,7 +25,7 @@ final class PostgresTemplate {
   private final String owner;
   private final String application;
   private final List<PostgresFixture.Migration> migrations;
-  private final Supplier<Migrated> migrated = Suppliers.memoize(this::migrate);
+  private final Supplier<Migrated> migrated = new Once<>(this::migrate);
 
   PostgresTemplate(
       Supplier<PostgresServer> server,
