@@ -50,9 +50,9 @@ public interface Claim {
   }
 
   /**
-   * Defers the settlement of a claim whose answer a transaction of the handler records that is
-   * still open: the handler answered before its transaction has ended. Asked once the handler has
-   * answered, whatever it has answered. Until the settlement runs, the lease is renewed.
+   * Defers the settlement of a claim whose handler answered within a transaction of its own that is
+   * still open, and may yet be rolled back. Asked once the handler has answered, whatever it has
+   * answered, and on its thread. Until the settlement runs, the lease is renewed.
    *
    * @param settlement is run once, when the transaction has ended, on its thread; must not block
    * @return whether it is deferred; if not, the claim can be settled at once

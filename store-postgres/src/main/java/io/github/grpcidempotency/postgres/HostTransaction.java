@@ -34,6 +34,8 @@ public interface HostTransaction {
    * Registers what is to hear how the transaction ended: after a commit that was asked for by
    * anybody, after a rollback of any cause. It may be heard on another thread, such as that of a
    * timeout.
+   *
+   * @throws IllegalStateException if it can only be rolled back, and lets nobody register any more
    */
   void afterCompletion(Consumer<Completion> heard);
 

@@ -28,6 +28,7 @@ final class Reservation implements Claim {
   private volatile Optional<JoinedAnswer> joined = Optional.empty();
   private volatile Optional<String> lockedBy = Optional.empty();
   private volatile boolean lost;
+  private volatile boolean undone;
 
   /** What a completion learns about the transaction that it joins. */
   private record HandlersTransaction(String isolation, Optional<String> id) {
@@ -84,6 +85,9 @@ final class Reservation implements Claim {
     if (lost) {
       return Settled.LOST;
     }
+    if (undone && !(outcome instanceof RecordedOutcome.Failure)) {
+      return releaseUncommitted();
+    }
     return joined
         .flatMap(answer -> settledWith(answer, outcome))
         .orElseGet(
@@ -107,6 +111,11 @@ final class Reservation implements Claim {
    * Waits for a transaction that the database still ends.
    */
   private Settled settleUncommitted(JoinedAnswer answer, RecordedOutcome sent) {
+    Settled settled = releaseUncommitted();
+    return settled == Settled.DONE ? checkJoined(answer.outcome(), sent) : settled;
+  }
+
+  private Settled releaseUncommitted() {
     Settled settled =
         database.inStore(
             "release the key after the handler's rollback",
@@ -119,12 +128,36 @@ final class Reservation implements Claim {
     if (settled == Settled.ROLLED_BACK) {
       logger.warn("operation {} answered OK, but its transaction was rolled back", id);
     }
-    return settled == Settled.DONE ? checkJoined(answer.outcome(), sent) : settled;
+    return settled;
   }
 
   @Override
   public boolean deferSettlement(Runnable settlement) {
-    return joined.map(answer -> answer.defer(settlement)).orElse(false);
+    return joined.isPresent() ? joined.get().defer(settlement) : deferToOpenTransaction(settlement);
+  }
+
+  /**
+   * A handler that answers within a transaction of the host may still lose its effect: its answer
+   * must wait for the commit, although another transaction will record it.
+   */
+  private boolean deferToOpenTransaction(Runnable settlement) {
+    Optional<HostTransaction> open = database.hosts().flatMap(HostTransactions::current);
+    if (open.isEmpty()) {
+      return false;
+    }
+    try {
+      open.get()
+          .afterCompletion(
+              completion -> {
+                undone = completion != HostTransaction.Completion.COMMITTED;
+                settlement.run();
+              });
+      return true;
+    } catch (IllegalStateException rollbackOnly) {
+      logger.debug("operation {} is answered in a transaction without a future", id, rollbackOnly);
+      undone = true;
+      return false;
+    }
   }
 
   @Override

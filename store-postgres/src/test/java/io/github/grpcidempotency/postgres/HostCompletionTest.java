@@ -145,6 +145,45 @@ class HostCompletionTest {
   }
 
   @Test
+  void anAnswerWithinATransactionThatRecordsNothingWaitsForItsEndToo() throws Exception {
+    List<String> seen = new ArrayList<>();
+    run(
+        () -> {
+          Claim claim = CurrentOperation.claim().orElseThrow();
+          host.inNew(
+              () -> {
+                ThingHandlers.insert(host.handle(), user, thing);
+                assertThat(
+                        claim.deferSettlement(
+                            () -> seen.add(table.thingsOf(user).isEmpty() ? "open" : "committed")))
+                    .isTrue();
+                assertThat(seen).isEmpty();
+              });
+          return thing;
+        });
+
+    assertThat(seen).containsExactly("committed");
+    assertThat(rerun().replayed()).isTrue();
+  }
+
+  @Test
+  void anAnswerIsNotRecordedIfTheTransactionInWhichItWasGivenIsRolledBack() {
+    AtomicBoolean heard = new AtomicBoolean();
+    assertRolledBack(
+        () -> {
+          Claim claim = CurrentOperation.claim().orElseThrow();
+          host.inNew(
+              () -> {
+                ThingHandlers.insert(host.handle(), user, thing);
+                assertThat(claim.deferSettlement(() -> heard.set(true))).isTrue();
+                host.setRollbackOnly();
+              });
+          return thing;
+        });
+    assertThat(heard).isTrue();
+  }
+
+  @Test
   void aDeferredSettlementHearsOfARollbackAsWell() {
     AtomicBoolean heard = new AtomicBoolean();
     assertRolledBack(

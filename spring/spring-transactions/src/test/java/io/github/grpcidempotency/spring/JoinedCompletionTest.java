@@ -175,6 +175,30 @@ class JoinedCompletionTest {
   }
 
   @Test
+  void anAnswerFromWithinATransactionThatRecordsNothingIsNotSentBeforeItsEndEither() {
+    assertThatNothingIsLeft(
+        annotated(
+            (request, answer) -> {
+              insertAndAnswer(request, answer);
+              TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();
+            }),
+        Status.Code.INTERNAL);
+    assertThatNothingIsLeft(
+        annotated(
+            (request, answer) -> {
+              insertAndAnswer(request, answer);
+              throw new IllegalArgumentException("on purpose");
+            }),
+        Status.Code.INTERNAL);
+
+    server.handle(annotated(this::insertAndAnswer));
+    Reply first = client.createThing(REQUEST);
+    assertThat(first.isOk()).as(first.toString()).isTrue();
+    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+    assertThat(ThingDatabase.thingsOf(database, client.user())).containsExactly(first.thingId());
+  }
+
+  @Test
   void aHandlerThatAnswersWithinItsTransactionAndThrowsLeavesNothing() {
     assertThatNothingIsLeft(
         annotated(
@@ -353,6 +377,13 @@ class JoinedCompletionTest {
   private void completeAndAnswer(CreateThingRequest request, StreamObserver<Thing> answer) {
     Thing thing = ThingHandler.newThing(request);
     insertAndComplete(thing);
+    ThingHandler.answer(answer, thing);
+  }
+
+  private void insertAndAnswer(CreateThingRequest request, StreamObserver<Thing> answer) {
+    Thing thing = ThingHandler.newThing(request);
+    asCaller();
+    server.insert(thing);
     ThingHandler.answer(answer, thing);
   }
 
