@@ -37,16 +37,30 @@ final class HostBeans {
   }
 
   /**
-   * Returns the transaction manager of a data source, if there is one.
+   * Returns the transaction manager of a data source; empty if there is no manager at all.
    *
-   * @throws SetupException if there are several, and none of them is marked
+   * @throws SetupException if there are several, and none of them is marked, or if none is one of
+   *     this data source, so that what handlers write would not be part of the claim
    */
   Optional<PlatformTransactionManager> transactionManager(DataSource dataSource) {
-    return choose(
-        PlatformTransactionManager.class,
-        name ->
-            ManagedDataSource.mayBe(
-                beans.getBean(name, PlatformTransactionManager.class), dataSource));
+    Optional<PlatformTransactionManager> chosen =
+        choose(
+            PlatformTransactionManager.class,
+            name ->
+                ManagedDataSource.mayBe(
+                    beans.getBean(name, PlatformTransactionManager.class), dataSource));
+    List<String> all =
+        List.of(
+            BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
+                beans, PlatformTransactionManager.class));
+    if (chosen.isEmpty() && !all.isEmpty()) {
+      throw new SetupException(
+          List.of(
+              "Spring's transactions cannot be used: no transaction manager has the data source of"
+                  + " the records, of "
+                  + String.join(", ", all)));
+    }
+    return chosen;
   }
 
   private <T> Optional<T> choose(Class<T> type, Predicate<String> fits) {

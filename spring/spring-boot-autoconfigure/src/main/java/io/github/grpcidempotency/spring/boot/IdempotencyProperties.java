@@ -88,6 +88,10 @@ record IdempotencyProperties(
       @Nullable String url,
       @Nullable String username,
       @Nullable String password) {
+    /** A name that is empty, as that of a variable that is not set, is none. */
+    Migration {
+      username = username == null || username.isBlank() ? null : username;
+    }
 
     /** Keeps the password for itself. */
     @Override

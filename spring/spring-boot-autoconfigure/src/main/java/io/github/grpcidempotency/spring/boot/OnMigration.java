@@ -6,6 +6,7 @@ import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.context.annotation.ConditionContext;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.util.StringUtils;
 
 /** Matches if the migration is switched on, which naming its role does. */
 final class OnMigration extends SpringBootCondition {
@@ -15,7 +16,7 @@ final class OnMigration extends SpringBootCondition {
   public ConditionOutcome getMatchOutcome(
       ConditionContext context, AnnotatedTypeMetadata metadata) {
     Environment environment = context.getEnvironment();
-    boolean named = environment.containsProperty(MIGRATION + "username");
+    boolean named = StringUtils.hasText(environment.getProperty(MIGRATION + "username"));
     boolean on = environment.getProperty(MIGRATION + "enabled", Boolean.class, named);
     return new ConditionOutcome(
         on,

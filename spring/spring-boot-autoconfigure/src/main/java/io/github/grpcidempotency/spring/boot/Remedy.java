@@ -17,11 +17,19 @@ enum Remedy {
   CONNECT_THE_MIGRATION(
       "the migration cannot connect|the migration does not know the database",
       "Correct grpc.idempotency.migration.url, .username and .password."),
+  LET_IT_MIGRATE(
+      "^the migration failed",
+      "Give the role the rights that migrations need, for example by GRANT CREATE ON DATABASE … TO"
+          + " …: docs/operations/rights.md."),
   ADD_FLYWAY(
       "Flyway is not on the class path",
       "Add org.flywaydb:flyway-database-postgresql, or remove grpc.idempotency.migration.*."),
-  REGISTER_THE_TYPE(
-      "add_resource_type",
+  BE_NOBODY(
+      "is a superuser|has BYPASSRLS|or may act as its owner",
+      "Let spring.datasource.username be a role that owns nothing, and is a member of no owner:"
+          + " docs/operations/rights.md."),
+  CALL_IT(
+      "add_resource_type|grant_to",
       "Call it in a migration of your own, as the role that owns the library's table."),
   SAY_WHO_CALLS(
       "neither Spring Security nor a CallerResolver",

@@ -7,7 +7,10 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
@@ -15,6 +18,8 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
  * application's migrations, which register resource types with it, run after it.
  */
 final class SchemaMigration implements InitializingBean {
+  private static final Logger logger = LoggerFactory.getLogger(SchemaMigration.class);
+
   private final IdempotencyProperties properties;
   private final Supplier<DataSource> application;
 
@@ -45,6 +50,12 @@ final class SchemaMigration implements InitializingBean {
       IdempotencySchema.migrate(owner, properties.schema());
     } catch (IllegalStateException noFlyway) {
       throw problem(String.valueOf(noFlyway.getMessage()));
+    } catch (RuntimeException failure) {
+      logger.error("the migration of schema " + properties.schema() + " failed", failure);
+      throw problem(
+          "the migration failed as grpc.idempotency.migration.username %s: %s"
+              .formatted(
+                  username, NestedExceptionUtils.getMostSpecificCause(failure).getMessage()));
     }
   }
 

@@ -250,6 +250,14 @@ class SetupFailuresTest {
             context ->
                 assertThat(catchProblem(() -> context.getBean(PostgresIdempotencyStore.class)))
                     .contains("host-transactions is false"));
+    bare()
+        .withBean(WiringTest.PlainService.class)
+        .withBean(DataSource.class, Runners::unreachable)
+        .withBean(PlatformTransactionManager.class, Managers::ofNothing)
+        .run(
+            context ->
+                assertThat(catchProblem(() -> context.getBean(PostgresIdempotencyStore.class)))
+                    .contains("no transaction manager has the data source of the records"));
     runner
         .withUserConfiguration(SecondManager.class)
         .run(
@@ -317,6 +325,10 @@ class SetupFailuresTest {
                     .singleElement()
                     .asString()
                     .startsWith("the migration does not know the database"));
+    complete()
+        .withBean(DataSource.class, Runners::unreachable)
+        .withPropertyValues("grpc.idempotency.migration.username=")
+        .run(context -> assertThat(context).doesNotHaveBean(SchemaMigration.class));
   }
 
   @Test
@@ -479,6 +491,8 @@ class SetupFailuresTest {
         List.of(
             "the table idempotency.idempotency_keys does not exist; migrate it with X",
             "a.B/C: the table has no column order_id with a foreign key; call idempotency.add_resource_type('order', …)",
+            "the role shop_app owns idempotency.idempotency_keys, or may act as its owner",
+            "the migration failed as grpc.idempotency.migration.username shop_owner: denied",
             "Flyway is not on the class path: add",
             "x.Store does not find operations by id",
             "Spring's transactions cannot be used: the manager");
