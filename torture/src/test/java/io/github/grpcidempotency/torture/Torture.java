@@ -2,6 +2,7 @@ package io.github.grpcidempotency.torture;
 
 import io.github.grpcidempotency.torture.FaultSchedule.Planned;
 import io.github.grpcidempotency.torture.History.Call;
+import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.Fault;
 import io.github.grpcidempotency.torture.History.Purpose;
 import io.github.grpcidempotency.torture.Operation.Scope;
@@ -188,7 +189,8 @@ final class Torture implements AutoCloseable {
   }
 
   /**
-   * Injects faults. Goes on for longer while a kind of fault is still missing, and injects that.
+   * Injects faults. Goes on for longer while a kind of fault is still missing, and injects that, or
+   * while no kill has led to a takeover.
    */
   private void breakThings() throws InterruptedException {
     long end = System.nanoTime() + plan.length().toNanos();
@@ -226,7 +228,15 @@ final class Torture implements AutoCloseable {
     return plan.faults().keySet().stream()
         .filter(kind -> !seen.contains(kind))
         .filter(kind -> kind != FaultKind.SKEW || ServerJvm.canSkewClocks())
-        .findFirst();
+        .findFirst()
+        .or(() -> isTakeoverMissing() ? Optional.of(FaultKind.KILL) : Optional.empty());
+  }
+
+  /** A kill may hit a server that holds no key just then. */
+  private boolean isTakeoverMissing() {
+    return leastAnswers > 0
+        && plan.faults().containsKey(FaultKind.KILL)
+        && database.changes().stream().noneMatch(Change::isTakeover);
   }
 
   /** Waits for answers, so that the next fault hits something that works. */
