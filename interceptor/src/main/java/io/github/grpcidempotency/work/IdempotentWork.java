@@ -98,8 +98,9 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /**
-   * Runs a piece of work, or returns the recorded result of an earlier run. If the work records its
-   * result in a transaction that its own caller has open, the result counts once that commits.
+   * Runs a piece of work, or returns the recorded result of an earlier run. If the calling thread
+   * has a transaction of the host open when the work ends, the result is recorded once that
+   * commits, and the token is free again if it is rolled back.
    *
    * @param kind the procedure of the work; its retention, execution and policies apply
    * @param caller the user on whose behalf it runs
