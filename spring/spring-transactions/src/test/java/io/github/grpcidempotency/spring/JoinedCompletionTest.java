@@ -19,17 +19,13 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -43,41 +39,14 @@ import org.springframework.transaction.support.TransactionTemplate;
  */
 @ParameterizedClass
 @EnumSource(names = {"JDBC", "JPA"})
-class JoinedCompletionTest {
+class JoinedCompletionTest extends SpringServerTest {
   @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
 
-  private static final CreateThingRequest REQUEST = SpringServer.named("a thing");
-
-  /** One server for all tests of a kind. */
-  private static final Set<SpringServer> servers = ConcurrentHashMap.newKeySet();
-
-  private final Host.Kind kind;
-  private final SpringServer server;
-  private final Host host;
-  private final ThingClient client;
   private final TransactionTemplate template;
 
   JoinedCompletionTest(Host.Kind kind) {
-    this.kind = kind;
-    if (servers.isEmpty()) {
-      servers.add(SpringServer.start(Host.of(kind, database.pool()), Execution.RESERVED));
-    }
-    this.server = servers.iterator().next();
-    this.host = server.host();
-    this.client = server.newClient();
+    super(kind, Execution.RESERVED, database);
     this.template = new TransactionTemplate(host.manager());
-  }
-
-  @AfterParameterizedClassInvocation
-  static void closeServers() {
-    servers.forEach(SpringServer::close);
-    servers.forEach(server -> server.host().close());
-    servers.clear();
-  }
-
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    await().until(() -> database.pool().getHikariPoolMXBean().getActiveConnections() == 0);
   }
 
   @Test

@@ -12,7 +12,6 @@ import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.testing.PostgresFixture;
-import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -34,10 +33,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.postgresql.PGConnection;
@@ -50,40 +47,12 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /** Handlers of transactional procedures, which write by Spring's means and know nothing of it. */
 @ParameterizedClass
 @EnumSource(names = {"JDBC", "JPA"})
-class TransactionalHandlersTest {
+class TransactionalHandlersTest extends SpringServerTest {
   @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
 
-  private static final CreateThingRequest REQUEST = SpringServer.named("a thing");
-
-  /** One server for all tests of a kind. */
-  private static final Set<SpringServer> servers = ConcurrentHashMap.newKeySet();
-
-  private final Host.Kind kind;
-  private final SpringServer server;
-  private final Host host;
-  private final ThingClient client;
-
   TransactionalHandlersTest(Host.Kind kind) {
-    this.kind = kind;
-    if (servers.isEmpty()) {
-      servers.add(SpringServer.start(Host.of(kind, database.pool()), Execution.TRANSACTIONAL));
-    }
-    this.server = servers.iterator().next();
-    this.host = server.host();
-    this.client = server.newClient();
+    super(kind, Execution.TRANSACTIONAL, database);
     server.journal().clear();
-  }
-
-  @AfterParameterizedClassInvocation
-  static void closeServers() {
-    servers.forEach(SpringServer::close);
-    servers.forEach(server -> server.host().close());
-    servers.clear();
-  }
-
-  @AfterEach
-  void everyConnectionIsGivenBack() {
-    await().until(() -> database.pool().getHikariPoolMXBean().getActiveConnections() == 0);
   }
 
   @Test
