@@ -119,8 +119,8 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
   }
 
   /**
-   * Settles now, unless the handler has left a transaction open that records the answer. The thread
-   * that ends it is the host's, so the settlement moves to another one.
+   * Settles now, unless the handler has answered within a transaction of its own that is still
+   * open. The thread that ends it is the host's, so the settlement moves to another one.
    */
   private void onceItsTransactionHasEnded(Runnable settlement) {
     Runnable elsewhere =

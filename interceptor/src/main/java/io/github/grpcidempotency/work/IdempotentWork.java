@@ -243,8 +243,8 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     /**
-     * A transaction of the caller's that the work has joined has ended, and decides. Whoever ended
-     * it knows how.
+     * The caller's transaction within which the work ended is over, and decides. Whoever ended it
+     * knows how.
      */
     private void completeLater(Operation operation, T value, Object running) {
       engine
