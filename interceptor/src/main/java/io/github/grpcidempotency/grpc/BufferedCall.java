@@ -10,6 +10,8 @@ import io.grpc.ServerCallHandler;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A unary call that buffers its request and starts its handler once the request is complete. gRPC
@@ -19,14 +21,17 @@ import org.jspecify.annotations.Nullable;
  * that order: from then on all events go through one sequence.
  */
 abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<RequestT> {
+  private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
+
   private final ServerCall<RequestT, ResponseT> call;
-  private final Metadata headers;
+  private Metadata headers;
   private final ServerCallHandler<RequestT, ResponseT> next;
   private final CallEvents heard;
   private final Context context = Context.current();
 
   private Executor events = MoreExecutors.directExecutor();
   private boolean moved;
+  private Optional<Metadata> kept = Optional.empty();
   private @Nullable RequestT request;
   private ServerCall.@Nullable Listener<RequestT> handler;
   private boolean ready;
@@ -56,6 +61,10 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
 
   final ServerCall<RequestT, ResponseT> call() {
     return call;
+  }
+
+  final Metadata headers() {
+    return headers;
   }
 
   final Context context() {
@@ -90,6 +99,28 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
       started.onHalfClose();
     } finally {
       guarded.detach(before);
+    }
+  }
+
+  /** Keeps the headers as they came, for a handler that may have to be started after another. */
+  final void keepHeaders() {
+    Metadata copy = new Metadata();
+    copy.merge(headers);
+    kept = Optional.of(copy);
+  }
+
+  /**
+   * The handler that was started has run in vain: tells it that its call was cancelled. It hears
+   * nothing more, and another one may be started.
+   */
+  final void stopHandler() {
+    Optional<ServerCall.Listener<RequestT>> stopped = handler();
+    handler = null;
+    headers = kept.orElse(headers);
+    try {
+      stopped.ifPresent(ServerCall.Listener::onCancel);
+    } catch (RuntimeException thrown) {
+      logger.debug("a handler that has run in vain does not want to stop", thrown);
     }
   }
 

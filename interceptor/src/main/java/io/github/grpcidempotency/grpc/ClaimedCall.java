@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  * What is settled is persisted first and sent then, so no client ever sees an answer that a retry
  * would not get.
  */
-final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<ResponseT> {
+class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<ResponseT> {
   private final Engine engine;
   private final Operation operation;
   private final Procedure procedure;
@@ -58,7 +58,7 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
   }
 
   /** Begins to keep the lease, and returns the call for the handler. */
-  ServerCall<RequestT, ResponseT> start() {
+  final ServerCall<RequestT, ResponseT> start() {
     engine.track(operation, recording, claimTook);
     return recording;
   }
@@ -85,19 +85,35 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
                   .formatted(procedure.name(), operation.claim().operationId()));
       return true;
     }
-    if (recording.abandon() && !settleFailure(Status.UNKNOWN, new Metadata())) {
+    return recording.abandon() && !settleThrown();
+  }
+
+  /** Returns whether it counts that the handler threw; if not, the call is refused. */
+  private boolean settleThrown() {
+    boolean counts = settleFailure(Status.UNKNOWN, new Metadata());
+    if (!counts) {
       refuseForNow();
-      return true;
     }
-    return false;
+    return counts;
+  }
+
+  /**
+   * Settles that the handler threw, whatever it has answered.
+   *
+   * @return as {@link #handlerThrew}
+   */
+  final boolean failInAnyCase() {
+    boolean unused = recording.abandon();
+    return !settleThrown();
   }
 
   @Override
-  public void broken() {
+  public void broken(Runnable leaveToGrpc) {
     onceItsTransactionHasEnded(
         () -> {
           boolean unused = settleFailure(Status.INTERNAL, new Metadata());
         });
+    leaveToGrpc.run();
   }
 
   @Override
@@ -201,11 +217,16 @@ final class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Re
     ResponseWriter.refuse(call, refusal, keyName);
   }
 
+  /** Takes the call from its handler, which has run in vain. */
+  final void dropRecording() {
+    recording.drop();
+  }
+
   /**
    * Runs store work beyond the reach of the call's cancellation and deadline. The lease keeper
    * holds the recording call weakly, and must not take it for dropped while it is settled.
    */
-  private <T> T persist(Supplier<T> work) {
+  final <T> T persist(Supplier<T> work) {
     Context beyond = Context.current().fork();
     Context previous = beyond.attach();
     try {

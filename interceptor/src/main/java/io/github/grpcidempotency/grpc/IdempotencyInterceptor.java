@@ -20,6 +20,7 @@ import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -80,6 +81,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
                     new Listeners(builder.listeners),
                     new DecisionLog(builder.keyHashSecret),
                     keyHeader.name(),
+                    builder.claimTiming,
                     builder.executor));
   }
 
@@ -227,6 +229,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private String keyHeader = IdempotencyMetadata.KEY.name();
     private final List<IdempotencyListener> listeners = new ArrayList<>();
     private Optional<byte[]> keyHashSecret = Optional.empty();
+    private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
     private Executor executor = DefaultExecutor.shared();
 
     private Builder(Procedures procedures, CallerResolver callers) {
@@ -273,8 +276,18 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets the executor that resumes calls that waited for another one; their handlers may run on
-     * it. Pass the server's executor. The default is a pool of daemon threads that grows as needed.
+     * Sets when the keys of transactional calls are claimed whose procedures do not say so; before
+     * the handler by default.
+     */
+    public Builder claimTiming(ClaimTiming timing) {
+      this.claimTiming = timing;
+      return this;
+    }
+
+    /**
+     * Sets the executor that resumes calls that waited for another one, or whose handlers have
+     * answered in vain on a thread of their own; their handlers may run on it. Pass the server's
+     * executor. The default is a pool of daemon threads that grows as needed.
      */
     public Builder executor(Executor executor) {
       this.executor = executor;
@@ -290,7 +303,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
      * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
      */
     public IdempotencyInterceptor build() {
-      Setup.check(procedures, store);
+      Setup.check(procedures, store, claimTiming);
       if (store.isEmpty()) {
         logger.warn("no store is configured: calls with a key pass through unprotected");
       }

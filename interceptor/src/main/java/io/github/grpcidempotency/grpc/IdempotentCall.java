@@ -25,6 +25,7 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.grpc.Context;
+import io.grpc.Contexts;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -52,6 +53,10 @@ import org.slf4j.LoggerFactory;
  *   <li>Decide. Then execute the handler and settle ({@link ClaimedCall}), or replay, or wait for
  *       the call that holds the key and decide again, or refuse.
  * </ol>
+ *
+ * <p>If the claim travels with the handler's first statement, the handler is executed before it is
+ * known whether the key was free, and may have run in vain ({@link LateCall}). The call then starts
+ * over at the claim, which is made before the handler this time.
  *
  * <p>If the transactions of the store are bound to threads, one thread claims, runs the handler and
  * settles. A call that has waited then claims on the thread that goes on with it.
@@ -131,7 +136,10 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     keyName = name;
     events = events.of(key, name);
     events.keyFound();
-    claim(KeyedRequest.of(key, procedure, (Message) message, events.trace()), message);
+    claim(
+        KeyedRequest.of(
+            key, procedure, (Message) message, events.trace(), RetryHint.isIn(headers())),
+        message);
   }
 
   private void claim(KeyedRequest request, RequestT message) {
@@ -165,7 +173,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
           @Override
           public void attach(ClaimResult.InFlight running, Duration limit) {
-            await(running, limit, request, message);
+            await(running, limit, request.again(), message);
           }
 
           @Override
@@ -178,7 +186,9 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   private void run(Operation operation, RequestT message) {
     Context running = OperationContext.in(context(), operation);
     ClaimedCall<RequestT, ResponseT> claimed =
-        new ClaimedCall<>(engine, operation, keyName, call(), running, claimTook);
+        operation.isConfirmed()
+            ? new ClaimedCall<>(engine, operation, keyName, call(), running, claimTook)
+            : late(operation, running, message);
     try {
       run(running, claimed.start(), message);
     } catch (Throwable thrown) {
@@ -189,6 +199,38 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       return;
     }
     claimed.handlerReturned();
+  }
+
+  private LateCall<RequestT, ResponseT> late(
+      Operation operation, Context running, RequestT message) {
+    keepHeaders();
+    return new LateCall<>(
+        engine,
+        operation,
+        keyName,
+        call(),
+        running,
+        claimTook,
+        outage -> startOver(operation.request(), outage, message),
+        () -> {
+          Executor rest = moveTo(engine.executor());
+          return step -> rest.execute(() -> orClose(step));
+        });
+  }
+
+  /**
+   * The handler has run in vain. The key is claimed anew, unless the claim could not be confirmed,
+   * or nobody waits for an answer.
+   */
+  private void startOver(KeyedRequest request, Optional<StoreException> outage, RequestT message) {
+    stopHandler();
+    if (outage.isPresent()) {
+      act(request, new ClaimResult.Unanswered(outage.get()), claimTook, message);
+    } else if (context().isCancelled()) {
+      closeUnlessAnswered(Contexts.statusFromCancelled(context()));
+    } else {
+      claim(request.again(), message);
+    }
   }
 
   private void executeUnkeyed(RequestT message) {
@@ -306,17 +348,16 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
                 request,
                 met,
                 limit,
-                (found, took) -> rest.execute(() -> resume(request, found, took, message))));
+                (found, took) ->
+                    rest.execute(() -> orClose(() -> goOn(request, found, took, message)))));
   }
 
   /**
    * Outside gRPC's own executor nothing closes a call whose handler throws, so it is closed here.
    */
-  private void resume(
-      KeyedRequest request, Optional<ClaimResult> found, Duration took, RequestT message) {
-    waiter = Optional.empty();
+  private void orClose(Runnable step) {
     try {
-      goOn(request, found, took, message);
+      step.run();
     } catch (Throwable thrown) {
       logger.error("{}: the handler failed", procedure.name(), thrown);
       closeUnlessAnswered(
@@ -330,6 +371,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
    */
   private void goOn(
       KeyedRequest request, Optional<ClaimResult> found, Duration took, RequestT message) {
+    waiter = Optional.empty();
     if (found.isPresent()) {
       if (found.get() instanceof ClaimResult.InFlight) {
         // The wait is over, or was cut short, and the other call still runs: do not wait again.

@@ -40,13 +40,18 @@ final class ParkedEnd<ResponseT> implements RecordingCall.Settler<ResponseT> {
   }
 
   @Override
-  public void broken() {
-    park(settler::broken);
+  public void broken(Runnable leaveToGrpc) {
+    park(() -> settler.broken(leaveToGrpc));
   }
 
   @Override
   public void unanswered() {
     park(settler::unanswered);
+  }
+
+  /** Waits for no end. */
+  void forget() {
+    park(() -> {});
   }
 
   private void park(Runnable end) {

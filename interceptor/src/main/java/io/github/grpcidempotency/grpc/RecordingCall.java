@@ -14,7 +14,8 @@ import java.util.Optional;
 /**
  * The call that the handler of a claimed operation gets. It keeps what the handler sends, and hands
  * it over once: when the handler closes the call, or, if the transaction is bound to a thread, on
- * that thread and after the handler has returned.
+ * that thread and after the handler has returned. Nothing that a dropped handler sends is handed
+ * over.
  */
 final class RecordingCall<RequestT, ResponseT>
     extends SimpleForwardingServerCall<RequestT, ResponseT> {
@@ -28,8 +29,12 @@ final class RecordingCall<RequestT, ResponseT>
     /** The handler closed the call; it will send nothing more. */
     void closed(Answer<ResponseT> answer);
 
-    /** The handler broke the protocol. From here on gRPC answers the call. */
-    void broken();
+    /**
+     * The handler broke the protocol.
+     *
+     * @param leaveToGrpc lets gRPC answer the call, from here on
+     */
+    void broken(Runnable leaveToGrpc);
 
     /** The call is over, and the handler has not answered. It is not waited for any longer. */
     void unanswered();
@@ -41,6 +46,8 @@ final class RecordingCall<RequestT, ResponseT>
   private Optional<ResponseT> message = Optional.empty();
   private boolean broken;
   private boolean closed;
+  private volatile boolean leftToGrpc;
+  private volatile boolean dropped;
 
   /** Makes a call that is settled on the thread on which the handler closes it. */
   RecordingCall(ServerCall<RequestT, ResponseT> call, Settler<ResponseT> settler) {
@@ -73,8 +80,15 @@ final class RecordingCall<RequestT, ResponseT>
   @Override
   public void request(int numMessages) {}
 
+  /** Returns whether nobody waits for the handler's answer. */
+  @Override
+  public boolean isCancelled() {
+    return dropped || super.isCancelled();
+  }
+
   @Override
   public void sendHeaders(Metadata sent) {
+    checkNotDropped();
     checkState(headers.isEmpty(), "sendHeaders has already been called");
     checkState(!closed, "call is closed");
     headers = Optional.of(sent);
@@ -82,28 +96,34 @@ final class RecordingCall<RequestT, ResponseT>
 
   @Override
   public void sendMessage(ResponseT sent) {
+    checkNotDropped();
     checkState(headers.isPresent(), "sendHeaders has not been called");
     checkState(!closed, "call is closed");
-    if (broken) {
+    if (leftToGrpc) {
       super.sendMessage(sent);
-    } else if (message.isPresent()) {
-      broken = true;
-      settler.broken();
-      super.sendHeaders(headers.get());
-      super.sendMessage(message.get());
-      super.sendMessage(sent);
-    } else {
+    } else if (message.isEmpty()) {
       message = Optional.of(sent);
+    } else if (!broken) {
+      broken = true;
+      settler.broken(() -> leaveToGrpc(sent));
     }
+  }
+
+  private void leaveToGrpc(ResponseT second) {
+    super.sendHeaders(headers.orElseThrow());
+    super.sendMessage(message.orElseThrow());
+    super.sendMessage(second);
+    leftToGrpc = true;
   }
 
   @Override
   public void close(Status status, Metadata trailers) {
+    checkNotDropped();
     checkState(!closed, "call already closed");
     closed = true;
-    if (broken) {
+    if (leftToGrpc) {
       super.close(status, trailers);
-    } else {
+    } else if (!broken) {
       settler.closed(new Answer<>(headers.orElseGet(Metadata::new), message, status, trailers));
     }
   }
@@ -115,6 +135,19 @@ final class RecordingCall<RequestT, ResponseT>
     } finally {
       Reference.reachabilityFence(this); // nobody takes it for dropped while it is waited for
     }
+  }
+
+  /**
+   * Takes the call from its handler, which has run in vain: the call goes on without it. What it
+   * still sends is rejected, and is not waited for.
+   */
+  void drop() {
+    dropped = true;
+    parked.ifPresent(ParkedEnd::forget);
+  }
+
+  private void checkNotDropped() {
+    checkState(!dropped, "the call goes on without this handler: another one has its key");
   }
 
   /**

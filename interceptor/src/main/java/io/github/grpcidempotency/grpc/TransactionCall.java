@@ -72,8 +72,9 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
   }
 
   @Override
-  public void broken() {
+  public void broken(Runnable leaveToGrpc) {
     transaction.rollback();
+    leaveToGrpc.run();
   }
 
   @Override

@@ -73,6 +73,11 @@ record MethodOption(
       case EXECUTION_TRANSACTIONAL -> builder.execution(Execution.TRANSACTIONAL);
       case EXECUTION_UNSPECIFIED, UNRECOGNIZED -> {}
     }
+    switch (declared.getClaimTiming()) {
+      case CLAIM_TIMING_BEFORE_HANDLER -> builder.claim(ClaimTiming.BEFORE_HANDLER);
+      case CLAIM_TIMING_WITH_FIRST_STATEMENT -> builder.claim(ClaimTiming.WITH_FIRST_STATEMENT);
+      case CLAIM_TIMING_UNSPECIFIED, UNRECOGNIZED -> {}
+    }
     return builder;
   }
 

@@ -157,6 +157,14 @@ public interface Procedure {
   }
 
   /**
+   * Returns when the key of a transactional call is claimed; empty for the interceptor's own
+   * setting, which is {@link ClaimTiming#BEFORE_HANDLER} by default.
+   */
+  default Optional<ClaimTiming> claimTiming() {
+    return Optional.empty();
+  }
+
+  /**
    * Returns what happens to a duplicate while the first call is running; it is refused by default.
    */
   default InFlightPolicy inFlightPolicy() {

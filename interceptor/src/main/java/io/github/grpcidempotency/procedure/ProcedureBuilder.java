@@ -45,6 +45,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private boolean retainedFromLastReplay;
   private Optional<OutagePolicy> outagePolicy = Optional.empty();
   private Execution execution = Execution.RESERVED;
+  private Optional<ClaimTiming> claimTiming = Optional.empty();
   private InFlightPolicy inFlightPolicy = InFlightPolicy.refuse();
   private FailurePolicy failurePolicy = FailurePolicy.releaseAll();
   private Optional<ResponseProtection> responseProtection = Optional.empty();
@@ -188,6 +189,15 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
+  /**
+   * Sets when the key of a transactional call is claimed. By default the interceptor says so, for
+   * all its procedures.
+   */
+  public ProcedureBuilder<ResponseT> claim(ClaimTiming timing) {
+    this.claimTiming = Optional.of(timing);
+    return this;
+  }
+
   /** Sets what happens to a duplicate while the first call is running; it is refused by default. */
   public ProcedureBuilder<ResponseT> inFlight(InFlightPolicy policy) {
     this.inFlightPolicy = policy;
@@ -255,6 +265,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         retainedFromLastReplay,
         outagePolicy.orElse(OutagePolicy.of(execution)),
         execution,
+        claimTiming,
         inFlightPolicy,
         failurePolicy,
         responseProtection,
@@ -312,6 +323,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
       boolean retainedFromLastReplay,
       OutagePolicy outagePolicy,
       Execution execution,
+      Optional<ClaimTiming> claimTiming,
       InFlightPolicy inFlightPolicy,
       FailurePolicy failurePolicy,
       Optional<ResponseProtection> responseProtection,

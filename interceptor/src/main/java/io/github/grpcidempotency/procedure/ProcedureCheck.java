@@ -134,6 +134,10 @@ final class ProcedureCheck {
       if (!procedure.failurePolicy().unknown().isEmpty()) {
         problems.add("it is transactional, so a failure leaves nothing: no outcome is unknown");
       }
+    } else if (procedure.claimTiming().equals(Optional.of(ClaimTiming.WITH_FIRST_STATEMENT))) {
+      problems.add(
+          "it is claimed with its handler's first statement, but only a transactional handler"
+              + " writes where the claim is");
     }
   }
 
@@ -154,6 +158,7 @@ final class ProcedureCheck {
     said.put("past resources", procedure.pastResources().isPresent());
     said.put("status resolver", procedure.statusResolver().isPresent());
     said.put("retention", saysRetention());
+    said.put("claim timing", procedure.claimTiming().isPresent());
     said.put("in-flight policy", procedure.inFlightPolicy().attaches());
     said.put("failure policy", !procedure.failurePolicy().equals(FailurePolicy.releaseAll()));
     said.put("response protection", procedure.responseProtection().isPresent());

@@ -50,6 +50,38 @@ public interface Claim {
   }
 
   /**
+   * Returns whether the claim is known to be won. One that is to be sent with the handler's first
+   * statement is not, until that has succeeded: whether it was won is then asked by {@link
+   * #confirm}. Does not block. Any thread may ask.
+   */
+  default boolean isWon() {
+    return true;
+  }
+
+  /**
+   * Returns whether the claim is known to have met a record or another owner, so that the handler
+   * was stopped and its answer need not be waited for. Does not block. Any thread may ask.
+   */
+  default boolean isPreempted() {
+    return false;
+  }
+
+  /**
+   * Returns whether the claim is won, and finds out if that is not known yet. Asked once the
+   * handler has ended, whatever its end, and before anything is settled. A claim that was to be
+   * sent with the handler's first statement is sent by itself if there was none, or if that
+   * statement's failure does not tell.
+   *
+   * <p>If it is not won, nothing of the handler remains: its transaction is rolled back, what it
+   * answers does not count, and the key is to be claimed anew. The claim is then of no more use.
+   *
+   * @throws StoreException if the store could not be asked; nothing of the handler remains either
+   */
+  default boolean confirm() {
+    return true;
+  }
+
+  /**
    * Defers the settlement of a claim whose handler answered within a transaction of its own that is
    * still open, and may yet be rolled back. Asked once the handler has answered, whatever it has
    * answered, and on its thread. Until the settlement runs, the lease is renewed.

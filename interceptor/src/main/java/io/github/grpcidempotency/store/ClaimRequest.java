@@ -16,13 +16,16 @@ import java.util.Optional;
  *     while the call runs
  * @param trace the call's position in its trace, for whoever replays its answer; opaque to the
  *     store, which keeps it with the operation until another run takes over
+ * @param retry whether the call says that it repeats an earlier one. A store may then look for the
+ *     record before it tries to claim. The result is the same
  */
 public record ClaimRequest(
     IdempotencyKey key,
     RecordedProcedure procedure,
     Fingerprint fingerprint,
     Duration retention,
-    Optional<ByteString> trace) {
+    Optional<ByteString> trace,
+    boolean retry) {
   /** The most that a trace may have, in bytes. */
   public static final int MAX_TRACE = 64;
 
@@ -35,6 +38,16 @@ public record ClaimRequest(
     if (trace.filter(bytes -> bytes.size() > MAX_TRACE).isPresent()) {
       throw new IllegalArgumentException("a trace has at most " + MAX_TRACE + " bytes");
     }
+  }
+
+  /** Makes a request of a call that does not say that it is a retry. */
+  public ClaimRequest(
+      IdempotencyKey key,
+      RecordedProcedure procedure,
+      Fingerprint fingerprint,
+      Duration retention,
+      Optional<ByteString> trace) {
+    this(key, procedure, fingerprint, retention, trace, false);
   }
 
   /** Makes a request of a call that is not traced. */

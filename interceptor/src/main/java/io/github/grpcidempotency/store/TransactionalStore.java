@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.store;
 
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.SetupException;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -12,7 +14,7 @@ public interface TransactionalStore extends IdempotencyStore {
    * Checks, at start-up and after {@link #verify} has found nothing wrong, that a transaction keeps
    * its duplicates out.
    *
-   * @throws io.github.grpcidempotency.procedure.SetupException if it does not
+   * @throws SetupException if it does not
    * @throws StoreException if the store cannot be reached
    */
   void verifyTransactions();
@@ -34,6 +36,36 @@ public interface TransactionalStore extends IdempotencyStore {
    */
   default boolean bindsThreads() {
     return false;
+  }
+
+  /**
+   * Checks, at start-up and after {@link #verifyTransactions}, that {@link #claimLater} works as it
+   * says. A store that cannot send a claim together with a handler's first statement says so here.
+   *
+   * @throws SetupException if it does not
+   * @throws StoreException if the store cannot be reached
+   */
+  default void verifyLateClaims() {
+    throw new SetupException(
+        List.of(getClass().getSimpleName() + " cannot claim with a handler's first statement"));
+  }
+
+  /**
+   * Opens a transaction for a call, and sends nothing. The claim is sent together with the
+   * handler's first statement. If it meets a record or another owner, the statement does not run,
+   * and the claim {@linkplain Claim#isPreempted() says so}; the caller then claims anew by {@link
+   * #claimInTransaction}, which finds out what it was. A claim that has to be sent by itself is
+   * sent by itself.
+   *
+   * <p>A handler that never answers has its transaction rolled back, and its claim is not
+   * confirmed.
+   *
+   * @return a claim that is not {@linkplain Claim#isWon() known to be won}, and is to be
+   *     {@linkplain Claim#confirm() confirmed} before it is settled
+   * @throws StoreException if the store could not be reached
+   */
+  default Claim claimLater(ClaimRequest request) {
+    throw new UnsupportedOperationException(getClass().getName());
   }
 
   /**

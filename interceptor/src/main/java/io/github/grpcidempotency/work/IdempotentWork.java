@@ -25,6 +25,7 @@ import io.github.grpcidempotency.internal.runtime.ReplayStatus;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.proto.v1.RecordedError;
@@ -73,6 +74,7 @@ public final class IdempotentWork implements AutoCloseable {
             new Listeners(builder.listeners),
             new DecisionLog(builder.keyHashSecret),
             "token",
+            builder.claimTiming,
             ForkJoinPool.commonPool());
   }
 
@@ -129,7 +131,7 @@ public final class IdempotentWork implements AutoCloseable {
     IdempotencyKey key = new IdempotencyKey(caller, token);
     CallEvents events = engine.events(kind, Entry.WORK).of(key, engine.keyName());
     events.keyFound();
-    KeyedRequest request = KeyedRequest.of(key, kind, input, events.trace());
+    KeyedRequest request = KeyedRequest.of(key, kind, input, events.trace(), false);
     return new Attempt<>(request, events, results, work).result();
   }
 
@@ -162,11 +164,11 @@ public final class IdempotentWork implements AutoCloseable {
 
   /** One call of {@link #run}. It decides and acts, and does so again after each wait. */
   private final class Attempt<T extends Message> implements Decision.Actor<Exception> {
-    private final KeyedRequest request;
     private final CallEvents events;
     private final Procedure kind;
     private final Parser<T> results;
     private final Callable<T> work;
+    private KeyedRequest request;
     private ClaimResult met;
     private Duration claimTook = Duration.ZERO;
     private long end;
@@ -216,6 +218,10 @@ public final class IdempotentWork implements AutoCloseable {
       try {
         value = OperationContext.run(operation, work);
       } catch (Throwable thrown) {
+        if (!confirm(operation)) {
+          startOverUnlessInterrupted(thrown);
+          return;
+        }
         if (!fail(operation, thrown)) {
           WorkRefusedException overtaken = inProgress(claim);
           overtaken.initCause(thrown);
@@ -224,6 +230,10 @@ public final class IdempotentWork implements AutoCloseable {
         throw thrown;
       } finally {
         Reference.reachabilityFence(running);
+      }
+      if (!confirm(operation)) {
+        startOver();
+        return;
       }
       if (claim.deferSettlement(() -> completeLater(operation, value, running))) {
         result = Optional.of(first(claim, value));
@@ -235,6 +245,32 @@ public final class IdempotentWork implements AutoCloseable {
         case ROLLED_BACK ->
             throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
       }
+    }
+
+    /** Returns whether the claim is won; if not, nothing of the work remains. */
+    private boolean confirm(Operation operation) throws WorkRefusedException {
+      try {
+        return engine.confirm(operation, claimTook);
+      } catch (StoreException unasked) {
+        throw refused(
+            Refusal.storeUnavailable(), Optional.of(operation.claim().operationId()), unasked);
+      }
+    }
+
+    /** The work has run in vain: it may run again once the token is claimed. */
+    private void startOver() {
+      logger.debug("{}: the work has run in vain", kind.name());
+      request = request.again();
+      met = claim();
+    }
+
+    /** What work throws that has run in vain does not count. */
+    private void startOverUnlessInterrupted(Throwable thrown) throws InterruptedException {
+      logger.debug("{}: the work has failed in vain", kind.name(), thrown);
+      if (thrown instanceof InterruptedException interrupted) {
+        throw interrupted;
+      }
+      startOver();
     }
 
     private WorkResult<T> first(Claim claim, T value) {
@@ -283,6 +319,7 @@ public final class IdempotentWork implements AutoCloseable {
         events.attached();
       }
       CompletableFuture<Optional<ClaimResult>> ended = new CompletableFuture<>();
+      request = request.again();
       var waiter =
           engine.await(
               request,
@@ -400,6 +437,7 @@ public final class IdempotentWork implements AutoCloseable {
     private final Procedure[] kinds;
     private final List<IdempotencyListener> listeners = new ArrayList<>();
     private Optional<byte[]> keyHashSecret = Optional.empty();
+    private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
 
     private Builder(IdempotencyStore store, Procedure... kinds) {
       this.store = store;
@@ -425,6 +463,16 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     /**
+     * Sets when the tokens of transactional work are claimed whose procedure does not say so;
+     * before the work by default. Work that is claimed with its first statement may run in vain: it
+     * is stopped there, and what it throws is dropped.
+     */
+    public Builder claimTiming(ClaimTiming timing) {
+      this.claimTiming = timing;
+      return this;
+    }
+
+    /**
      * Checks the procedures and the store, and returns the runner. Close it when the last work has
      * ended.
      *
@@ -433,7 +481,7 @@ public final class IdempotentWork implements AutoCloseable {
      * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
      */
     public IdempotentWork build() {
-      Setup.check(Procedures.of(kinds), Optional.of(store));
+      Setup.check(Procedures.of(kinds), Optional.of(store), claimTiming);
       IdempotentWork work = new IdempotentWork(this);
       work.engine.start();
       return work;

@@ -8,6 +8,12 @@ public final class WireNames {
   /** Request header: the client's key, unless both sides are set to another name. */
   public static final String KEY = "idempotency-key";
 
+  /**
+   * Request header: {@code true} if the call repeats an earlier one. Only a hint: the server then
+   * looks for a recorded answer first.
+   */
+  public static final String RETRY = "idempotency-retry";
+
   /** Trailer: {@code processing}, {@code completed} or {@code failed}. */
   public static final String STATUS = "idempotency-status";
 

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.testing;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -32,7 +33,8 @@ class InMemoryIdempotencyStoreTest extends OperationStoreContract {
         Procedures.of(Procedure.named("jobs/write").execution(Execution.TRANSACTIONAL).build());
 
     assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(() -> Setup.check(transactional, Optional.of(store)))
+        .isThrownBy(
+            () -> Setup.check(transactional, Optional.of(store), ClaimTiming.BEFORE_HANDLER))
         .withMessageContaining(
             "jobs/write: it is transactional, and InMemoryIdempotencyStore has no transactions");
   }

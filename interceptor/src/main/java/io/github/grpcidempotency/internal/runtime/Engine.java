@@ -10,6 +10,7 @@ import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -40,6 +41,7 @@ public final class Engine implements AutoCloseable {
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Engine.class));
   private final IdempotencyStore store;
   private final String keyName;
+  private final ClaimTiming timing;
   private final Listeners listeners;
   private final DecisionLog decisions;
   private final ProcedureInfos infos = new ProcedureInfos();
@@ -81,6 +83,7 @@ public final class Engine implements AutoCloseable {
    * @param listeners hear what happens to calls and leases
    * @param decisions says it in the log
    * @param keyName what clients call the key
+   * @param timing when transactional calls are claimed whose procedures do not say so
    * @param executor resumes calls that had to wait
    */
   public Engine(
@@ -88,11 +91,13 @@ public final class Engine implements AutoCloseable {
       Listeners listeners,
       DecisionLog decisions,
       String keyName,
+      ClaimTiming timing,
       Executor executor) {
     this.store = store;
     this.listeners = listeners;
     this.decisions = decisions;
     this.keyName = keyName;
+    this.timing = timing;
     this.leases = new LeaseKeeper(store, listeners);
     this.lateRecorder = new LateRecorder(leases);
     this.settler = new Settler(leases, lateRecorder);
@@ -129,6 +134,9 @@ public final class Engine implements AutoCloseable {
    * holds the key, the store is not asked: the owner may have been cut off from it. A reservation
    * that an older server has made and abandoned is claimed once more, with the fingerprint that the
    * older server made.
+   *
+   * <p>A claim that travels with the handler's first statement is returned as won, although it is
+   * not: the operation says that it is to be {@linkplain #confirm confirmed}.
    */
   public ClaimResult claim(KeyedRequest request) {
     Optional<ClaimResult.InFlight> own = leases.inFlight(request.key());
@@ -136,6 +144,9 @@ public final class Engine implements AutoCloseable {
       return own.get();
     }
     try {
+      if (claimsWithFirstStatement(request)) {
+        return new ClaimResult.Won(transactional().claimLater(request.claim()));
+      }
       ClaimResult met = claim(request.procedure(), request.claim());
       Optional<ClaimRequest> older = request.takeOverOfOlderVersion(met);
       return older.isPresent() ? claim(request.procedure(), older.get()) : met;
@@ -163,6 +174,13 @@ public final class Engine implements AutoCloseable {
       return Optional.of(
           new ClaimResult.Unanswered(new StoreException("the store has a defect", defect)));
     }
+  }
+
+  /** A call that may have met another one is claimed before its handler: it is not to run twice. */
+  private boolean claimsWithFirstStatement(KeyedRequest request) {
+    return Setup.claimsWithFirstStatement(request.procedure(), timing)
+        && !request.retry()
+        && !leases.isTried(request.key());
   }
 
   private ClaimResult claim(Procedure procedure, ClaimRequest request) {
@@ -284,14 +302,47 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Renews an operation's lease until its claim is settled, or its call can never be closed.
+   * Renews an operation's lease until its claim is settled, or its call can never be closed. If the
+   * claim is won already, that is heard.
    *
    * @param call the object through which the call is closed; held weakly
    * @param took how long the claim took
    */
   public void track(Operation operation, Object call, Duration took) {
     leases.track(operation, call);
-    operation.events().claimed(operation.claim(), took);
+    if (operation.isConfirmed()) {
+      operation.events().claimed(operation.claim(), took);
+    }
+  }
+
+  /**
+   * Finds out whether the claim of an operation is won, now that its handler has ended. If it is,
+   * it can be settled. If not, nothing of the handler remains, and the key is to be claimed {@link
+   * KeyedRequest#again}.
+   *
+   * @param took how long it has taken so far to claim
+   * @throws StoreException if the store could not be asked; nothing of the handler remains either
+   */
+  public boolean confirm(Operation operation, Duration took) {
+    if (operation.isConfirmed()) {
+      return true;
+    }
+    long begun = System.nanoTime();
+    try {
+      if (operation.confirm()) {
+        operation.events().claimed(operation.claim(), took.plusNanos(System.nanoTime() - begun));
+        return true;
+      }
+    } catch (StoreException unasked) {
+      throw unasked;
+    } catch (RuntimeException | Error defect) {
+      throw new StoreException("the store has a defect", defect);
+    } finally {
+      if (!operation.isConfirmed()) {
+        leases.drop(operation.claim());
+      }
+    }
+    return false;
   }
 
   /** Returns the log for messages that may repeat with every call. */

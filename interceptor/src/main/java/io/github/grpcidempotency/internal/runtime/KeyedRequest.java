@@ -21,6 +21,8 @@ import java.util.Optional;
  * @param message the request itself, to compare it with records under older rules
  * @param retention the procedure's setting when the call came
  * @param trace the call's position in its trace
+ * @param retry whether the call says that it repeats an earlier one, or has met one already. It is
+ *     then claimed before its handler, and the store looks for a record first
  */
 public record KeyedRequest(
     IdempotencyKey key,
@@ -28,23 +30,36 @@ public record KeyedRequest(
     Fingerprint fingerprint,
     Message message,
     Duration retention,
-    Optional<ByteString> trace) {
+    Optional<ByteString> trace,
+    boolean retry) {
 
-  /** Makes the request of a call that is not traced. */
+  /** Makes the request of a call that is not traced, and does not say that it is a retry. */
   public static KeyedRequest of(IdempotencyKey key, Procedure procedure, Message message) {
-    return of(key, procedure, message, Optional.empty());
+    return of(key, procedure, message, Optional.empty(), false);
   }
 
   /** Makes the request of a call. */
   public static KeyedRequest of(
-      IdempotencyKey key, Procedure procedure, Message message, Optional<ByteString> trace) {
+      IdempotencyKey key,
+      Procedure procedure,
+      Message message,
+      Optional<ByteString> trace,
+      boolean retry) {
     return new KeyedRequest(
         key,
         procedure,
         procedure.fingerprinter().fingerprint(message),
         message,
         procedure.retention(),
-        trace);
+        trace,
+        retry);
+  }
+
+  /** Returns the request of the same call, now that it has met another one. */
+  public KeyedRequest again() {
+    return retry
+        ? this
+        : new KeyedRequest(key, procedure, fingerprint, message, retention, trace, true);
   }
 
   /** Returns the request to the store. */
@@ -82,6 +97,6 @@ public record KeyedRequest(
   }
 
   private ClaimRequest claim(Fingerprint under) {
-    return new ClaimRequest(key, RecordedProcedure.of(procedure), under, retention, trace);
+    return new ClaimRequest(key, RecordedProcedure.of(procedure), under, retention, trace, retry);
   }
 }

@@ -12,6 +12,7 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreTransaction;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,6 +35,10 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Calls are held weakly. A call that its handler has dropped can never be closed, so once it is
  * collected, its outcome is marked as unknown and its lease is left to end.
+ *
+ * <p>An operation whose claim is not confirmed has no lease yet. Its duplicates are told that it
+ * runs as soon as its claim is known to be won, so that they need no connection; before that, they
+ * ask the store.
  *
  * <p>Thread-safe. One daemon thread, which runs until it is closed.
  */
@@ -124,7 +129,16 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Returns the call of this process that holds a key, as far as this process knows. */
   public Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
-    return of(key).stream().findFirst().map(entry -> inFlight(entry.claim()));
+    return of(key).stream()
+        .map(Held::claim)
+        .filter(Claim::isWon)
+        .findFirst()
+        .map(claim -> inFlight(claim));
+  }
+
+  /** Returns whether a call of this process runs under a key, or tries to. */
+  boolean isTried(IdempotencyKey key) {
+    return held.containsKey(key);
   }
 
   /** Returns how many leases this process holds. Does not block. */
@@ -140,7 +154,8 @@ final class LeaseKeeper implements AutoCloseable {
 
   private void renew() {
     try {
-      List<Held> kept = all().filter(entry -> !entry.isForgotten()).toList();
+      List<Held> kept =
+          all().filter(entry -> !entry.isForgotten() && entry.operation().isConfirmed()).toList();
       if (!kept.isEmpty()) {
         renew(kept);
       }
@@ -175,7 +190,10 @@ final class LeaseKeeper implements AutoCloseable {
             "%s: operation %s was dropped by its handler without an answer"
                 .formatted(procedure, operation.claim().operationId()));
         // A lease ends by itself, and each try may take long. A transaction holds a connection.
-        if (reachable || operation.claim().transaction().isPresent()) {
+        if (!operation.isConfirmed()) {
+          operation.claim().transaction().ifPresent(StoreTransaction::rollback);
+          operation.events().settlementFailed(operation.claim().operationId(), MARK_UNKNOWN, null);
+        } else if (reachable || operation.claim().transaction().isPresent()) {
           reachable = markUnknown(operation);
         } else {
           operation.events().settlementFailed(operation.claim().operationId(), MARK_UNKNOWN, null);

@@ -28,15 +28,20 @@ public final class Operation {
   private final AtomicBoolean lost = new AtomicBoolean();
   private volatile long ended = begun;
   private volatile boolean settling;
+  private volatile boolean confirmed;
   private Optional<Sealed> lastSealed = Optional.empty();
 
   private record Sealed(RecordedOutcome answer, RecordedOutcome kept) {}
 
-  /** Makes the operation of a request whose claim was won, and whose handler begins now. */
+  /**
+   * Makes the operation of a request whose handler begins now. Its claim was won, or is to be
+   * confirmed once the handler has ended.
+   */
   public Operation(KeyedRequest request, Claim claim, CallEvents events) {
     this.request = request;
     this.claim = claim;
     this.events = events;
+    this.confirmed = claim.isWon();
   }
 
   /** Returns the request. */
@@ -52,6 +57,24 @@ public final class Operation {
   /** Returns who hears of this operation. */
   public CallEvents events() {
     return events;
+  }
+
+  /**
+   * Returns whether the claim was won before the handler began, or is confirmed. Nothing is settled
+   * or heard of a claim before that.
+   */
+  public boolean isConfirmed() {
+    return confirmed;
+  }
+
+  /**
+   * Finds out whether the claim is won.
+   *
+   * @throws StoreException if the store could not be asked
+   */
+  boolean confirm() {
+    confirmed = confirmed || claim.confirm();
+    return confirmed;
   }
 
   /** Notes that the handler has ended. */

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -20,14 +21,16 @@ public final class Setup {
   /**
    * Checks everything that can be checked.
    *
+   * @param timing when transactional calls are claimed whose procedures do not say so
    * @throws SetupException if anything is wrong; it lists all of it
    * @throws StoreException if the store cannot be reached, and nothing is wrong otherwise
    */
-  public static void check(Procedures procedures, Optional<IdempotencyStore> store) {
+  public static void check(
+      Procedures procedures, Optional<IdempotencyStore> store, ClaimTiming timing) {
     List<String> problems = new ArrayList<>(procedures.problems());
     if (store.isPresent()) {
       try {
-        check(procedures.all(), store.get());
+        check(procedures.all(), store.get(), timing);
       } catch (SetupException wrong) {
         problems.addAll(wrong.problems());
       } catch (IllegalStateException wrong) {
@@ -44,7 +47,18 @@ public final class Setup {
     }
   }
 
-  private static void check(Collection<Procedure> procedures, IdempotencyStore store) {
+  /**
+   * Returns whether calls of a procedure are claimed with their handlers' first statements.
+   *
+   * @param timing the setting for transactional procedures that say nothing
+   */
+  static boolean claimsWithFirstStatement(Procedure procedure, ClaimTiming timing) {
+    return procedure.execution() == Execution.TRANSACTIONAL
+        && procedure.claimTiming().orElse(timing) == ClaimTiming.WITH_FIRST_STATEMENT;
+  }
+
+  private static void check(
+      Collection<Procedure> procedures, IdempotencyStore store, ClaimTiming timing) {
     List<String> transactional =
         procedures.stream()
             .filter(procedure -> procedure.execution() == Execution.TRANSACTIONAL)
@@ -64,5 +78,8 @@ public final class Setup {
               .toList());
     }
     withTransactions.verifyTransactions();
+    if (procedures.stream().anyMatch(each -> claimsWithFirstStatement(each, timing))) {
+      withTransactions.verifyLateClaims();
+    }
   }
 }

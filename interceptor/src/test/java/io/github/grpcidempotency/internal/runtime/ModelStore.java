@@ -58,7 +58,8 @@ final class ModelStore implements IdempotencyStore {
         new Fingerprint(call, ByteString.EMPTY),
         Empty.getDefaultInstance(),
         PROCEDURE.retention(),
-        Optional.empty());
+        Optional.empty(),
+        false);
   }
 
   /** Returns the operation of a call whose claim was won. Nobody hears of it. */

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import static io.github.grpcidempotency.procedure.ClaimTiming.BEFORE_HANDLER;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -73,8 +74,9 @@ class SetupTest {
   @Test
   void descriptorsAreCheckedEvenWithoutAStore() {
     assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(() -> Setup.check(BAD, Optional.empty()));
-    assertThatCode(() -> Setup.check(GOOD, Optional.empty())).doesNotThrowAnyException();
+        .isThrownBy(() -> Setup.check(BAD, Optional.empty(), BEFORE_HANDLER));
+    assertThatCode(() -> Setup.check(GOOD, Optional.empty(), BEFORE_HANDLER))
+        .doesNotThrowAnyException();
   }
 
   @Test
@@ -88,7 +90,7 @@ class SetupTest {
   }
 
   private static void check(Procedures procedures, RuntimeException verdict) {
-    Setup.check(procedures, Optional.of(new Judging(verdict)));
+    Setup.check(procedures, Optional.of(new Judging(verdict)), BEFORE_HANDLER);
   }
 
   /** A store that is asked nothing but whether it can be used. */

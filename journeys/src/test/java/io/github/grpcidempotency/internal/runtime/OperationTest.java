@@ -14,6 +14,7 @@ import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
@@ -60,6 +61,7 @@ class OperationTest {
           new Listeners(List.of()),
           new DecisionLog(Optional.empty()),
           "idempotency-key",
+          ClaimTiming.BEFORE_HANDLER,
           Runnable::run);
 
   private final List<RuntimeException> unknown = new ArrayList<>();

@@ -1,0 +1,16 @@
+package io.github.grpcidempotency.postgres;
+
+/**
+ * A connection that sends statements of the library in the same flush as its user's first
+ * statement, and as its user's commit.
+ */
+interface StatementCarrier {
+  /** Sends statements in front of the next one that its user sends. */
+  void carryFirst(LeadingStatements statements);
+
+  /**
+   * Sends statements together with the commit, when its user commits by {@link
+   * java.sql.Connection#commit}. They do not run if it is rolled back.
+   */
+  void carryLast(TrailingStatements statements);
+}
