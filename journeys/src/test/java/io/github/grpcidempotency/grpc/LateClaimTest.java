@@ -1,0 +1,530 @@
+package io.github.grpcidempotency.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.common.util.concurrent.Uninterruptibles;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.Settlement;
+import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.grpc.TestCall.Started;
+import io.github.grpcidempotency.procedure.ClaimTiming;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.EventJournal;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Calls that are claimed with their handler's first statement; with transactions that any thread
+ * may end, and with those that are bound to their thread.
+ */
+@ParameterizedClass
+@ValueSource(booleans = {false, true})
+class LateClaimTest extends CallTest {
+  private static final Metadata.Key<String> RETRY = header("idempotency-retry");
+  private static final Metadata.Key<String> ATTEMPTS = header("grpc-previous-rpc-attempts");
+  private static final Metadata.Key<String> FOR_HANDLERS = header("for-handlers");
+
+  private final EventJournal journal = new EventJournal();
+  private final boolean bound;
+  private LateStore late;
+
+  LateClaimTest(boolean bound) {
+    super(Transport.IN_PROCESS);
+    this.bound = bound;
+    this.late = new LateStore(memory, bound);
+  }
+
+  @AfterEach
+  void everyTransactionHasEndedOnce() {
+    await().until(() -> late.open() == 0);
+    assertThat(late.misuses()).isEmpty();
+  }
+
+  /** What the handler of a duplicate does once it is stopped. */
+  private enum Ending {
+    LETS_IT_THROUGH {
+      @Override
+      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
+        throw stopped;
+      }
+    },
+    ANSWERS_ALL_THE_SAME {
+      @Override
+      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
+        ThingHandler.answer(request, call);
+      }
+    },
+    ANSWERS_AND_THEN_THROWS {
+      @Override
+      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
+        ThingHandler.answer(request, call);
+        throw stopped;
+      }
+    },
+    ANSWERS_WITH_AN_ERROR {
+      @Override
+      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
+        call.onError(Status.FAILED_PRECONDITION.asRuntimeException());
+      }
+    },
+    ANSWERS_TWICE {
+      @Override
+      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
+        call.onNext(ThingHandler.newThing(request));
+        ThingHandler.answer(request, call);
+      }
+    },
+    ANSWERS_ON_ANOTHER_THREAD_BEFORE_IT_RETURNS {
+      @Override
+      void after(RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {
+        CompletableFuture.runAsync(() -> ThingHandler.answer(request, call)).join();
+      }
+    },
+    NEVER_ANSWERS {
+      @Override
+      void after(
+          RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call) {}
+    };
+
+    abstract void after(
+        RuntimeException stopped, CreateThingRequest request, StreamObserver<Thing> call);
+
+    void handle(CreateThingRequest request, StreamObserver<Thing> call) {
+      try {
+        LateStore.write("an effect");
+      } catch (LateStore.Preempted stopped) {
+        after(stopped, request, call);
+        return;
+      }
+      ThingHandler.answer(request, call);
+    }
+  }
+
+  @Test
+  void theClaimIsHeardOnceItIsConfirmed() {
+    ThingServer server = start(late());
+    List<List<String>> heardByHandlers = new ArrayList<>();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              LateStore.write("an effect");
+              heardByHandlers.add(journal.kinds());
+              ThingHandler.answer(request, answer);
+            });
+
+    Seen first = keyed(server).end().first();
+
+    assertThat(heardByHandlers).containsExactly(List.of("KeyFound"));
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "Settled");
+    assertThat(first.trailer(IdempotencyMetadata.OPERATION))
+        .contains(journal.only(IdempotencyEvent.Claimed.class).operationId().toString());
+    assertThat(late.asked()).containsExactly("later");
+    assertThat(late.effects()).containsExactly("an effect");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aDuplicateIsReplayedWhateverItsHandlerDoes(Ending ending) {
+    ThingServer server = start(late().handler(ending::handle));
+    Seen first = keyed(server).end().first();
+    journal.clear();
+
+    keyed(server).end().replays(first);
+
+    assertThat(late.effects()).containsExactly("an effect");
+    assertThat(late.asked()).containsExactly("later", "later", "after a look");
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Replayed");
+  }
+
+  @Test
+  void aDuplicateWhoseHandlerAnswersLaterOnAnotherThreadIsReplayed() throws InterruptedException {
+    ThingServer server = start(late());
+    Seen first = keyed(server).end().first();
+    server.things().keepRunning();
+
+    Started duplicate = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+    if (!bound) {
+      running.context().run(LateClaimTest::writeInVain);
+    }
+    running.succeed();
+
+    duplicate.end().replays(first);
+    assertThat(server.things().runs()).isEqualTo(2);
+    assertThat(late.effects()).containsExactly("an effect");
+  }
+
+  @Test
+  void aHandlerThatWritesNothingIsClaimedAtItsEnd() {
+    ThingServer server = start(late().handler(ThingHandler::answer));
+
+    Seen first = keyed(server).end().first();
+    keyed(server).end().replays(first);
+
+    assertThat(server.things().runs()).isEqualTo(2);
+    assertThat(journal.kinds())
+        .containsExactly("KeyFound", "Claimed", "Settled", "Unprotected", "KeyFound", "Replayed");
+    assertThat(journal.only(IdempotencyEvent.Unprotected.class).cause())
+        .isEqualTo(UnprotectedCause.TRANSACTION_NOT_TAKEN);
+  }
+
+  @Test
+  void aFailureIsSettledAsEver() {
+    ThingServer server = start(late());
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              LateStore.write("an effect");
+              throw Status.UNAVAILABLE.asRuntimeException();
+            });
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              LateStore.writeInVain();
+            });
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
+    server.things().handle((request, answer) -> answer.onError(Status.ABORTED.asException()));
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.ABORTED);
+
+    server.things().handle(LateClaimTest::write);
+    keyed(server).end().first();
+
+    assertThat(late.effects()).containsExactly("an effect");
+    assertThat(journal.all(IdempotencyEvent.Settled.class))
+        .extracting(IdempotencyEvent.Settled::settlement)
+        .containsExactly(
+            Settlement.RELEASE, Settlement.RELEASE, Settlement.RELEASE, Settlement.COMPLETE);
+    assertThat(journal.all(IdempotencyEvent.Claimed.class)).hasSize(4);
+  }
+
+  @Test
+  void aHandlerThatSendsTwoMessagesHasFailed() {
+    ThingServer server = start(late());
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              LateStore.write("an effect");
+              answer.onNext(ThingHandler.newThing(request));
+              ThingHandler.answer(request, answer);
+            });
+
+    assertThat(keyed(server).end().code()).isNotEqualTo(Status.Code.OK);
+    await().until(() -> journal.kinds().contains("Settled"));
+    server.things().handle(LateClaimTest::write);
+    keyed(server).end().first();
+
+    assertThat(late.effects()).containsExactly("an effect");
+  }
+
+  @Test
+  void aDuplicateOfARunningCallIsRefusedAndItsHandlerIsNotRun() throws InterruptedException {
+    ThingServer server = start(late());
+    CountDownLatch written = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    server.things().handle((request, answer) -> writeSlowly(request, answer, written, mayEnd));
+    Started first = keyed(server).start();
+    written.await();
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+
+    mayEnd.countDown();
+    first.end().first();
+    assertThat(server.things().runs()).isEqualTo(1);
+    assertThat(late.asked()).containsExactly("later");
+  }
+
+  /** Its process knows of it, but nobody knows yet whether the key is free. */
+  @Test
+  void aDuplicateOfACallThatHasNotWrittenYetOvertakesIt() throws InterruptedException {
+    ThingServer server = start(late(InFlightPolicy.attach(Duration.ofMinutes(1))));
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch mayWrite = new CountDownLatch(1);
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              begun.countDown();
+              hold(mayWrite);
+              write(request, answer);
+            });
+    Started first = keyed(server).start();
+    begun.await();
+    server.things().handle(LateClaimTest::write);
+
+    Seen overtaking = keyed(server).end().first();
+    mayWrite.countDown();
+
+    first.end().replays(overtaking);
+    assertThat(late.effects()).containsExactly("an effect");
+    assertThat(late.asked()).containsExactly("later", "at once", "after a look");
+  }
+
+  @Test
+  void aCallThatMeetsARunningOneAtItsFirstStatementWaitsForIt() throws InterruptedException {
+    LateStore others = late;
+    ThingServer other = start(late());
+    CountDownLatch written = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    other.things().handle((request, answer) -> writeSlowly(request, answer, written, mayEnd));
+    late = new LateStore(memory, bound);
+    ThingServer server = start(late(InFlightPolicy.attach(Duration.ofMinutes(1))));
+    Started first = keyed(other).start();
+    written.await();
+
+    Started duplicate = keyed(server).start();
+    await().until(() -> journal.kinds().contains("Attached"));
+    mayEnd.countDown();
+
+    duplicate.end().replays(first.end().first());
+    assertThat(others.effects()).containsExactly("an effect");
+    assertThat(late.effects()).isEmpty();
+  }
+
+  @Test
+  void ofManyCallsAtOnceOneCounts() {
+    ThingServer server = start(late(InFlightPolicy.attach(Duration.ofMinutes(1))));
+    List<Started> calls = new ArrayList<>();
+    for (int call = 0; call < 64; call++) {
+      calls.add(keyed(server).start());
+    }
+
+    List<Seen> answers = calls.stream().map(Started::end).toList();
+
+    Seen first = answers.stream().filter(seen -> !seen.isReplayed()).findFirst().orElseThrow();
+    assertThat(answers).filteredOn(seen -> !seen.isReplayed()).hasSize(1);
+    answers.stream().filter(Seen::isReplayed).forEach(seen -> seen.replays(first));
+    assertThat(late.effects()).containsExactly("an effect");
+    assertThat(journal.all(IdempotencyEvent.Claimed.class)).hasSize(1);
+  }
+
+  @Test
+  void aCallThatSaysThatItIsARetryIsClaimedBeforeItsHandler() {
+    ThingServer server = start(late());
+    Seen first = keyed(server).end().first();
+
+    keyed(server).header(RETRY, "true").end().replays(first);
+    keyed(server).header(ATTEMPTS, "1").end().replays(first);
+
+    assertThat(server.things().runs()).isEqualTo(1);
+    assertThat(late.asked()).containsExactly("later", "after a look", "after a look");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "0", "-1", "1.5", "one", "99999999999", "true"})
+  void aMalformedHintIsNone(String hint) {
+    ThingServer server = start(late());
+
+    keyed(server).header(ATTEMPTS, hint).header(RETRY, hint + "!").end().first();
+
+    assertThat(late.asked()).containsExactly("later");
+  }
+
+  @Test
+  void aCallThatIsCutOffAtItsFirstStatementIsRunAgain() {
+    List<String> seenByHandlers = new ArrayList<>();
+    ThingServer server =
+        start(
+            late()
+                .inside(
+                    new ServerInterceptor() {
+                      @Override
+                      public <Q, A> ServerCall.Listener<Q> interceptCall(
+                          ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+                        seenByHandlers.add(String.valueOf(headers.get(FOR_HANDLERS)));
+                        headers.removeAll(FOR_HANDLERS);
+                        return next.startCall(call, headers);
+                      }
+                    }));
+    late.cutOff();
+
+    keyed(server).header(FOR_HANDLERS, "as it came").end().first();
+
+    assertThat(server.things().runs()).isEqualTo(2);
+    assertThat(seenByHandlers).containsExactly("as it came", "as it came");
+    assertThat(late.effects()).containsExactly("an effect");
+    assertThat(late.asked()).containsExactly("later", "after a look");
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "Settled");
+  }
+
+  @Test
+  void aHandlerThatIsRunAgainMayFail() {
+    ThingServer server = start(late());
+    late.cutOff();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              LateStore.write("an effect");
+              throw new IllegalStateException("on purpose");
+            });
+
+    assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
+
+    assertThat(server.things().runs()).isEqualTo(2);
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Claimed", "Settled");
+  }
+
+  @Test
+  void aHandlerThatHasRunInVainHearsThatItsCallIsOver() {
+    ThingServer server = start(late());
+    CompletableFuture<ServerCallStreamObserver<Thing>> told = new CompletableFuture<>();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              ServerCallStreamObserver<Thing> call = (ServerCallStreamObserver<Thing>) answer;
+              call.setOnCancelHandler(() -> told.complete(call));
+              server.things().handle(LateClaimTest::write);
+              LateStore.write("an effect");
+            });
+    late.cutOff();
+
+    keyed(server).end().first();
+
+    ServerCallStreamObserver<Thing> call = told.join();
+    assertThat(call.isCancelled()).isTrue();
+    assertThatIllegalStateException()
+        .isThrownBy(() -> call.onNext(Thing.getDefaultInstance()))
+        .withMessageContaining("without this handler");
+    assertThatIllegalStateException()
+        .isThrownBy(() -> call.onError(Status.ABORTED.asException()))
+        .withMessageContaining("without this handler");
+  }
+
+  @Test
+  void aCallThatItsClientHasCancelledIsNotClaimedAnew() throws InterruptedException {
+    ThingServer server = start(late());
+    keyed(server).end().first();
+    server.things().keepRunning();
+    Started duplicate = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+
+    duplicate.cancel();
+    await().until(() -> running.context().isCancelled());
+    running.fail(Status.CANCELLED);
+    await().until(() -> late.open() == 0);
+
+    assertThat(late.asked()).containsExactly("later", "later");
+    assertThat(late.effects()).containsExactly("an effect");
+    assertThat(server.things().runs()).isEqualTo(2);
+  }
+
+  @Test
+  void aClaimThatCannotBeConfirmedRefusesTheCall() {
+    ThingServer server = start(late());
+    late.breakDown();
+
+    keyed(server).end().refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_STORE_UNAVAILABLE");
+
+    assertThat(late.effects()).isEmpty();
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Refused");
+  }
+
+  @Test
+  void aHandlerThatForgetsItsCallIsRolledBack() {
+    assumeThat(bound).isFalse(); // a thread that is bound waits for the answer
+    late = new LateStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), false);
+    ThingServer server = start(late());
+    server.things().handle((request, answer) -> {});
+    cancelRunningCall(server);
+
+    await()
+        .atMost(Duration.ofSeconds(20))
+        .until(
+            () -> {
+              System.gc();
+              return late.open() == 0;
+            });
+
+    assertThat(journal.only(IdempotencyEvent.SettlementFailed.class).settlement())
+        .isEqualTo(Settlement.MARK_UNKNOWN);
+    assertThat(journal.kinds()).doesNotContain("Claimed");
+    server.things().handle(LateClaimTest::write);
+    keyed(server).end().first();
+  }
+
+  /** A separate method, so that this test keeps no reference to the call. */
+  private static void cancelRunningCall(ThingServer server) {
+    Started call = keyed(server).start();
+    await().until(() -> server.things().runs() == 1);
+    call.cancel();
+  }
+
+  private static void write(CreateThingRequest request, StreamObserver<Thing> answer) {
+    LateStore.write("an effect");
+    ThingHandler.answer(request, answer);
+  }
+
+  private static void writeInVain() {
+    try {
+      LateStore.write("an effect");
+    } catch (LateStore.Preempted stopped) {
+      assertThat(stopped).hasNoCause();
+    }
+  }
+
+  private static void writeSlowly(
+      CreateThingRequest request,
+      StreamObserver<Thing> answer,
+      CountDownLatch written,
+      CountDownLatch mayEnd) {
+    LateStore.write("an effect");
+    written.countDown();
+    hold(mayEnd);
+    ThingHandler.answer(request, answer);
+  }
+
+  private static void hold(CountDownLatch latch) {
+    Uninterruptibles.awaitUninterruptibly(latch);
+  }
+
+  private static Metadata.Key<String> header(String name) {
+    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
+  }
+
+  private ThingServer.Builder late() {
+    return late(InFlightPolicy.refuse());
+  }
+
+  private ThingServer.Builder late(InFlightPolicy inFlight) {
+    return ThingServer.on(transport)
+        .store(late)
+        .createThing(thing -> thing.execution(Execution.TRANSACTIONAL).inFlight(inFlight))
+        .handler(LateClaimTest::write)
+        .settings(
+            builder ->
+                builder.listener(journal.listener()).claimTiming(ClaimTiming.WITH_FIRST_STATEMENT));
+  }
+}
