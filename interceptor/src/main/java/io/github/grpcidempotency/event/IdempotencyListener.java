@@ -37,7 +37,9 @@ public interface IdempotencyListener {
 
   /**
    * Before the handler runs. The claim is committed, unless it is transactional: a crash after this
-   * leaves nothing of a transactional claim, and a lease that ends by itself of any other.
+   * leaves nothing of a transactional claim, and a lease that ends by itself of any other. A claim
+   * with the handler's first statement is heard once the handler has ended, and before it is
+   * settled; if it is not won, it is never heard, and what follows is what the call has met.
    */
   default void claimed(IdempotencyEvent.Claimed event) {}
 

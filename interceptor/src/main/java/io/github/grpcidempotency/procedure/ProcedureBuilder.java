@@ -191,7 +191,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   /**
    * Sets when the key of a transactional call is claimed. By default the interceptor says so, for
-   * all its procedures.
+   * all its transactional procedures.
    */
   public ProcedureBuilder<ResponseT> claim(ClaimTiming timing) {
     this.claimTiming = Optional.of(timing);

@@ -172,6 +172,15 @@ class MethodOptionTest {
   }
 
   @Test
+  void itCanBeSaidWhenTheKeyIsClaimed() {
+    assertThat(annotated(OptionServiceGrpc.getTransactionalMethod()).claimTiming()).isEmpty();
+    assertThat(annotated(OptionServiceGrpc.getClaimedBeforeMethod()).claimTiming())
+        .contains(ClaimTiming.BEFORE_HANDLER);
+    assertThat(annotated(OptionServiceGrpc.getClaimedLateMethod()).claimTiming())
+        .contains(ClaimTiming.WITH_FIRST_STATEMENT);
+  }
+
+  @Test
   void failuresAreNamedByTheirCodes() {
     assertThat(annotated(OptionServiceGrpc.getFailingMethod()).failurePolicy())
         .isEqualTo(

@@ -177,9 +177,12 @@ class ProceduresTest {
             "DerivedFromNowhere: its key is derived, but from where is not said",
             "ProhibitedButKeyed: its calls have no key, so its key source would mean nothing",
             INTERNAL + "retention would mean nothing",
+            INTERNAL + "claim timing would mean nothing",
             INTERNAL + "in-flight policy would mean nothing",
             INTERNAL + "failure policy would mean nothing",
             INTERNAL + "list of omitted fields would mean nothing",
+            "LateReservation: it is claimed with its handler's first statement, but only a"
+                + " transactional handler writes where the claim is",
             "OpenTransaction: it is transactional, so it cannot run without its database: fail"
                 + " closed",
             "OpenTransaction: it is transactional, so a failure leaves nothing: no outcome is"
@@ -212,6 +215,7 @@ class ProceduresTest {
                           .pastResources((caller, id) -> true)
                           .status(RESOLVER)
                           .retainFromLastReplay()
+                          .claim(ClaimTiming.BEFORE_HANDLER)
                           .inFlight(InFlightPolicy.attach(Duration.ofSeconds(1)))
                           .failures(FailurePolicy.releaseAll().withTerminal(Code.ABORTED))
                           .protect(new TinkProtection(new NoAead()))
@@ -219,7 +223,7 @@ class ProceduresTest {
                           .guard((caller, resource) -> true)
                           .build())
                   .problems())
-          .hasSize(11)
+          .hasSize(12)
           .allSatisfy(problem -> assertThat(problem).endsWith(" would mean nothing"));
     }
   }

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
@@ -13,6 +14,8 @@ import io.github.grpcidempotency.grpc.TestCall.Started;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -31,6 +34,7 @@ import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -450,6 +454,37 @@ class LateClaimTest extends CallTest {
 
     assertThat(late.effects()).isEmpty();
     assertThat(journal.kinds()).containsExactly("KeyFound", "Refused");
+  }
+
+  @Test
+  void aStoreMustBeAbleToClaimLaterIfAProcedureWantsThat() {
+    ThreadBoundStore unable = new ThreadBoundStore(memory);
+
+    for (ThingServer.Builder unfit :
+        List.of(
+            on(unable, Optional.empty(), ClaimTiming.WITH_FIRST_STATEMENT),
+            on(
+                unable,
+                Optional.of(ClaimTiming.WITH_FIRST_STATEMENT),
+                ClaimTiming.BEFORE_HANDLER))) {
+      assertThatExceptionOfType(SetupException.class)
+          .isThrownBy(unfit::start)
+          .withMessageContaining("ThreadBoundStore cannot claim with a handler's first statement");
+    }
+    start(on(unable, Optional.of(ClaimTiming.BEFORE_HANDLER), ClaimTiming.WITH_FIRST_STATEMENT));
+    start(server().settings(builder -> builder.claimTiming(ClaimTiming.WITH_FIRST_STATEMENT)));
+  }
+
+  private ThingServer.Builder on(
+      TransactionalStore store, Optional<ClaimTiming> own, ClaimTiming byDefault) {
+    return ThingServer.on(transport)
+        .store(store)
+        .createThing(
+            thing -> {
+              own.ifPresent(thing::claim);
+              return thing.execution(Execution.TRANSACTIONAL);
+            })
+        .settings(builder -> builder.claimTiming(byDefault));
   }
 
   @Test
