@@ -184,7 +184,8 @@ final class Failures {
     return !sqlState(failure).isEmpty();
   }
 
-  private static String sqlState(Throwable failure) {
+  /** Returns the SQLSTATE; empty text if there is none. */
+  static String sqlState(Throwable failure) {
     return chain(failure)
         .filter(SQLException.class::isInstance)
         .map(SQLException.class::cast)

@@ -39,6 +39,15 @@ public interface HostTransaction {
    */
   void afterCompletion(Consumer<Completion> heard);
 
+  /**
+   * Returns whether the host commits by {@link Connection#commit} of {@link #connection()}, after
+   * what was registered for before the commit. What the store writes last can then be sent together
+   * with the commit, if the connection is one of an {@code IdempotencyDataSource}.
+   */
+  default boolean commitsByConnection() {
+    return false;
+  }
+
   /** A transaction that the store has begun, and that the store ends. */
   interface Begun extends HostTransaction {
     /**

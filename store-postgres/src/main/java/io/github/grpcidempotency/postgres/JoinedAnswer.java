@@ -16,11 +16,11 @@ final class JoinedAnswer {
     WRITTEN,
     /** The host's transaction is open, and is about to write it. */
     OPEN,
-    /** The host has committed it. */
+    /** It is committed. */
     COMMITTED,
     /** The host has rolled it back. */
     ROLLED_BACK,
-    /** The host does not know. */
+    /** It was sent together with its commit, or the host does not know. */
     UNKNOWN
   }
 
@@ -36,6 +36,11 @@ final class JoinedAnswer {
   /** Makes what was written on a connection of the handler's. */
   static JoinedAnswer written(RecordedOutcome outcome) {
     return new JoinedAnswer(outcome, State.WRITTEN);
+  }
+
+  /** Makes what is about to be sent together with its commit. */
+  static JoinedAnswer sent(RecordedOutcome outcome) {
+    return new JoinedAnswer(outcome, State.UNKNOWN);
   }
 
   /** Makes what a transaction of the host will write before it commits. */

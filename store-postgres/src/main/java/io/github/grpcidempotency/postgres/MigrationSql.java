@@ -16,7 +16,8 @@ final class MigrationSql {
           "V2__maintenance.sql",
           "V3__host.sql",
           "V4__observation.sql",
-          "V5__operators.sql");
+          "V5__operators.sql",
+          "V6__refusals.sql");
 
   private MigrationSql() {}
 

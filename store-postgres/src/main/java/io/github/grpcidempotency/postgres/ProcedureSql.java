@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -34,6 +35,8 @@ final class ProcedureSql {
   private final String reclaim;
   private final String complete;
   private final String completeWithoutResource;
+  private final String join;
+  private final String joinAndCommit;
   private final String release;
   private final String claimInTransaction;
   private final Optional<String> rollbackWithStatus;
@@ -74,13 +77,12 @@ final class ProcedureSql {
     Optional<String> column = procedure.resourceType().map(ResourceType::column);
     Optional<String> created = column.filter(name -> !procedure.deletes());
     Optional<String> deleted = column.filter(name -> procedure.deletes());
-    this.complete =
-        complete(
-            schema,
-            wake,
-            created.map(ProcedureSql::setResource).orElse(""),
-            deleted.map(name -> refer(schema, name, ":attempt")).orElse(""));
-    this.completeWithoutResource = complete(schema, wake, "", "");
+    String update = update(schema, created.map(ProcedureSql::setResource).orElse(""));
+    String reference = deleted.map(name -> refer(schema, name, ":attempt")).orElse("");
+    this.complete = complete(update, wake, reference);
+    this.completeWithoutResource = complete(update(schema, ""), wake, "");
+    this.join = join(schema, update, wake, reference, "");
+    this.joinAndCommit = join(schema, update, wake, reference, "COMMIT");
     this.record =
         SqlFile.load(
             "transaction/record",
@@ -107,10 +109,31 @@ final class ProcedureSql {
         Map.of("schema", schema, "durability", durability, "select_record", selectRecord));
   }
 
-  private static String complete(String schema, String wake, String resource, String reference) {
+  private static String update(String schema, String resource) {
+    return SqlFile.load("settle/update", Map.of("schema", schema, "resource", resource));
+  }
+
+  private static String complete(String update, String wake, String reference) {
     return SqlFile.load(
-        "settle/complete",
-        Map.of("schema", schema, "wake", wake, "resource", resource, "reference", reference));
+        "settle/complete", Map.of("wake", wake, "reference", reference, "update", update));
+  }
+
+  private static String join(
+      String schema, String update, String wake, String reference, String commit) {
+    Map<String, String> values = new HashMap<>(Refusal.codes());
+    values.putAll(
+        Map.of(
+            "schema",
+            schema,
+            "wake",
+            wake,
+            "reference",
+            reference,
+            "update",
+            update,
+            "commit",
+            commit));
+    return SqlFile.load("settle/join", values);
   }
 
   private static String refer(String schema, String column, String attempt) {
@@ -155,6 +178,18 @@ final class ProcedureSql {
   /** Records an answer without a resource. */
   String completeWithoutResource() {
     return completeWithoutResource;
+  }
+
+  /** Records an answer in the handler's own transaction, or raises a {@link Refusal}. */
+  String join() {
+    return join;
+  }
+
+  /**
+   * Records an answer in the handler's own transaction and commits it, or raises a {@link Refusal}.
+   */
+  String joinAndCommit() {
+    return joinAndCommit;
   }
 
   /** Deletes the reservation. */

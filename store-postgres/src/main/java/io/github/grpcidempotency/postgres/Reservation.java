@@ -6,8 +6,6 @@ import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
@@ -29,22 +27,6 @@ final class Reservation implements Claim {
   private volatile Optional<String> lockedBy = Optional.empty();
   private volatile boolean lost;
   private volatile boolean undone;
-
-  /** What a completion learns about the transaction that it joins. */
-  private record HandlersTransaction(String isolation, Optional<String> id) {
-    static HandlersTransaction read(ResultSet row) throws SQLException {
-      return new HandlersTransaction(
-          row.getString("isolation"), Optional.ofNullable(row.getString("transaction")));
-    }
-
-    boolean keepsItsSnapshot() {
-      return !isolation.startsWith("read ");
-    }
-
-    boolean is(Optional<String> other) {
-      return id.isPresent() && id.equals(other);
-    }
-  }
 
   Reservation(
       RecordDatabase database, ClaimRequest request, UUID id, int attempt, Instant expires) {
@@ -120,7 +102,7 @@ final class Reservation implements Claim {
         database.inStore(
             "release the key after the handler's rollback",
             connection -> {
-              if (run(connection, database.sql(request.procedure()).release(), values -> values)) {
+              if (run(connection, sql().release(), values -> values)) {
                 return Settled.ROLLED_BACK;
               }
               return wasCompletedBefore(connection) ? Settled.DONE : Settled.LOST;
@@ -162,12 +144,16 @@ final class Reservation implements Claim {
 
   @Override
   public Settled release() {
-    return touch("release the key", database.sql(request.procedure()).release());
+    return touch("release the key", sql().release());
   }
 
   @Override
   public Settled markUnknown() {
     return touch("mark the outcome as unknown", database.reservationSql().markUnknown());
+  }
+
+  private ProcedureSql sql() {
+    return database.sql(request.procedure());
   }
 
   /** Returns where its record is. */
@@ -193,7 +179,9 @@ final class Reservation implements Claim {
             database.reservationSql().lock(),
             values -> OperationParameters.of(values, request, id).bind("attempt", attempt),
             row -> row.getString("transaction"));
-    checkFence(transaction.isPresent());
+    if (transaction.isEmpty()) {
+      throw claimLost();
+    }
     lockedBy = transaction;
   }
 
@@ -205,8 +193,22 @@ final class Reservation implements Claim {
    *     last renewal
    */
   void completeWithin(Connection connection, RecordedOutcome outcome) {
-    record(connection, outcome);
+    record(connection, sql().join(), outcome);
     joined = Optional.of(JoinedAnswer.written(outcome));
+  }
+
+  /**
+   * Records a response in the handler's own transaction and commits it. If that fails, nobody knows
+   * here whether it was committed, so a settlement will ask the database.
+   *
+   * @throws ClaimLostException as {@link #completeWithin} does
+   * @throws TransactionMisuseException as {@link #completeWithin} does
+   */
+  void commitWithin(Connection connection, RecordedOutcome outcome) {
+    JoinedAnswer answer = JoinedAnswer.sent(outcome);
+    joined = Optional.of(answer);
+    record(connection, sql().joinAndCommit(), outcome);
+    answer.ended(HostTransaction.Completion.COMMITTED);
   }
 
   /** Records a response in a transaction of the host's, just before it commits. */
@@ -236,50 +238,50 @@ final class Reservation implements Claim {
         case ROLLED_BACK, UNKNOWN -> joined = Optional.of(answer);
       }
     }
-    record(connection, answer.outcome());
+    record(connection, sql().join(), answer.outcome());
   }
 
-  private void record(Connection connection, RecordedOutcome outcome) {
-    StatementBatch.Ends<HandlersTransaction, UUID> ends = updateWithin(connection, outcome);
-    HandlersTransaction transaction = ends.first();
-    if (transaction.keepsItsSnapshot() && !transaction.is(lockedBy)) {
-      throw staleSnapshot(transaction.isolation());
-    }
-    checkFence(ends.last().isPresent());
-  }
-
-  private StatementBatch.Ends<HandlersTransaction, UUID> updateWithin(
-      Connection connection, RecordedOutcome outcome) {
+  private void record(Connection connection, String statements, RecordedOutcome outcome) {
     try {
-      return StatementBatch.runForBoth(
-          connection,
-          database.sql(request.procedure()).complete(),
-          values ->
-              OperationParameters.of(OutcomeParameters.of(values, outcome), request, id)
-                  .bind("attempt", attempt),
-          HandlersTransaction::read,
-          row -> row.getObject("id", UUID.class));
+      Optional<String> unused =
+          StatementBatch.run(
+              connection,
+              statements,
+              values ->
+                  OperationParameters.of(OutcomeParameters.of(values, outcome), request, id)
+                      .bind("attempt", attempt)
+                      .bind("locked_by", lockedBy.orElse(null)),
+              row -> row.getString(1));
     } catch (JdbiException failure) {
-      if (Failures.isSerializationFailure(failure) && lockedBy.isEmpty()) {
-        throw staleSnapshot("repeatable read or serializable");
-      }
-      throw failure;
+      throw refusal(failure);
     }
   }
 
-  private void checkFence(boolean owned) {
-    if (!owned) {
-      lost = true;
-      throw new ClaimLostException(id);
+  private RuntimeException refusal(JdbiException failure) {
+    if (Failures.isSerializationFailure(failure) && lockedBy.isEmpty()) {
+      return staleSnapshot();
     }
+    Optional<Refusal> refusal = Refusal.of(failure);
+    if (refusal.isEmpty()) {
+      return failure;
+    }
+    return switch (refusal.get()) {
+      case CLAIM_LOST -> claimLost();
+      case STALE_SNAPSHOT -> staleSnapshot();
+      case TRANSACTION_ENDED -> failure;
+    };
   }
 
-  private static TransactionMisuseException staleSnapshot(String isolation) {
+  private ClaimLostException claimLost() {
+    lost = true;
+    return new ClaimLostException(id);
+  }
+
+  private static TransactionMisuseException staleSnapshot() {
     return new TransactionMisuseException(
-        "the handler's transaction is %s and cannot record once the lease is renewed beside it:"
-                .formatted(isolation)
-            + " call TransactionalCompletion.lock before anything else in it, or make it read"
-            + " committed");
+        "the handler's transaction is repeatable read or serializable and cannot record once the"
+            + " lease is renewed beside it: call TransactionalCompletion.lock before anything else"
+            + " in it, or make it read committed");
   }
 
   /**
@@ -295,16 +297,15 @@ final class Reservation implements Claim {
   }
 
   private Settled complete(Connection connection, RecordedOutcome outcome) {
-    ProcedureSql sql = database.sql(request.procedure());
     boolean updated;
     try {
-      updated = update(connection, sql.complete(), outcome);
+      updated = update(connection, sql().complete(), outcome);
     } catch (JdbiException failure) {
       if (!Failures.isForeignKeyViolation(failure)) {
         throw failure;
       }
       logger.warn("operation {} created a resource that does not exist (any more)", id);
-      updated = update(connection, sql.completeWithoutResource(), outcome);
+      updated = update(connection, sql().completeWithoutResource(), outcome);
     }
     return updated || wasCompletedBefore(connection) ? Settled.DONE : Settled.LOST;
   }

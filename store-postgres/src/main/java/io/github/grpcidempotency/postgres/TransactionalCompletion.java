@@ -9,18 +9,27 @@ import java.sql.SQLException;
 import java.util.Optional;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.transaction.TransactionException;
+import org.postgresql.PGConnection;
 
 /**
  * Writes the record of a reserved call in the handler's own transaction, so that no crash can
- * separate effect and record. The handler calls it inside the transaction, commits, and then
- * answers with the same response. The interceptor writes nothing more.
+ * separate effect and record. The handler answers with the same response once the transaction is
+ * committed. The interceptor writes nothing more. There are three ways to call it, each at the end
+ * of the transaction:
  *
- * <p>Call {@link #complete} last in the transaction: it locks the record's row. If you retry the
- * transaction, call it again. If the handler fails after its commit, retries get the recorded
- * response; if it fails before, they run the handler again.
+ * <ul>
+ *   <li>{@link #completeAndCommit(Handle, Message)} records and commits in one round trip. Use it
+ *       where the handler ends its transaction by itself, by Jdbi or plain JDBC.
+ *   <li>{@link #complete(Handle, Message)} records, and leaves the commit to the handler, which
+ *       costs a round trip more. Use it where something must still happen between the two. It locks
+ *       the record's row until then.
+ *   <li>{@link #complete(Message)} is for a handler that writes through the host's transactions,
+ *       with {@link HostTransactions}. The host commits, and if it {@linkplain
+ *       HostTransaction#commitsByConnection() can}, that is one round trip too.
+ * </ul>
  *
- * <p>With {@link HostTransactions}, a handler that writes through the host's transactions passes no
- * connection: {@link #complete(Message)}.
+ * <p>If you retry the transaction, call it again. If the handler fails after its commit, retries
+ * get the recorded response; if it fails before, they run the handler again.
  *
  * <p>A {@code REPEATABLE READ} or {@code SERIALIZABLE} transaction must call {@link #lock} first.
  * It cannot change a row that has changed since it began, and every renewal of the lease changes
@@ -100,6 +109,83 @@ public final class TransactionalCompletion {
         .ifPresent(
             reservation ->
                 reservation.completeWithin(connection, CurrentOperation.keptOf(response)));
+  }
+
+  /**
+   * Records the response of the current call in the handler's transaction and commits it, in one
+   * round trip. It is the last thing in the transaction; what runs on the connection after it is
+   * another transaction.
+   *
+   * <p>{@code Jdbi.inTransaction} and {@code useTransaction} still commit when they return, and
+   * after {@code Handle.begin()} the handle still has to be told by {@code Handle.commit()}; that
+   * sends nothing.
+   *
+   * <p>The transaction of a call without a key, or of one that runs unguarded during an outage of
+   * the store, is committed as well.
+   *
+   * <p>If it throws anything but what is listed here, such as for a connection that breaks, the
+   * transaction may be committed: let the handler fail. A retry then gets the recorded response, or
+   * runs the handler.
+   *
+   * @param handle has the handler's transaction open, on the database of the store
+   * @throws ClaimLostException if another server has taken over; nothing is committed
+   * @throws TransactionMisuseException if the transaction is {@code REPEATABLE READ} or {@code
+   *     SERIALIZABLE} and has not called {@link #lock}; nothing is committed
+   * @throws IllegalStateException if the handle has no transaction open, if that is a transaction
+   *     of the host, or if the procedure is transactional and records by itself
+   * @throws org.jdbi.v3.core.JdbiException if the database fails, or refuses the commit
+   */
+  public static void completeAndCommit(Handle handle, Message response) {
+    completeAndCommit(handle.getConnection(), response);
+  }
+
+  /**
+   * Records the response of the current call through a plain JDBC connection and commits, as {@link
+   * #completeAndCommit(Handle, Message)} does. No {@code Connection.commit()} needs to follow.
+   */
+  public static void completeAndCommit(Connection connection, Message response) {
+    Optional<Reservation> reservation = reservation();
+    checkTransaction(connection);
+    if (reservation.isPresent()) {
+      checkOwnedByHandler(reservation.get(), connection);
+      reservation.get().commitWithin(connection, CurrentOperation.keptOf(response));
+    }
+    commit(connection);
+  }
+
+  /**
+   * Once the transaction has ended, this sends nothing: it tells those that wrap the connection.
+   */
+  private static void commit(Connection connection) {
+    try {
+      connection.commit();
+    } catch (SQLException failure) {
+      throw new TransactionException("could not commit the handler's transaction", failure);
+    }
+  }
+
+  private static void checkOwnedByHandler(Reservation reservation, Connection connection) {
+    Optional<Connection> host =
+        reservation
+            .database()
+            .hosts()
+            .flatMap(HostTransactions::current)
+            .map(HostTransaction::connection);
+    if (host.isPresent() && isSame(host.get(), connection)) {
+      throw new IllegalStateException(
+          "this is a transaction of the host, which commits it: call complete(response)");
+    }
+  }
+
+  private static boolean isSame(Connection one, Connection other) {
+    try {
+      return one == other
+          || (one.isWrapperFor(PGConnection.class)
+              && other.isWrapperFor(PGConnection.class)
+              && one.unwrap(PGConnection.class) == other.unwrap(PGConnection.class));
+    } catch (SQLException failure) {
+      throw new TransactionException("could not record within the transaction", failure);
+    }
   }
 
   /**

@@ -1,0 +1,11 @@
+UPDATE ${schema}.idempotency_keys AS k
+   SET response_bytes = :response,
+       status_bytes = :status,
+       ${resource}
+       outcome_unknown = false,
+       completed = now()
+ WHERE k.id = :id
+   AND k.user_id = CAST(:user AS uuid)
+   AND k.attempt = :attempt
+   AND k.completed IS NULL
+RETURNING k.id
