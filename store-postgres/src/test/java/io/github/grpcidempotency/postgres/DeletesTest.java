@@ -451,7 +451,7 @@ class DeletesTest {
           become(handle, user);
           boolean found = effect.on(handle, thing);
           if (found && way == Way.JOINED) {
-            TransactionalCompletion.complete(handle, Empty.getDefaultInstance());
+            TransactionalCompletion.completeAndCommit(handle, Empty.getDefaultInstance());
           }
           return found;
         });

@@ -81,7 +81,7 @@ class DriverSettingsTest {
           handle -> {
             TransactionalCompletion.lock(handle);
             insert(handle, user, thing);
-            TransactionalCompletion.complete(handle, thing);
+            TransactionalCompletion.completeAndCommit(handle, thing);
           });
       answer(answer, thing);
     };

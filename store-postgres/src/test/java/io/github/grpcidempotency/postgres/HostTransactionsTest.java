@@ -949,7 +949,7 @@ class HostTransactionsTest {
   }
 
   /** Returns a connection that does not let anybody see the driver's. */
-  private static Connection hidden(Connection connection) {
+  static Connection hidden(Connection connection) {
     return proxy(
         connection,
         (method, result) ->

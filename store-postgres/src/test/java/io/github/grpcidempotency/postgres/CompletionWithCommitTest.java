@@ -1,0 +1,480 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.TransactionMisuseException;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.work.IdempotentWork;
+import io.github.grpcidempotency.work.WorkFailedException;
+import io.github.grpcidempotency.work.WorkRefusedException;
+import io.github.grpcidempotency.work.WorkResult;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.HandleConsumer;
+import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.StatementException;
+import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A handler's own transaction that is recorded and committed in one flush. */
+class CompletionWithCommitTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final Procedure RESERVED =
+      Procedure.named("jobs/make-thing")
+          .resource(ResourceType.of("thing"), thing -> UUID.fromString(((Thing) thing).getId()))
+          .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
+          .build();
+
+  private final KeyTable table = new KeyTable(database);
+  private final Jdbi jdbi = Jdbi.create(database.app());
+  private final IdempotentWork runner = runnerOn(database.app());
+  private final Caller caller = Caller.of(UUID.randomUUID());
+  private final UUID user = caller.userId();
+  private final Thing thing = Thing.newBuilder().setId(UUID.randomUUID().toString()).build();
+
+  private static IdempotentWork runnerOn(HikariDataSource pool) {
+    return IdempotentWork.on(
+        PostgresIdempotencyStore.builder(pool).lease(Duration.ofMinutes(5)).build(), RESERVED);
+  }
+
+  @BeforeAll
+  static void aConstraintThatIsCheckedAtTheCommit() {
+    database
+        .superuser()
+        .useHandle(
+            handle -> {
+              handle.execute(
+                  "CREATE TABLE app.wholes (part uuid REFERENCES app.things"
+                      + " DEFERRABLE INITIALLY DEFERRED)");
+              handle.execute("GRANT INSERT ON app.wholes TO things_app");
+            });
+  }
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    runner.close();
+    database.awaitAllConnectionsBack();
+  }
+
+  @Test
+  void aJoinedCallIsFourRoundTrips() throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        IdempotentWork counting = runnerOn(proxied)) {
+      Jdbi counted = Jdbi.create(proxied);
+      Callable<Thing> twoStatements =
+          () -> {
+            counted.useTransaction(
+                handle -> {
+                  become(handle);
+                  insertThing(handle);
+                  TransactionalCompletion.completeAndCommit(handle, thing);
+                });
+            return thing;
+          };
+      proxy.forgetRoundTrips();
+
+      run(counting, twoStatements);
+
+      assertThat(proxy.roundTrips()).hasSize(4);
+      assertThat(proxy.roundTrips().get(0)).contains("INSERT INTO idempotency.idempotency_keys");
+      assertThat(proxy.roundTrips().get(1)).contains("BEGIN", "set_config");
+      assertThat(proxy.roundTrips().get(2)).contains("INSERT INTO app.things");
+      assertThat(proxy.roundTrips().get(3))
+          .contains("UPDATE idempotency.idempotency_keys", "COMMIT");
+    }
+    assertRecorded();
+  }
+
+  /** Each ends its transaction as it does without this library, or not at all. */
+  private enum Ending {
+    BY_JDBI {
+      @Override
+      void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
+        jdbi.useTransaction(work);
+      }
+    },
+    BY_THE_HANDLE {
+      @Override
+      void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
+        try (Handle handle = jdbi.open()) {
+          handle.begin();
+          work.useHandle(handle);
+          handle.commit();
+        }
+      }
+    },
+    BY_THE_CONNECTION {
+      @Override
+      void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
+        try (Connection connection = database.app().getConnection()) {
+          connection.setAutoCommit(false);
+          work.useHandle(Jdbi.open(connection));
+          connection.commit();
+        }
+      }
+    },
+    NOT_AT_ALL {
+      @Override
+      void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
+        try (Connection connection = database.app().getConnection()) {
+          connection.setAutoCommit(false);
+          work.useHandle(Jdbi.open(connection));
+        }
+      }
+    },
+    ON_A_CONNECTION_THAT_HIDES_THE_DRIVER {
+      @Override
+      void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
+        try (Connection connection = database.app().getConnection()) {
+          connection.setAutoCommit(false);
+          work.useHandle(Jdbi.open(HostTransactionsTest.hidden(connection)));
+        }
+      }
+    };
+
+    abstract void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void effectAndRecordAreOneCommitHoweverTheHandlerEnds(Ending ending) throws Exception {
+    run(
+        () -> {
+          ending.run(
+              jdbi,
+              handle -> {
+                ThingHandlers.insert(handle, user, thing);
+                TransactionalCompletion.completeAndCommit(handle, thing);
+                assertThat(table.joined(user)).as("committed").isTrue();
+              });
+          return thing;
+        });
+
+    assertRecorded();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theTransactionOfACallWithoutAKeyIsCommittedAsWell(Ending ending) throws Exception {
+    ending.run(
+        jdbi,
+        handle -> {
+          ThingHandlers.insert(handle, user, thing);
+          TransactionalCompletion.completeAndCommit(handle, thing);
+        });
+
+    assertThat(table.thingsOf(user)).hasSize(1);
+    assertThat(table.rowsOf(user)).isEmpty();
+  }
+
+  @Test
+  void aHandlerThatFailsAfterwardsHasItsAnswerReplayed() throws Exception {
+    assertThatThrownBy(
+            () ->
+                run(
+                    () -> {
+                      jdbi.useTransaction(this::insertAndCommit);
+                      throw new IllegalArgumentException("after the commit");
+                    }))
+        .hasMessageContaining("after the commit");
+
+    assertRecorded();
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anOwnerThatHasLostItsKeyCommitsNothing(boolean swallows) {
+    assertThatExceptionOfType(WorkRefusedException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      table.clear();
+                      assertThatExceptionOfType(ClaimLostException.class)
+                          .isThrownBy(() -> jdbi.useTransaction(this::insertAndCommit));
+                      if (swallows) {
+                        return thing;
+                      }
+                      throw new IllegalArgumentException("its claim is lost");
+                    }));
+
+    assertThat(table.thingsOf(user)).isEmpty();
+  }
+
+  /** Jdbi rolls back; plain JDBC code may forget to, and then commits nothing either. */
+  @Test
+  void whoCommitsALostTransactionNonethelessHasItRolledBack() {
+    assertThatExceptionOfType(WorkRefusedException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      table.clear();
+                      try (Connection connection = database.app().getConnection()) {
+                        connection.setAutoCommit(false);
+                        ThingHandlers.insert(Jdbi.open(connection), user, thing);
+                        assertThatExceptionOfType(ClaimLostException.class)
+                            .isThrownBy(
+                                () ->
+                                    TransactionalCompletion.completeAndCommit(connection, thing));
+                        assertThatExceptionOfType(SQLException.class)
+                            .isThrownBy(connection::commit);
+                      }
+                      return thing;
+                    }));
+
+    assertThat(table.thingsOf(user)).isEmpty();
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"REPEATABLE_READ", "SERIALIZABLE"})
+  void aTransactionThatKeepsItsSnapshotMustLockFirst(TransactionIsolationLevel level)
+      throws Exception {
+    assertThatExceptionOfType(TransactionMisuseException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      jdbi.useTransaction(level, this::insertAndCommit);
+                      return thing;
+                    }))
+        .withMessageContaining("TransactionalCompletion.lock");
+    assertNothingIsLeft();
+
+    run(
+        () -> {
+          jdbi.useTransaction(
+              level,
+              handle -> {
+                TransactionalCompletion.lock(handle);
+                insertAndCommit(handle);
+              });
+          return thing;
+        });
+    assertRecorded();
+  }
+
+  @Test
+  void aConstraintThatFailsAtTheCommitLeavesNothing() {
+    assertThatExceptionOfType(WorkFailedException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      assertThatExceptionOfType(JdbiException.class)
+                          .isThrownBy(
+                              () ->
+                                  jdbi.useTransaction(
+                                      handle -> {
+                                        handle.execute(
+                                            "INSERT INTO app.wholes VALUES (?)", UUID.randomUUID());
+                                        insertAndCommit(handle);
+                                      }))
+                          .withMessageContaining("wholes_part_fkey");
+                      return thing;
+                    }))
+        .withMessageContaining("rolled back");
+
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void aTransactionInWhichAStatementFailedIsNotCommitted() {
+    assertThatExceptionOfType(WorkFailedException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      assertThatExceptionOfType(JdbiException.class)
+                          .isThrownBy(
+                              () ->
+                                  jdbi.useTransaction(
+                                      handle -> {
+                                        ThingHandlers.insert(handle, user, thing);
+                                        assertThatThrownBy(() -> handle.execute("SELECT 1 / 0"))
+                                            .isInstanceOf(StatementException.class);
+                                        TransactionalCompletion.completeAndCommit(handle, thing);
+                                      }))
+                          .withMessageContaining("transaction is aborted");
+                      return thing;
+                    }))
+        .withMessageContaining("rolled back");
+
+    assertNothingIsLeft();
+  }
+
+  @Test
+  void anAnswerOfAResourceThatIsNotThereIsRefusedByTheForeignKey() {
+    assertThatExceptionOfType(JdbiException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      jdbi.useTransaction(
+                          handle -> TransactionalCompletion.completeAndCommit(handle, thing));
+                      return thing;
+                    }))
+        .withMessageContaining("thing_id_fkey");
+
+    assertNothingIsLeft();
+  }
+
+  /** Whatever the handler makes of the exception: fail, or believe that it was committed. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aConnectionCutBeforeTheCommitLeavesNothingAndAfterItReplays(boolean believes)
+      throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      Callable<Thing> work =
+          () -> {
+            try {
+              Jdbi.create(proxied).useTransaction(this::insertAndCommit);
+            } catch (JdbiException broken) {
+              if (!believes) {
+                throw broken;
+              }
+            }
+            return thing;
+          };
+      FaultProxy.Trap before = proxy.cutBefore("COMMIT");
+      assertThatThrownBy(() -> run(work));
+      assertThat(before.hasSprung()).isTrue();
+      assertNothingIsLeft();
+
+      FaultProxy.Trap after = proxy.cutAfter("COMMIT");
+      if (believes) {
+        assertThat(run(work).replayed()).isFalse();
+      } else {
+        assertThatThrownBy(() -> run(work));
+      }
+      assertThat(after.hasSprung()).isTrue();
+    }
+    assertRecorded();
+  }
+
+  @Test
+  void aTransactionThatIsTriedAgainCompletesAgain() throws Exception {
+    run(
+        () -> {
+          for (boolean fails : List.of(true, false)) {
+            try {
+              jdbi.useTransaction(
+                  handle -> {
+                    if (fails) {
+                      handle.execute("INSERT INTO app.wholes VALUES (?)", UUID.randomUUID());
+                    }
+                    insertAndCommit(handle);
+                  });
+            } catch (JdbiException refused) {
+              assertThat(fails).isTrue();
+            }
+          }
+          return thing;
+        });
+
+    assertRecorded();
+  }
+
+  @Test
+  void outsideATransactionItIsRefusedEvenWithoutAKey() {
+    try (Handle handle = jdbi.open()) {
+      assertThatIllegalStateException()
+          .isThrownBy(() -> TransactionalCompletion.completeAndCommit(handle, thing))
+          .withMessageContaining("no transaction open");
+      assertThatIllegalStateException()
+          .isThrownBy(
+              () ->
+                  run(
+                      () -> {
+                        TransactionalCompletion.completeAndCommit(handle, thing);
+                        return thing;
+                      }))
+          .withMessageContaining("no transaction open");
+    }
+  }
+
+  @Test
+  void aDuplicateThatWaitsElsewhereIsToldByTheSameCommit() throws Exception {
+    run(
+        () -> {
+          database
+              .superuser()
+              .useHandle(
+                  handle ->
+                      handle.execute(
+                          "INSERT INTO idempotency.idempotency_waits (lock_id) VALUES (?)",
+                          LockId.of(CurrentOperation.claim().orElseThrow().request().key())));
+          jdbi.useTransaction(this::insertAndCommit);
+          return thing;
+        });
+
+    assertThat(table.count("SELECT count(*) FROM idempotency.idempotency_waits")).isZero();
+  }
+
+  private void insertAndCommit(Handle handle) {
+    ThingHandlers.insert(handle, user, thing);
+    TransactionalCompletion.completeAndCommit(handle, thing);
+  }
+
+  private void become(Handle handle) {
+    handle
+        .createQuery("SELECT set_config('app.current_user_id', ?, true)")
+        .bind(0, user.toString())
+        .mapTo(String.class)
+        .one();
+  }
+
+  private void insertThing(Handle handle) {
+    handle.execute(
+        "INSERT INTO app.things (id, name) VALUES (?, '')", UUID.fromString(thing.getId()));
+  }
+
+  private WorkResult<Thing> run(Callable<Thing> work) throws Exception {
+    return run(runner, work);
+  }
+
+  private WorkResult<Thing> run(IdempotentWork any, Callable<Thing> work) throws Exception {
+    return any.run(RESERVED, caller, "token", ThingWork.request(), Thing.parser(), work);
+  }
+
+  private void assertRecorded() throws Exception {
+    assertThat(table.joined(user)).isTrue();
+    WorkResult<Thing> again =
+        run(
+            () -> {
+              throw new AssertionError("it runs a second time");
+            });
+    assertThat(again.replayed()).isTrue();
+    assertThat(again.value()).isEqualTo(thing);
+  }
+
+  private void assertNothingIsLeft() {
+    assertThat(table.thingsOf(user)).isEmpty();
+    assertThat(table.rowsOf(user)).isEmpty();
+  }
+}
