@@ -46,7 +46,7 @@ abstract sealed class HandlerTransaction implements StoreTransaction
    * @throws TransactionMisuseException if the handler has ended the transaction behind the guard's
    *     back
    */
-  abstract Settled finish(String lastStatements, UnaryOperator<Parameters> values);
+  abstract Settled finish(LastStatements statements, UnaryOperator<Parameters> values);
 
   /**
    * Rolls back, and then does something else on a connection in autocommit.

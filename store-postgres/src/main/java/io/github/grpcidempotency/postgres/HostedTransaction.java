@@ -7,7 +7,6 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -27,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * <ol>
  *   <li>The handler must not have ended it by itself.
  *   <li>The record is registered for the moment before the commit, and so comes after everything
- *       that the host has held back until then, such as the resource that it refers to.
+ *       that the host has held back until then, such as the resource that it refers to. The commit
+ *       takes it along if it can.
  *   <li>The host commits. How it ended is what the host says afterwards. If the host throws, it is
  *       what the database has said.
  * </ol>
@@ -43,15 +43,8 @@ final class HostedTransaction extends HandlerTransaction {
   private final Thread owner = Thread.currentThread();
   private final AtomicBoolean over = new AtomicBoolean();
   private volatile Optional<Completion> heard = Optional.empty();
-  private volatile Optional<Use> use = Optional.empty();
+  private volatile Optional<Boolean> used = Optional.empty();
   private Optional<RuntimeException> recordFailure = Optional.empty();
-
-  /** What the record's flush learns about the transaction. */
-  private record Use(boolean taken, boolean unbroken) {
-    static Use read(ResultSet row) throws SQLException {
-      return new Use(row.getBoolean("taken"), row.getBoolean("unbroken"));
-    }
-  }
 
   private HostedTransaction(
       RecordDatabase database, HostTransaction.Begun host, Connection connection, Handles handles) {
@@ -108,7 +101,7 @@ final class HostedTransaction extends HandlerTransaction {
    */
   @Override
   public boolean isTaken() {
-    return super.isTaken() || use.map(Use::taken).orElse(true);
+    return super.isTaken() || used.orElse(true);
   }
 
   @Override
@@ -117,8 +110,15 @@ final class HostedTransaction extends HandlerTransaction {
   }
 
   @Override
-  Settled finish(String lastStatements, UnaryOperator<Parameters> values) {
-    return finish(Optional.of(() -> record(lastStatements, values)));
+  Settled finish(LastStatements statements, UnaryOperator<Parameters> values) {
+    return finish(
+        Optional.of(
+            () ->
+                HostCommit.carry(
+                    host,
+                    own(),
+                    statements,
+                    (connection, sql) -> record(connection, sql, values))));
   }
 
   @Override
@@ -169,16 +169,16 @@ final class HostedTransaction extends HandlerTransaction {
     return settled(completion, record.isPresent());
   }
 
-  private void record(String statements, UnaryOperator<Parameters> values) {
+  private void record(Connection connection, String statements, UnaryOperator<Parameters> values) {
     try {
-      Use found = StatementBatch.runForFirst(own(), statements, values, Use::read);
-      if (!found.unbroken()) {
-        throw endedByHandler();
-      }
-      use = Optional.of(found);
-    } catch (JdbiException | TransactionMisuseException failure) {
-      recordFailure = Optional.of(failure);
-      throw failure;
+      used =
+          Optional.of(
+              StatementBatch.runForFirst(
+                  connection, statements, values, row -> row.getBoolean("taken")));
+    } catch (JdbiException failure) {
+      RuntimeException meant = Refusal.of(failure).isPresent() ? endedByHandler() : failure;
+      recordFailure = Optional.of(meant);
+      throw meant;
     }
   }
 
@@ -197,7 +197,7 @@ final class HostedTransaction extends HandlerTransaction {
   }
 
   private Settled committed(boolean mustRecord) {
-    if (mustRecord && use.isEmpty()) {
+    if (mustRecord && used.isEmpty()) {
       TransactionMisuseException unrecorded =
           new TransactionMisuseException(
               "the host has committed without running what was registered before the commit; what"

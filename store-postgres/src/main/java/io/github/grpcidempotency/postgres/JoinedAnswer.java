@@ -18,6 +18,8 @@ final class JoinedAnswer {
     OPEN,
     /** It is committed. */
     COMMITTED,
+    /** The host has committed, but not this. */
+    UNRECORDED,
     /** The host has rolled it back. */
     ROLLED_BACK,
     /** It was sent together with its commit, or the host does not know. */
@@ -27,6 +29,7 @@ final class JoinedAnswer {
   private final RecordedOutcome outcome;
   private final List<Runnable> settlements = new ArrayList<>();
   private State state;
+  private boolean recorded;
 
   private JoinedAnswer(RecordedOutcome outcome, State state) {
     this.outcome = outcome;
@@ -56,6 +59,11 @@ final class JoinedAnswer {
     return state;
   }
 
+  /** It has been written in its transaction. */
+  synchronized void recorded() {
+    recorded = true;
+  }
+
   /** Keeps a settlement until the transaction ends; returns false if there is no need to wait. */
   synchronized boolean defer(Runnable settlement) {
     return state == State.OPEN && settlements.add(settlement);
@@ -69,7 +77,7 @@ final class JoinedAnswer {
   private synchronized List<Runnable> end(Completion completion) {
     state =
         switch (completion) {
-          case COMMITTED -> State.COMMITTED;
+          case COMMITTED -> recorded ? State.COMMITTED : State.UNRECORDED;
           case ROLLED_BACK -> State.ROLLED_BACK;
           case UNKNOWN -> State.UNKNOWN;
         };

@@ -49,7 +49,7 @@ final class OpenTransaction extends HandlerTransaction {
 
   /** Runs the last statements, which commit by themselves, and gives the connection back. */
   @Override
-  Settled finish(String lastStatements, UnaryOperator<Parameters> values) {
+  Settled finish(LastStatements statements, UnaryOperator<Parameters> values) {
     endUse();
     try {
       TransactionState state = state();
@@ -63,7 +63,7 @@ final class OpenTransaction extends HandlerTransaction {
         return failedInHandler();
       }
       Optional<String> unused =
-          StatementBatch.run(own(), lastStatements, values, row -> row.getString(1));
+          StatementBatch.run(own(), statements.withCommit(), values, row -> row.getString(1));
       return Settled.DONE;
     } catch (JdbiException failure) {
       return onFailure(failure);
@@ -74,7 +74,7 @@ final class OpenTransaction extends HandlerTransaction {
 
   @Override
   public Settled commit() {
-    return finish(TransactionBoundaries.OF_THE_STORE.commit(), values -> values);
+    return finish(LastStatements.NONE, values -> values);
   }
 
   @Override

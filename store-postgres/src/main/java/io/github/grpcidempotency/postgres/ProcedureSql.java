@@ -2,7 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.RecordedProcedure;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
@@ -35,12 +34,11 @@ final class ProcedureSql {
   private final String reclaim;
   private final String complete;
   private final String completeWithoutResource;
-  private final String join;
-  private final String joinAndCommit;
+  private final LastStatements join;
   private final String release;
   private final String claimInTransaction;
   private final Optional<String> rollbackWithStatus;
-  private final String record;
+  private final LastStatements record;
   private final String recordFailure;
   private final String wake;
 
@@ -81,18 +79,18 @@ final class ProcedureSql {
     String reference = deleted.map(name -> refer(schema, name, ":attempt")).orElse("");
     this.complete = complete(update, wake, reference);
     this.completeWithoutResource = complete(update(schema, ""), wake, "");
-    this.join = join(schema, update, wake, reference, "");
-    this.joinAndCommit = join(schema, update, wake, reference, "COMMIT");
+    this.join =
+        LastStatements.load(
+            "settle/join",
+            Map.of("schema", schema, "wake", wake, "reference", reference, "update", update));
     this.record =
-        SqlFile.load(
+        LastStatements.load(
             "transaction/record",
             Map.of(
                 "schema",
                 schema,
                 "use",
                 boundaries.use(schema),
-                "commit",
-                boundaries.commit(),
                 "wake",
                 wake,
                 "column",
@@ -116,24 +114,6 @@ final class ProcedureSql {
   private static String complete(String update, String wake, String reference) {
     return SqlFile.load(
         "settle/complete", Map.of("wake", wake, "reference", reference, "update", update));
-  }
-
-  private static String join(
-      String schema, String update, String wake, String reference, String commit) {
-    Map<String, String> values = new HashMap<>(Refusal.codes());
-    values.putAll(
-        Map.of(
-            "schema",
-            schema,
-            "wake",
-            wake,
-            "reference",
-            reference,
-            "update",
-            update,
-            "commit",
-            commit));
-    return SqlFile.load("settle/join", values);
   }
 
   private static String refer(String schema, String column, String attempt) {
@@ -181,15 +161,8 @@ final class ProcedureSql {
   }
 
   /** Records an answer in the handler's own transaction, or raises a {@link Refusal}. */
-  String join() {
+  LastStatements join() {
     return join;
-  }
-
-  /**
-   * Records an answer in the handler's own transaction and commits it, or raises a {@link Refusal}.
-   */
-  String joinAndCommit() {
-    return joinAndCommit;
   }
 
   /** Deletes the reservation. */
@@ -210,8 +183,11 @@ final class ProcedureSql {
     return rollbackWithStatus;
   }
 
-  /** Records a response, and commits it together with the handler's effect unless the host does. */
-  String record() {
+  /**
+   * Records a response together with the handler's effect. In a transaction of the host they raise
+   * a {@link Refusal} if it is not the claim's any more.
+   */
+  LastStatements record() {
     return record;
   }
 

@@ -81,6 +81,10 @@ final class Reservation implements Claim {
   private Optional<Settled> settledWith(JoinedAnswer answer, RecordedOutcome sent) {
     return switch (answer.state()) {
       case WRITTEN, OPEN, COMMITTED -> Optional.of(checkJoined(answer.outcome(), sent));
+      case UNRECORDED -> {
+        Settled unused = recordLate(answer);
+        throw unrecorded();
+      }
       case ROLLED_BACK, UNKNOWN ->
           sent instanceof RecordedOutcome.Failure
               ? Optional.empty()
@@ -193,7 +197,7 @@ final class Reservation implements Claim {
    *     last renewal
    */
   void completeWithin(Connection connection, RecordedOutcome outcome) {
-    record(connection, sql().join(), outcome);
+    record(connection, sql().join().alone(), outcome);
     joined = Optional.of(JoinedAnswer.written(outcome));
   }
 
@@ -207,7 +211,8 @@ final class Reservation implements Claim {
   void commitWithin(Connection connection, RecordedOutcome outcome) {
     JoinedAnswer answer = JoinedAnswer.sent(outcome);
     joined = Optional.of(answer);
-    record(connection, sql().joinAndCommit(), outcome);
+    record(connection, sql().join().withCommit(), outcome);
+    answer.recorded();
     answer.ended(HostTransaction.Completion.COMMITTED);
   }
 
@@ -216,7 +221,7 @@ final class Reservation implements Claim {
       HostTransaction transaction, Connection connection, RecordedOutcome outcome) {
     JoinedAnswer answer = JoinedAnswer.ofHost(outcome);
     transaction.afterCompletion(answer::ended);
-    transaction.beforeCommit(() -> recordLatest(connection, answer));
+    transaction.beforeCommit(() -> recordLatest(transaction, connection, answer));
     joined = Optional.of(answer);
   }
 
@@ -224,7 +229,8 @@ final class Reservation implements Claim {
    * Of the answers that one transaction has registered the latest counts, so an earlier one leaves
    * the record to it. A later one in another transaction counts if that was committed.
    */
-  private void recordLatest(Connection connection, JoinedAnswer answer) {
+  private void recordLatest(
+      HostTransaction transaction, Connection connection, JoinedAnswer answer) {
     JoinedAnswer latest = joined.orElse(answer);
     if (latest != answer) {
       switch (latest.state()) {
@@ -235,10 +241,17 @@ final class Reservation implements Claim {
             throw new TransactionMisuseException(
                 "operation %s is completed by two transactions, of which one is committed"
                     .formatted(id));
-        case ROLLED_BACK, UNKNOWN -> joined = Optional.of(answer);
+        case UNRECORDED, ROLLED_BACK, UNKNOWN -> joined = Optional.of(answer);
       }
     }
-    record(connection, sql().join(), answer.outcome());
+    HostCommit.carry(
+        transaction,
+        connection,
+        sql().join(),
+        (own, statements) -> {
+          record(own, statements, answer.outcome());
+          answer.recorded();
+        });
   }
 
   private void record(Connection connection, String statements, RecordedOutcome outcome) {
@@ -296,6 +309,20 @@ final class Reservation implements Claim {
         "operation %s answers something else than its transaction recorded".formatted(id));
   }
 
+  /** The effect is committed without it, so it is recorded as early as may be. */
+  private Settled recordLate(JoinedAnswer answer) {
+    logger.error("a call has lost its protection", unrecorded());
+    return database.inStore(
+        "record the answer", connection -> complete(connection, answer.outcome()));
+  }
+
+  private TransactionMisuseException unrecorded() {
+    return new TransactionMisuseException(
+        ("the host has committed without running what was registered before the commit; operation"
+                + " %s was recorded after it: its HostTransactions are at fault")
+            .formatted(id));
+  }
+
   private Settled complete(Connection connection, RecordedOutcome outcome) {
     boolean updated;
     try {
@@ -322,6 +349,11 @@ final class Reservation implements Claim {
   private Settled touch(String what, String statement) {
     if (lost) {
       return Settled.LOST;
+    }
+    Optional<JoinedAnswer> unrecorded =
+        joined.filter(answer -> answer.state() == JoinedAnswer.State.UNRECORDED);
+    if (unrecorded.isPresent()) {
+      return recordLate(unrecorded.get());
     }
     return database.inStore(
         what,

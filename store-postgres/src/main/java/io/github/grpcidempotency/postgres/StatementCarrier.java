@@ -10,7 +10,9 @@ interface StatementCarrier {
 
   /**
    * Sends statements together with the commit, when its user commits by {@link
-   * java.sql.Connection#commit}. They do not run if it is rolled back.
+   * java.sql.Connection#commit}, or by switching to autocommit. They do not run if it is rolled
+   * back. Returns false if there are others already, which end in the commit: these have to run
+   * now.
    */
-  void carryLast(TrailingStatements statements);
+  boolean carryLast(TrailingStatements statements);
 }

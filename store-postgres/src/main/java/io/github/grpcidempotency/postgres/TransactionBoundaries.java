@@ -1,32 +1,27 @@
 package io.github.grpcidempotency.postgres;
 
+import java.util.HashMap;
 import java.util.Map;
 
 /** What the statements of a transactional claim say of the transaction's begin and end. */
 enum TransactionBoundaries {
   /** They begin and end it themselves, so that this costs no round trip. */
-  OF_THE_STORE("BEGIN;", "COMMIT", "ROLLBACK"),
+  OF_THE_STORE("BEGIN;", "ROLLBACK"),
   /**
    * The host does so. Since it runs the record, it has to be asked then whether it is still there.
    */
-  OF_THE_HOST("", "", "");
+  OF_THE_HOST("", "");
 
   private final String begin;
-  private final String commit;
   private final String rollback;
 
-  TransactionBoundaries(String begin, String commit, String rollback) {
+  TransactionBoundaries(String begin, String rollback) {
     this.begin = begin;
-    this.commit = commit;
     this.rollback = rollback;
   }
 
   String begin() {
     return begin;
-  }
-
-  String commit() {
-    return commit;
   }
 
   String rollback() {
@@ -37,7 +32,13 @@ enum TransactionBoundaries {
   String use(String schema) {
     return switch (this) {
       case OF_THE_STORE -> "";
-      case OF_THE_HOST -> SqlFile.load("transaction/use", Map.of("schema", schema));
+      case OF_THE_HOST -> SqlFile.load("transaction/use", useOf(schema));
     };
+  }
+
+  private static Map<String, String> useOf(String schema) {
+    Map<String, String> values = new HashMap<>(Refusal.codes());
+    values.put("schema", schema);
+    return values;
   }
 }

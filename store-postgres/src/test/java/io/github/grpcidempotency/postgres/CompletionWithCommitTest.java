@@ -239,8 +239,7 @@ class CompletionWithCommitTest {
                         ThingHandlers.insert(Jdbi.open(connection), user, thing);
                         assertThatExceptionOfType(ClaimLostException.class)
                             .isThrownBy(
-                                () ->
-                                    TransactionalCompletion.completeAndCommit(connection, thing));
+                                () -> TransactionalCompletion.completeAndCommit(connection, thing));
                         assertThatExceptionOfType(SQLException.class)
                             .isThrownBy(connection::commit);
                       }

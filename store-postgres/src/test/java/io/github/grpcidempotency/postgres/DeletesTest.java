@@ -328,7 +328,7 @@ class DeletesTest {
               IdempotencySchema.DEFAULT_NAME,
               TransactionBoundaries.OF_THE_STORE);
 
-      assertThat(Stream.of(sql.complete(), sql.record()))
+      assertThat(Stream.of(sql.complete(), sql.join().alone(), sql.record().withCommit()))
           .allMatch(
               statement ->
                   statement.contains("refer_if_it_stands") == procedure.deletes()

@@ -25,6 +25,7 @@ final class ThreadTransactions implements HostTransactions {
   private Consumer<Connection> settings = connection -> {};
   private Consumer<String> step = step -> {};
   private boolean forgetful;
+  private boolean byStatement;
   private boolean opaque;
   private Optional<HostTransaction.Completion> afterwards = Optional.empty();
 
@@ -75,6 +76,12 @@ final class ThreadTransactions implements HostTransactions {
   /** Forgets what was registered for before the commit. */
   ThreadTransactions forgetful() {
     this.forgetful = true;
+    return this;
+  }
+
+  /** Commits past the connection's own commit, although it says that it does not. */
+  ThreadTransactions byStatement() {
+    this.byStatement = true;
     return this;
   }
 
@@ -172,6 +179,11 @@ final class ThreadTransactions implements HostTransactions {
     }
 
     @Override
+    public boolean commitsByConnection() {
+      return true;
+    }
+
+    @Override
     public void beforeCommit(Runnable work) {
       beforeCommit.add(work);
     }
@@ -204,14 +216,25 @@ final class ThreadTransactions implements HostTransactions {
         throw new HostException(opaque ? new IllegalStateException("no reason given") : failure);
       }
       try {
-        physical.commit();
+        commitPhysically();
       } catch (SQLException failure) {
         end(Completion.UNKNOWN);
+        throw new HostException(failure);
+      } catch (RuntimeException failure) {
+        rollback();
         throw new HostException(failure);
       }
       end(afterwards.orElse(Completion.COMMITTED));
       step.accept("committed");
       return afterwards.orElse(Completion.COMMITTED);
+    }
+
+    private void commitPhysically() throws SQLException {
+      if (byStatement) {
+        Jdbi.open(physical).execute("COMMIT");
+      } else {
+        physical.commit();
+      }
     }
 
     @Override

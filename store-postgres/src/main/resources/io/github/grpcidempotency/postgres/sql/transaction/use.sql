@@ -1,4 +1,4 @@
--- Whether the handler has used the host's transaction, and whether that is still the claim's own. A
+-- Whether the handler has used the host's transaction; and none but the claim's own is to be committed. A
 -- transaction that has written nothing shows by its locks what it has read; so does one in which
 -- the claim itself has deleted a row.
 SELECT CASE
@@ -15,5 +15,8 @@ SELECT CASE
               AND d.datname = current_database()
               AND n.nspname NOT IN ('pg_catalog', 'pg_toast', '${schema}'))
        END AS taken,
-       now() + :retention_millis * interval '1 millisecond'
-         IS NOT DISTINCT FROM CAST(:expires AS timestamptz) AS unbroken;
+       CASE
+         WHEN now() + :retention_millis * interval '1 millisecond'
+              IS DISTINCT FROM CAST(:expires AS timestamptz)
+         THEN ${schema}.refuse_commit('${ended}')
+       END;
