@@ -7,6 +7,10 @@ own. Each action below names its SQL file.
   - Two fences keep two calls from committing: an advisory lock, which is only tried, and the unique
     index over the committed rows.
   - Statements see what was committed when they began (READ COMMITTED).
+  - A late call runs its handler first, and claims with the handler's first statement, in one flush: the
+    try-lock, the look, and the handler's own. The flush raises if the lock is held or any row stands.
+    Then the run is dropped: nothing that its handler does counts. The call starts over behind an
+    ordinary claim, for which any of `Calls` stands: they begin whenever they like.
   - Beside these calls there may be one that knows nothing of the lock: a reserved call, of a time when
     the procedure was reserved (`Reserved`). See Reservation.tla for its own rules; here it joins.
   - There is no clock: leases and records may end at any moment.
@@ -17,7 +21,8 @@ hold. Each rule is asked for by `Rule`.
 EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS
-  Calls,     \* the transactional calls with the key
+  Calls,     \* the transactional calls with the key that claim before their handlers
+  Late,      \* those that claim with their handler's first statement
   Reserved,  \* the reserved call with the key
   None,      \* no call
   Endings,   \* how a handler may end, beside OK: a subset of {"release", "terminal"}
@@ -31,6 +36,12 @@ Rules == {
   "effect and record are one commit",
   "a commit that was not answered is not told",
   "only what is over is cleared",
+  "a first statement runs only behind its lock",
+  "a late look comes after the lock",
+  "a handler without a statement is claimed at its end",
+  "a run whose first statement failed records no answer",
+  "what a dropped run answers is dropped",
+  "a dropped run is rolled back",
   "a transaction's end frees its lock" }
 
 ASSUME Broken \subseteq Rules
@@ -44,14 +55,17 @@ VARIABLES
   lock,      \* whose transaction holds the advisory lock
   cleared,   \* whose transaction has deleted the row and not ended: holds the row's lock
   at,        \* where each call is
-  tx,        \* its transaction: "none", "open", or "committing"
+  tx,        \* its transaction: "none", "sent", "open", or "committing"
   won,       \* whether its transaction won the lock
   seen,      \* the row as its transaction saw it
   told,      \* OK answers that went out: operation and value; they are named after the call that ran
   effects,   \* committed effects: by whom
+  fate,      \* of a run: "counts", "failed" with its first statement, or "dropped"
   forgotten  \* operations whose record has expired
 
-vars == <<row, stranger, lock, cleared, at, tx, won, seen, told, effects, forgotten>>
+vars == <<row, stranger, lock, cleared, at, tx, won, seen, told, effects, fate, forgotten>>
+
+All == Calls \cup Late
 
 -----------------------------------------------------------------------------
 
@@ -79,6 +93,13 @@ Frees(c) ==
 Forgets(c) == seen' = [seen EXCEPT ![c] = NoRow]
 Ends(c) == Frees(c) /\ Forgets(c)
 
+Drops(c) == Goes(c, "over") /\ fate' = [fate EXCEPT ![c] = "dropped"]
+
+(* The transaction is over. A late call that was not claimed until its handler had ended has run in vain. *)
+StartsOver(c) ==
+  /\ Ends(c)
+  /\ IF c \in Late THEN Drops(c) ELSE Goes(c, "claim") /\ UNCHANGED fate
+
 -----------------------------------------------------------------------------
 (* claim_in_transaction.sql: BEGIN and the try-lock, then the look, as a statement of its own. *)
 
@@ -88,14 +109,14 @@ TryLock(c) ==
   /\ tx' = [tx EXCEPT ![c] = "open"]
   /\ won' = [won EXCEPT ![c] = lock = None \/ ~Rule("the lock excludes")]
   /\ lock' = IF lock = None THEN c ELSE lock
-  /\ UNCHANGED <<row, stranger, cleared, seen, told, effects, forgotten>>
+  /\ UNCHANGED <<row, stranger, cleared, seen, told, effects, fate, forgotten>>
 
 Look(c) ==
   /\ at[c] = IF Rule("the look comes after the lock") THEN "second" ELSE "claim"
   /\ Goes(c, IF Rule("the look comes after the lock") THEN "decide" ELSE "second")
   /\ tx' = [tx EXCEPT ![c] = "open"]
   /\ seen' = [seen EXCEPT ![c] = row]
-  /\ UNCHANGED <<row, stranger, lock, cleared, won, told, effects, forgotten>>
+  /\ UNCHANGED <<row, stranger, lock, cleared, won, told, effects, fate, forgotten>>
 
 (* What stands there is replayed; who holds the lock is in flight; what is over is cleared away first. *)
 Decide(c) ==
@@ -103,21 +124,80 @@ Decide(c) ==
   /\ at[c] = "decide"
   /\ IF IsEnded(r) /\ ~IsExpired(r)
      THEN /\ told' = IF r.state = "done" THEN told \cup {<<r.by, r.by>>} ELSE told
-          /\ Goes(c, "claim") /\ Ends(c)
+          /\ StartsOver(c)
      ELSE /\ UNCHANGED told
           /\ IF ~won[c] \/ (r # NoRow /\ ~IsClearable(r))
-             THEN Goes(c, "claim") /\ Ends(c) \* in flight: it may as well be the next call
+             THEN StartsOver(c) \* in flight: it may as well be the next call
              ELSE /\ Goes(c, IF r = NoRow THEN "running" ELSE "clear")
-                  /\ UNCHANGED <<lock, cleared, tx, won, seen>>
+                  /\ UNCHANGED <<lock, cleared, tx, won, seen, fate>>
   /\ UNCHANGED <<row, stranger, effects, forgotten>>
 
 (* clear.sql, for the row that was seen and as it is now. Until the commit, only this transaction sees it. *)
 Clear(c) ==
   /\ at[c] = "clear" /\ cleared = None
   /\ IF row.by = seen[c].by /\ IsClearable(row)
-     THEN Goes(c, "running") /\ cleared' = c /\ UNCHANGED <<lock, tx, won, seen>>
-     ELSE Goes(c, "claim") /\ Ends(c)
+     THEN Goes(c, "running") /\ cleared' = c /\ UNCHANGED <<lock, tx, won, seen, fate>>
+     ELSE StartsOver(c)
   /\ UNCHANGED <<row, stranger, told, effects, forgotten>>
+
+-----------------------------------------------------------------------------
+(* LateClaim: the handler has begun, and nothing was sent. BEGIN and the try-lock, the look, and the
+   handler's first statement are one flush. An error skips the rest of it and ends the transaction. *)
+
+LockOf(c) == IF lock = None THEN c ELSE lock
+
+(* refuse_claim(): the handler is unwinding, and its transaction is over. *)
+Raises(c) == Goes(c, "unwinding") /\ Ends(c)
+
+FirstLock(c) ==
+  /\ at[c] = IF Rule("a late look comes after the lock") THEN "early" ELSE "first"
+  /\ IF lock = None \/ ~Rule("a first statement runs only behind its lock")
+     THEN /\ Goes(c, IF Rule("a late look comes after the lock") THEN "first" ELSE "running")
+          /\ tx' = [tx EXCEPT ![c] = "open"] /\ lock' = LockOf(c)
+          /\ UNCHANGED <<cleared, won, seen>>
+     ELSE Raises(c)
+  /\ UNCHANGED <<row, stranger, told, effects, fate, forgotten>>
+
+FirstLook(c) ==
+  /\ at[c] = IF Rule("a late look comes after the lock") THEN "first" ELSE "early"
+  /\ IF row = NoRow
+     THEN /\ Goes(c, IF Rule("a late look comes after the lock") THEN "running" ELSE "first")
+          /\ tx' = [tx EXCEPT ![c] = "open"]
+          /\ UNCHANGED <<lock, cleared, won, seen>>
+     ELSE Raises(c)
+  /\ UNCHANGED <<row, stranger, told, effects, fate, forgotten>>
+
+(* Another error: of the claim's statements or of the handler's own. Nothing remains, and the run is claimed
+   when its handler has ended: by the ordinary claim. *)
+FirstFails(c) ==
+  /\ at[c] \in {"early", "first"}
+  /\ Goes(c, "claim") /\ Ends(c) /\ fate' = [fate EXCEPT ![c] = "failed"]
+  /\ UNCHANGED <<row, stranger, told, effects, forgotten>>
+
+(* The connection is cut: the flush is not answered, and the run is dropped. The database may yet get it. *)
+FirstCut(c) ==
+  /\ at[c] \in {"early", "first"} /\ Drops(c)
+  /\ tx' = [tx EXCEPT ![c] = IF at[c] = "early" THEN "sent" ELSE "open"]
+  /\ UNCHANGED <<row, stranger, lock, cleared, won, seen, told, effects, forgotten>>
+
+ArrivesLate(c) ==
+  /\ tx[c] = "sent" /\ lock = None /\ row = NoRow
+  /\ tx' = [tx EXCEPT ![c] = "open"] /\ lock' = c
+  /\ UNCHANGED <<row, stranger, cleared, at, won, seen, told, effects, fate, forgotten>>
+
+(* The handler has ended without any statement. *)
+IsSilent(c) ==
+  /\ at[c] = "early"
+  /\ IF Rule("a handler without a statement is claimed at its end")
+     THEN Goes(c, "claim") /\ UNCHANGED told
+     ELSE Goes(c, "over") /\ told' = told \cup {<<c, c>>}
+  /\ UNCHANGED <<row, stranger, lock, cleared, tx, won, seen, effects, fate, forgotten>>
+
+(* A handler that was stopped answers all the same. *)
+Unwinds(c) ==
+  /\ at[c] = "unwinding" /\ Drops(c)
+  /\ told' = IF Rule("what a dropped run answers is dropped") THEN told ELSE told \cup {<<c, c>>}
+  /\ UNCHANGED <<row, stranger, lock, cleared, tx, won, seen, effects, forgotten>>
 
 -----------------------------------------------------------------------------
 (* The handler ends. *)
@@ -131,7 +211,7 @@ Recorded(c) ==
   /\ Ends(c)
 
 Commit(c) ==
-  /\ at[c] = "running"
+  /\ at[c] = "running" /\ fate[c] = "counts"
   /\ \/ IsFree(c) /\ Recorded(c) /\ told' = told \cup {<<c, c>>} /\ Goes(c, "over")
      \/ ~IsFree(c) /\ Ends(c) /\ Goes(c, "over") /\ UNCHANGED <<row, told>> \* lost: nothing remains
         /\ effects' = IF Rule("effect and record are one commit") THEN effects ELSE effects \cup {c}
@@ -140,7 +220,16 @@ Commit(c) ==
         /\ told' = IF Rule("a commit that was not answered is not told") THEN told
                    ELSE told \cup {<<c, c>>}
         /\ UNCHANGED <<row, effects, lock, cleared, won, seen>>
-  /\ UNCHANGED <<stranger, forgotten>>
+  /\ UNCHANGED <<stranger, fate, forgotten>>
+
+(* What the handler wrote is gone with its first statement, so its answer is not recorded either. *)
+AnswersInVain(c) ==
+  /\ at[c] = "running" /\ fate[c] = "failed"
+  /\ Goes(c, "over") /\ Ends(c)
+  /\ IF Rule("a run whose first statement failed records no answer")
+     THEN UNCHANGED <<row, told>>
+     ELSE IsFree(c) /\ row' = Done(c) /\ told' = told \cup {<<c, c>>}
+  /\ UNCHANGED <<stranger, effects, fate, forgotten>>
 
 (* The effect is rolled back: the key is free at once, or the error is recorded then. *)
 Fails(c) ==
@@ -148,20 +237,23 @@ Fails(c) ==
   /\ \/ "release" \in Endings /\ Goes(c, "over") /\ Forgets(c)
      \/ "terminal" \in Endings /\ Goes(c, "record failure") /\ UNCHANGED seen
   /\ Frees(c)
-  /\ UNCHANGED <<row, stranger, told, effects, forgotten>>
+  /\ UNCHANGED <<row, stranger, told, effects, fate, forgotten>>
 
 (* record_failure.sql, in autocommit: clears away again what was cleared, and inserts if nothing stands there. *)
 RecordFailure(c) ==
   /\ at[c] = "record failure" /\ cleared = None
   /\ row' = IF row = NoRow \/ (row.by = seen[c].by /\ IsClearable(row)) THEN Failure(c) ELSE row
   /\ Goes(c, "over") /\ Forgets(c)
-  /\ UNCHANGED <<stranger, lock, cleared, tx, won, told, effects, forgotten>>
+  /\ UNCHANGED <<stranger, lock, cleared, tx, won, told, effects, fate, forgotten>>
+
+(* Where a call has no transaction. *)
+Idle == {"claim", "over", "early", "unwinding"}
 
 (* The server dies, or its connection is cut: the database notices in its own time. *)
 Dies(c) ==
-  /\ at[c] \notin {"claim", "over"}
+  /\ at[c] \notin Idle
   /\ Goes(c, "over")
-  /\ UNCHANGED <<row, stranger, lock, cleared, tx, won, seen, told, effects, forgotten>>
+  /\ UNCHANGED <<row, stranger, lock, cleared, tx, won, seen, told, effects, fate, forgotten>>
 
 -----------------------------------------------------------------------------
 (* What goes on beside the calls. *)
@@ -170,14 +262,16 @@ Dies(c) ==
 EndsTransaction(c) ==
   /\ at[c] = "over" /\ tx[c] # "none"
   /\ \/ tx[c] = "committing" /\ IsFree(c) /\ Recorded(c)
-     \/ Ends(c) /\ UNCHANGED <<row, effects>>
-  /\ UNCHANGED <<stranger, at, told, forgotten>>
+     \/ /\ Ends(c) /\ UNCHANGED row
+        /\ effects' = IF tx[c] = "open" /\ fate[c] = "dropped" /\ ~Rule("a dropped run is rolled back")
+                      THEN effects \cup {c} ELSE effects
+  /\ UNCHANGED <<stranger, at, told, fate, forgotten>>
 
 (* claim.sql of the reserved call: it inserts where it sees no committed row. *)
 StrangerReserves ==
   /\ stranger = "away" /\ row = NoRow
   /\ row' = Reservation /\ stranger' = "running"
-  /\ UNCHANGED <<lock, cleared, at, tx, won, seen, told, effects, forgotten>>
+  /\ UNCHANGED <<lock, cleared, at, tx, won, seen, told, effects, fate, forgotten>>
 
 (* complete.sql, with the effect: waits for a transaction that deletes the row. *)
 StrangerCompletes ==
@@ -187,68 +281,74 @@ StrangerCompletes ==
      THEN /\ row' = Done(Reserved) /\ effects' = effects \cup {Reserved}
           /\ told' = told \cup {<<Reserved, Reserved>>}
      ELSE UNCHANGED <<row, effects, told>>
-  /\ UNCHANGED <<lock, cleared, at, tx, won, seen, forgotten>>
+  /\ UNCHANGED <<lock, cleared, at, tx, won, seen, fate, forgotten>>
 
 StrangerDies ==
   /\ stranger = "running" /\ stranger' = "over"
-  /\ UNCHANGED <<row, lock, cleared, at, tx, won, seen, told, effects, forgotten>>
+  /\ UNCHANGED <<row, lock, cleared, at, tx, won, seen, told, effects, fate, forgotten>>
 
 LeaseEnds ==
   /\ row.state = "open" /\ row.alive
   /\ row' = [row EXCEPT !.alive = FALSE]
-  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, told, effects, forgotten>>
+  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, told, effects, fate, forgotten>>
 
 (* The retention ends. *)
 Expires ==
   /\ Expiry /\ row # NoRow /\ ~row.expired /\ (IsEnded(row) \/ ~row.alive)
   /\ row' = [row EXCEPT !.expired = TRUE]
   /\ forgotten' = IF IsEnded(row) THEN forgotten \cup {row.by} ELSE forgotten
-  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, told, effects>>
+  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, told, effects, fate>>
 
 (* sweep_expired: skips a row that is locked. *)
 Sweep ==
   /\ IsExpired(row) /\ cleared = None
   /\ row' = NoRow
-  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, told, effects, forgotten>>
+  /\ UNCHANGED <<stranger, lock, cleared, at, tx, won, seen, told, effects, fate, forgotten>>
 
 -----------------------------------------------------------------------------
 
 Init ==
   /\ row = NoRow /\ stranger = "away" /\ lock = None /\ cleared = None
-  /\ at = [c \in Calls |-> "claim"]
-  /\ tx = [c \in Calls |-> "none"]
-  /\ won = [c \in Calls |-> FALSE]
-  /\ seen = [c \in Calls |-> NoRow]
+  /\ at = [c \in All |-> IF c \in Late THEN "early" ELSE "claim"]
+  /\ tx = [c \in All |-> "none"]
+  /\ won = [c \in All |-> FALSE]
+  /\ seen = [c \in All |-> NoRow]
+  /\ fate = [c \in All |-> "counts"]
   /\ told = {} /\ effects = {} /\ forgotten = {}
 
 Step(c) ==
   \/ TryLock(c) \/ Look(c) \/ Decide(c) \/ Clear(c)
-  \/ Commit(c) \/ Fails(c) \/ RecordFailure(c) \/ Dies(c) \/ EndsTransaction(c)
+  \/ FirstLock(c) \/ FirstLook(c) \/ FirstFails(c) \/ FirstCut(c) \/ ArrivesLate(c)
+  \/ IsSilent(c) \/ Unwinds(c)
+  \/ Commit(c) \/ AnswersInVain(c) \/ Fails(c) \/ RecordFailure(c)
+  \/ Dies(c) \/ EndsTransaction(c)
 
 Beside == StrangerReserves \/ StrangerCompletes \/ StrangerDies \/ LeaseEnds \/ Expires \/ Sweep
 
-Next == Beside \/ \E c \in Calls : Step(c)
+Next == Beside \/ \E c \in All : Step(c)
 
 (* A lease that nobody renews ends, and so does a transaction that nobody else ends. *)
-Fairness == WF_vars(LeaseEnds) /\ \A c \in Calls : WF_vars(EndsTransaction(c))
+Fairness == WF_vars(LeaseEnds) /\ \A c \in All : WF_vars(EndsTransaction(c))
 
 Spec == Init /\ [][Next]_vars
 FairSpec == Spec /\ Fairness
 
-Symmetry == Permutations(Calls)
+Symmetry == Permutations(Calls) \cup Permutations(Late)
 
 -----------------------------------------------------------------------------
 (* What must hold. *)
 
-Anybody == Calls \cup {Reserved}
+Anybody == All \cup {Reserved}
 
 TypeOK ==
   /\ row \in [by : Anybody \cup {None}, state : {"none", "open", "done", "failure"},
               alive : BOOLEAN, expired : BOOLEAN]
   /\ stranger \in {"away", "running", "over"}
-  /\ lock \in Calls \cup {None} /\ cleared \in Calls \cup {None}
-  /\ at \in [Calls -> {"claim", "second", "decide", "clear", "running", "record failure", "over"}]
-  /\ tx \in [Calls -> {"none", "open", "committing"}]
+  /\ lock \in All \cup {None} /\ cleared \in All \cup {None}
+  /\ at \in [All -> {"early", "first", "unwinding", "claim", "second", "decide", "clear", "running",
+                     "record failure", "over"}]
+  /\ tx \in [All -> {"none", "sent", "open", "committing"}]
+  /\ fate \in [All -> {"counts", "failed", "dropped"}]
   /\ told \subseteq Anybody \X Anybody /\ effects \subseteq Anybody /\ forgotten \subseteq Anybody
 
 (* Effect and record are one commit: never two of them, whatever happens. *)
@@ -261,9 +361,18 @@ OneSettlement == \A c \in effects \ forgotten : row.by = c /\ row.state = "done"
 OkIsWhatRetriesGet ==
   \A t \in told : t[1] \in forgotten \/ (row.by = t[1] /\ row.state = "done")
 
+(* An OK tells of an effect, and a recorded answer too. *)
+OkHasEffect ==
+  /\ \A t \in told : t[1] \in effects
+  /\ row.state = "done" => row.by \in effects
+
+(* What a dropped run wrote or answered counts nowhere. *)
+DroppedLeavesNothing ==
+  \A c \in Late : fate[c] = "dropped" => c \notin effects /\ <<c, c>> \notin told /\ row.by # c
+
 (* No handler runs in vain, beside a record that a call like it has made. *)
 NoRunBesideRecord ==
-  \A c \in Calls : at[c] = "running" /\ row.state = "done" => row.expired \/ row.by = Reserved
+  \A c \in All : at[c] = "running" /\ row.state = "done" => row.expired \/ row.by = Reserved
 
 (* The reservation of a living owner is left alone. *)
 LivingReservationStands == cleared # None => ~(row.state = "open" /\ row.alive)
@@ -271,12 +380,12 @@ LivingReservationStands == cleared # None => ~(row.state = "open" /\ row.alive)
 (* Where nobody's transaction is open, a new claim is answered, or runs. *)
 IsFreeForAll == lock = None /\ cleared = None /\ (row = NoRow \/ IsEnded(row) \/ IsClearable(row))
 AbandonedKeyIsFree ==
-  (\A c \in Calls : tx[c] = "none") /\ ~(row.state = "open" /\ row.alive) => IsFreeForAll
+  (\A c \in All : tx[c] = "none") /\ ~(row.state = "open" /\ row.alive) => IsFreeForAll
 
 (* And that time comes, once the calls are over. *)
 KeyBecomesFree ==
-  (stranger # "running" /\ \A c \in Calls : at[c] \in {"claim", "over"}) ~>
-    (IsFreeForAll \/ \E c \in Calls : at[c] \notin {"claim", "over"})
+  (stranger # "running" /\ \A c \in All : at[c] \in Idle) ~>
+    (IsFreeForAll \/ \E c \in All : at[c] \notin Idle)
 
 (* A completed record does not change before it expires. *)
 RecordStands ==

@@ -61,7 +61,27 @@ enum ModelFault {
   LIVING_RESERVATION_CLEARED(
       transaction(), "only what is over is cleared", "LivingReservationStands"),
   LOCK_KEPT(
-      transaction(), "a transaction's end frees its lock", "AbandonedKeyIsFree", "KeyBecomesFree");
+      transaction(), "a transaction's end frees its lock", "AbandonedKeyIsFree", "KeyBecomesFree"),
+  FIRST_STATEMENT_BESIDE_THE_LOCK(
+      transaction(), "a first statement runs only behind its lock", "NoRunBesideRecord"),
+  LATE_LOOK_BEFORE_LOCK(transaction(), "a late look comes after the lock", "NoRunBesideRecord"),
+  SILENT_HANDLER_UNCLAIMED(
+      transaction(),
+      "a handler without a statement is claimed at its end",
+      "OkHasEffect",
+      "OkIsWhatRetriesGet"),
+  FAILED_FIRST_STATEMENT_TAKEN_FOR_WON(
+      transaction(), "a run whose first statement failed records no answer", "OkHasEffect"),
+  DROPPED_ANSWER_SENT(
+      transaction(),
+      "what a dropped run answers is dropped",
+      "OkIsWhatRetriesGet",
+      "DroppedLeavesNothing"),
+  DROPPED_RUN_COMMITTED(
+      transaction(),
+      "a dropped run is rolled back",
+      "JoinedEffectAtMostOnce",
+      "DroppedLeavesNothing");
 
   @SuppressWarnings("ImmutableEnumChecker") // it is
   private final ModelCheck check;

@@ -28,7 +28,8 @@ class ModelTest {
   }
 
   @ParameterizedTest
-  @EnumSource(names = {"OWN_ROW_TAKEN_UNSEEN", "IGNORED_FENCE", "NO_UNIQUE_KEY"})
+  @EnumSource(
+      names = {"OWN_ROW_TAKEN_UNSEEN", "IGNORED_FENCE", "NO_UNIQUE_KEY", "DROPPED_ANSWER_SENT"})
   void aRuleThatIsTakenOutIsMissed(ModelFault fault) {
     assertMissed(fault, fault.violated().get(fault.violated().size() - 1));
   }
@@ -79,7 +80,19 @@ class ModelTest {
   @Tag("torture")
   void theTransactionKeepsItsRulesAmongThreeCalls() {
     assertHolds(
-        ModelCheck.of("Transaction").with("Calls", THREE).runLong("transaction, three calls"));
+        ModelCheck.of("Transaction")
+            .with("Calls", THREE)
+            .with("Late", "{}")
+            .runLong("transaction, three calls"));
+  }
+
+  @Test
+  @Tag("torture")
+  void theTransactionKeepsItsRulesAmongThreeCallsTwoOfWhichClaimLate() {
+    assertHolds(
+        ModelCheck.of("Transaction")
+            .with("Late", "{l1, l2}")
+            .runLong("transaction, three calls, two of them late"));
   }
 
   @Test
@@ -93,7 +106,12 @@ class ModelTest {
   @Tag("torture")
   void theIndexAloneKeepsEffectsSingle() {
     ModelCheck withoutLock =
-        ModelCheck.of("Transaction").without("the lock excludes", "the look comes after the lock");
+        ModelCheck.of("Transaction")
+            .without(
+                "the lock excludes",
+                "the look comes after the lock",
+                "a first statement runs only behind its lock",
+                "a late look comes after the lock");
     for (String rule : new String[] {"JoinedEffectAtMostOnce", "OneSettlement"}) {
       assertHolds(withoutLock.only(rule).run("transaction, without a lock, " + rule));
     }
