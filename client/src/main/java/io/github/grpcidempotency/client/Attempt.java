@@ -1,16 +1,13 @@
 package io.github.grpcidempotency.client;
 
-import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
-import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** One attempt of a unary call: one logical call of gRPC's. */
 final class Attempt<RequestT, T> extends ClientCall.Listener<T> {
@@ -80,29 +77,6 @@ final class Attempt<RequestT, T> extends ClientCall.Listener<T> {
   }
 
   private interface ClientCallSource<RequestT, T> {
-    ClientCall<RequestT, T> newCall(ClientStreamTracer.Factory streams);
-  }
-
-  /**
-   * Counts the streams that were created on a connection that is up. Nothing is sent without one:
-   * none is proof that the call has not left this process.
-   */
-  private static final class StreamCounter extends ClientStreamTracer.Factory {
-    private final AtomicInteger created = new AtomicInteger();
-
-    int count() {
-      return created.get();
-    }
-
-    @Override
-    public ClientStreamTracer newClientStreamTracer(
-        ClientStreamTracer.StreamInfo info, Metadata headers) {
-      return new ClientStreamTracer() {
-        @Override
-        public void streamCreated(Attributes transport, Metadata sent) {
-          created.incrementAndGet();
-        }
-      };
-    }
+    ClientCall<RequestT, T> newCall(StreamCounter streams);
   }
 }

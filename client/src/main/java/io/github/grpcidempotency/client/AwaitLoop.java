@@ -164,7 +164,7 @@ final class AwaitLoop<RequestT, T> {
       endBeforeExpiry();
     } else {
       chain.run(
-          () -> call.sendBefore(Deadline.after(left.toNanos(), TimeUnit.NANOSECONDS)),
+          () -> call.repeatBefore(Deadline.after(left.toNanos(), TimeUnit.NANOSECONDS)),
           this::replayed);
     }
   }

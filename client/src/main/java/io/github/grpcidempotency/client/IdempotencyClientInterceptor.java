@@ -25,6 +25,9 @@ import java.util.Optional;
  *       keys itself, and those whose key the server makes from the request or from the id of the
  *       new resource.
  *   <li>A method without the option gets a key only if its call has an intent.
+ *   <li>A call whose intent may have been sent before says that it is a retry, by the header {@code
+ *       idempotency-retry}. Of attempts that gRPC makes itself, {@code grpc-previous-rpc-attempts}
+ *       says so.
  * </ul>
  *
  * <p>A channel's interceptors run once per logical call, so all of gRPC's own attempts (gRFC A6)
@@ -41,6 +44,9 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
   /** Set on calls that are about another call: its options are theirs, but not its key. */
   static final CallOptions.Key<Boolean> WITHOUT_KEY =
       CallOptions.Key.createWithDefault("idempotency-without-key", false);
+
+  private static final Metadata.Key<String> RETRY =
+      Metadata.Key.of(WireNames.RETRY, Metadata.ASCII_STRING_MARSHALLER);
 
   private final Metadata.Key<String> header;
 
@@ -70,12 +76,43 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       return next.newCall(method, options);
     }
     Optional<Intent> chosen = Optional.ofNullable(options.getOption(Intent.OPTION));
+    return chosen.isPresent()
+        ? new IntendedCall<>(
+            keyed(method, options.withStreamTracerFactory(chosen.get().streams()), chosen, next),
+            chosen.get())
+        : keyed(method, options, chosen, next);
+  }
+
+  private <RequestT, ResponseT> ClientCall<RequestT, ResponseT> keyed(
+      MethodDescriptor<RequestT, ResponseT> method,
+      CallOptions options,
+      Optional<Intent> chosen,
+      Channel next) {
     ClientCall<RequestT, ResponseT> call = next.newCall(method, options);
     KeyPlan plan = KeyPlan.of(method, header, chosen.isPresent());
     if (plan instanceof KeyPlan.InHeader place) {
       return new HeaderCall<>(call, place, chosen);
     }
     return plan instanceof KeyPlan.InField place ? new FieldCall<>(call, place, chosen) : call;
+  }
+
+  /** A call with an intent. It says that it is a retry if it may be one. */
+  private static final class IntendedCall<RequestT, ResponseT>
+      extends SimpleForwardingClientCall<RequestT, ResponseT> {
+    private final Intent intent;
+
+    IntendedCall(ClientCall<RequestT, ResponseT> call, Intent intent) {
+      super(call);
+      this.intent = intent;
+    }
+
+    @Override
+    public void start(Listener<ResponseT> listener, Metadata headers) {
+      if (intent.mayHaveBeenSent() && !headers.containsKey(RETRY)) {
+        headers.put(RETRY, "true");
+      }
+      super.start(listener, headers);
+    }
   }
 
   /** A call whose key is a header. */

@@ -21,7 +21,13 @@ import java.util.regex.Pattern;
  * }</pre>
  *
  * <p>It needs {@link IdempotencyClientInterceptor} on the channel, or a {@link RetryingCaller}. The
- * server refuses another request under the same intent. Immutable.
+ * server refuses another request under the same intent.
+ *
+ * <p>Once a call with it may have been sent, its later calls say so by the header {@code
+ * idempotency-retry: true}, and the server looks for the answer before it starts a handler. See
+ * {@link #sentBefore} for an intent that another process may have sent.
+ *
+ * <p>Thread-safe. Two intents are equal if their keys are.
  */
 public final class Intent {
   /** The option that carries a call's intent; {@link #on} sets it. */
@@ -32,16 +38,19 @@ public final class Intent {
       Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
 
   private final String key;
+  private final boolean sentEarlier;
+  private final StreamCounter streams = new StreamCounter();
 
-  private Intent(String key) {
+  private Intent(String key, boolean sentEarlier) {
     this.key = key;
+    this.sentEarlier = sentEarlier;
   }
 
   /**
    * Makes a new intent, whose key is a UUID of version 7 (RFC 9562), which keeps indexes in order.
    */
   public static Intent create() {
-    return new Intent(UuidCreator.getTimeOrderedEpoch().toString());
+    return new Intent(UuidCreator.getTimeOrderedEpoch().toString(), false);
   }
 
   /**
@@ -55,12 +64,32 @@ public final class Intent {
     if (!KEY.matcher(text).matches()) {
       throw new IllegalArgumentException("an intent is 1 to 255 visible ASCII characters");
     }
-    return new Intent(text);
+    return new Intent(text, false);
   }
 
   /** Returns the stub with this intent in its call options. Use it for one call and its retries. */
   public <S extends AbstractStub<S>> S on(S stub) {
     return stub.withOption(OPTION, this);
+  }
+
+  /**
+   * Returns the same intent, as one that may have been sent before: by an earlier process, which
+   * has written it down, or by another. All of its calls say that they are retries. That is only a
+   * hint, which spares the server a handler that it would have to stop; if it is wrong, the call
+   * costs one more round trip to the server's database.
+   */
+  public Intent sentBefore() {
+    return new Intent(key, true);
+  }
+
+  /** Returns whether a call with this intent may have been sent. */
+  boolean mayHaveBeenSent() {
+    return sentEarlier || streams.count() > 0;
+  }
+
+  /** Returns what notices that a call with this intent is sent. */
+  StreamCounter streams() {
+    return streams;
   }
 
   /** Returns the key, for a header. */

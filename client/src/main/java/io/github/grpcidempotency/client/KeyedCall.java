@@ -31,15 +31,19 @@ record KeyedCall<RequestT, T>(
 
   /** Sends it. */
   Attempt<RequestT, T> send() {
-    return sendBefore(deadline);
+    return send(intent, deadline);
   }
 
-  /** Sends it, for an answer before some time. */
-  Attempt<RequestT, T> sendBefore(Deadline end) {
+  /** Sends it once more after it was answered, for an answer before some time. */
+  Attempt<RequestT, T> repeatBefore(Deadline end) {
+    return send(intent.sentBefore(), end);
+  }
+
+  private Attempt<RequestT, T> send(Intent key, Deadline end) {
     return Attempt.start(
         ClientInterceptors.intercept(channel, keys),
         method,
-        options.withOption(Intent.OPTION, intent).withDeadline(end.minimum(attemptDeadline())),
+        options.withOption(Intent.OPTION, key).withDeadline(end.minimum(attemptDeadline())),
         request);
   }
 

@@ -7,6 +7,7 @@ import java.util.Optional;
 /**
  * An intent that a worker has taken from its store, for the time of a lease.
  *
+ * @param intent says that it was sent before if it was
  * @param request the request as the method's marshaller writes it
  * @param attempts how often it was taken, this time included
  * @param sentBefore whether it may have been sent when it was taken earlier
@@ -22,4 +23,8 @@ record StoredIntent(
     boolean sentBefore,
     Duration age,
     Optional<ByteString> answer,
-    long fence) {}
+    long fence) {
+  StoredIntent {
+    intent = sentBefore ? intent.sentBefore() : intent;
+  }
+}

@@ -294,6 +294,21 @@ class AwaitTest {
   }
 
   @Test
+  void everyReplaySaysThatItIsARetry() {
+    server.withoutOperations();
+    Intent intent = Intent.create();
+    Reply<Order> answer = caller.call(intent.on(stub), CREATE, REQUEST);
+    CompletableFuture<Reply<Order>> reply =
+        caller.awaitAsync(Intent.parse(intent.toString()).on(stub), CREATE, REQUEST, answer);
+    await().until(() -> server.calls() > 2);
+    server.end(Reply.Status.COMPLETED);
+
+    assertThat(reply).succeedsWithin(Duration.ofSeconds(10));
+    assertThat(server.retries().get(0)).isFalse();
+    assertThat(server.retries().stream().skip(1)).hasSizeGreaterThan(1).containsOnly(true);
+  }
+
+  @Test
   void replaysAreFurtherAndFurtherApart() {
     server.withoutOperations();
     CompletableFuture<Reply<Order>> reply = start(caller);

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -153,6 +154,24 @@ class IntentAgeTest {
 
   @ParameterizedTest
   @EnumSource
+  void whatWasNeverSentIsNoRetryAndWhatMayHaveBeenSentIs(Place place) throws Exception {
+    try (EchoServer first = new EchoServer().answering(Answer.of(Status.UNAVAILABLE));
+        EchoServer second = new EchoServer()) {
+      write(place, Intent.create());
+      drainToNowhere(place);
+      pass(Duration.ofHours(1));
+      assertThat(drain(place, first.channel(builder -> builder), PATIENCE)).isTrue();
+      assertThat(first.seen()).extracting(RetryHintTest::hint).containsExactly("none", "true");
+
+      write(place, Intent.create());
+      dieBeforeSending(place);
+      assertThat(drain(place, second.channel(builder -> builder), PATIENCE)).isTrue();
+      assertThat(second.seen()).extracting(RetryHintTest::hint).containsExactly("true");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void theLastAttemptEndsWhenTheIntentIsGivenUp(Place place) throws Exception {
     try (EchoServer silent = new EchoServer().answering(Answer.none())) {
       write(place, Intent.create());
@@ -203,6 +222,20 @@ class IntentAgeTest {
       assertThat(drain(place, nowhere, MOMENT)).isFalse();
     } finally {
       nowhere.shutdownNow();
+    }
+  }
+
+  /** Takes the intents, as a process that is killed then. */
+  private void dieBeforeSending(Place place) throws Exception {
+    Set<Route> routes = Set.of(IntentStore.route("shop", OrderServiceGrpc.getCreateOrderMethod()));
+    switch (place) {
+      case DATABASE ->
+          assertThat(PostgresIntentStore.on(pool).take(routes, 1, Duration.ZERO)).hasSize(1);
+      case FILE -> {
+        try (FileIntentStore intents = open()) {
+          assertThat(intents.take(routes, 1, Duration.ZERO)).hasSize(1);
+        }
+      }
     }
   }
 

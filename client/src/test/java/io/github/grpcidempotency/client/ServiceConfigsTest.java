@@ -26,6 +26,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
@@ -63,6 +64,45 @@ class ServiceConfigsTest {
 
       assertThat(code).isEqualTo(Status.Code.UNAVAILABLE);
       assertThat(server.seen()).hasSize(5);
+      assertThat(server.seen().stream().map(Seen::key).distinct()).hasSize(1);
+    }
+  }
+
+  @Test
+  void theServerSeesOfEachAttemptHowManyThereWereBefore() {
+    try (EchoServer server = new EchoServer()) {
+      server.answering(Answer.of(Status.UNAVAILABLE), Answer.of(Status.ABORTED));
+
+      assertThat(stub(server).createOrder(REQUEST).getName()).isEqualTo("tea");
+
+      assertThat(previousAttempts(server)).containsExactly("none", "1", "2");
+      assertThat(server.seen()).extracting(RetryHintTest::hint).containsOnly("none");
+    }
+  }
+
+  @Test
+  void aHedgeSaysToTheServerThatItIsNotTheFirst() {
+    Map<String, ?> hedging =
+        Map.of(
+            "methodConfig",
+            List.of(
+                Map.of(
+                    "name",
+                    List.of(Map.of("service", OrderServiceGrpc.SERVICE_NAME)),
+                    "hedgingPolicy",
+                    Map.of("maxAttempts", 2.0, "hedgingDelay", "0.05s"))));
+    try (EchoServer server = new EchoServer().answering(Answer.none())) {
+      OrderServiceBlockingStub stub =
+          OrderServiceGrpc.newBlockingStub(
+              server.channel(
+                  builder ->
+                      builder
+                          .intercept(IdempotencyClientInterceptor.create())
+                          .defaultServiceConfig(hedging)));
+
+      assertThat(stub.createOrder(REQUEST).getName()).isEqualTo("tea");
+
+      assertThat(previousAttempts(server)).containsExactly("none", "1");
       assertThat(server.seen().stream().map(Seen::key).distinct()).hasSize(1);
     }
   }
@@ -134,6 +174,12 @@ class ServiceConfigsTest {
 
   private static OrderServiceBlockingStub stub(EchoServer server) {
     return OrderServiceGrpc.newBlockingStub(server.channel(ServiceConfigsTest::configured));
+  }
+
+  private static List<String> previousAttempts(EchoServer server) {
+    return server.seen().stream()
+        .map(seen -> seen.header("grpc-previous-rpc-attempts").orElse("none"))
+        .toList();
   }
 
   private static NettyChannelBuilder configured(NettyChannelBuilder builder) {

@@ -86,6 +86,7 @@ final class WorkServer implements AutoCloseable {
   private final AtomicInteger waiting = new AtomicInteger();
   private final AtomicInteger runs = new AtomicInteger();
   private final AtomicInteger calls = new AtomicInteger();
+  private final List<Boolean> retries = new CopyOnWriteArrayList<>();
   private final List<ManagedChannel> channels = new ArrayList<>();
   private volatile Duration retention = Duration.ofHours(24);
   private volatile Duration pushback = Duration.ofSeconds(30);
@@ -217,6 +218,11 @@ final class WorkServer implements AutoCloseable {
     return calls.get();
   }
 
+  /** Returns of each call whether it said that it was a retry. */
+  List<Boolean> retries() {
+    return List.copyOf(retries);
+  }
+
   /** Opens a channel, closed with the server. */
   ManagedChannel channel() {
     ManagedChannel channel =
@@ -281,6 +287,7 @@ final class WorkServer implements AutoCloseable {
   private final class Orders extends OrderServiceGrpc.OrderServiceImplBase {
     @Override
     public void createOrder(OrderRequest request, StreamObserver<Order> observer) {
+      retries.add("true".equals(Exchange.HEADERS.get().get(ascii(WireNames.RETRY))));
       calls.incrementAndGet();
       StatusRuntimeException error = callErrors.poll();
       if (error != null) {
