@@ -45,8 +45,10 @@ main().then(
 
 async function main() {
   const apollo = intend('CreateProject', { name: 'apollo' });
-  const first = call(patient, apollo);
+  const counted = countCalls(patient);
+  const first = call(counted, apollo);
   await say('sent', 'reserved');
+  assert.deepEqual(counted.hints, [[]]);
 
   await aDuplicateIsToldToComeBack(apollo);
   const project = await duplicatesComeBack(apollo, first);
@@ -74,6 +76,7 @@ async function duplicatesComeBack(intent, first) {
   const counted = countCalls(impatient);
   const third = sendUntil(Date.now() + 30_000, counted, intent, metadata);
   await counted.reach(2);
+  counted.hints.forEach((hint) => assert.deepEqual(hint, ['true']));
   console.log('retried');
 
   const { response, trailers } = await first;
@@ -129,7 +132,7 @@ async function aRequestIdIsAKey(project) {
   assert.deepEqual(again.response, first.response);
 
   const own = intend('CreateNodePool', pool.request, 'request_id');
-  assert.deepEqual(own, pool);
+  assert.deepEqual(own.request, pool.request);
 }
 
 function call(stub, intent) {
@@ -149,19 +152,20 @@ async function failureOf(call) {
   throw new assert.AssertionError({ message: 'the call should have failed' });
 }
 
-/** Passes calls on to a stub, and tells of them. */
+/** Passes calls on to a stub, and tells of them, and what each says of being a retry. */
 function countCalls(stub) {
-  let count = 0;
+  const hints = [];
   let heard = () => {};
   return {
-    CreateProject: (...call) => {
-      count++;
+    hints,
+    CreateProject: (request, headers, ...call) => {
+      hints.push(headers.get('idempotency-retry'));
       heard();
-      return stub.CreateProject(...call);
+      return stub.CreateProject(request, headers, ...call);
     },
     reach: (wanted) =>
       new Promise((resolve) => {
-        heard = () => count >= wanted && resolve();
+        heard = () => hints.length >= wanted && resolve();
         heard();
       }),
   };

@@ -47,8 +47,10 @@ def main():
 def projects(pushbacks, create, create_once):
     apollo = intend(message("CreateProjectRequest")(name="apollo"))
     with ThreadPoolExecutor() as threads:
-        first = threads.submit(send, create, apollo, USER)
+        unsent = Counted(create)
+        first = threads.submit(send, unsent, apollo, USER)
         say("sent", "reserved")
+        assert unsent.hints == [None], unsent.hints
 
         a_duplicate_is_told_to_come_back(create_once, apollo)
         second = threads.submit(send, create, apollo, USER)
@@ -56,6 +58,7 @@ def projects(pushbacks, create, create_once):
         counted = Counted(create_once)
         third = threads.submit(send_until, time.time() + 30, counted, apollo, USER)
         counted.reach(2)
+        assert set(counted.hints) == {"true"}, counted.hints
         print("retried", flush=True)
 
         response, trailers = first.result()
@@ -177,15 +180,17 @@ class Count:
 
 
 class Counted(Count):
-    """Passes calls on to a method, and counts them."""
+    """Passes calls on to a method, counts them, and hears what each says of being a retry."""
 
     def __init__(self, method):
         super().__init__()
         self._method = method
+        self.hints = []
 
-    def with_call(self, *arguments, **options):
+    def with_call(self, *arguments, metadata, **options):
+        self.hints.append(dict(metadata).get("idempotency-retry"))
         self.add()
-        return self._method.with_call(*arguments, **options)
+        return self._method.with_call(*arguments, metadata=metadata, **options)
 
 
 class Pushbacks(Count):

@@ -28,9 +28,12 @@ function intend(method, request, field) {
 }
 
 /** Sends an intent, and resolves to the response and its trailers. */
-function send(client, { method, request, key }, metadata, options = {}) {
+function send(client, intent, metadata, options = {}) {
+  const { method, request, key, sent } = intent;
   const headers = metadata.clone();
   if (key) headers.set('idempotency-key', key);
+  if (sent) headers.set('idempotency-retry', 'true');
+  intent.sent = true;
   return new Promise((resolve, reject) => {
     let response;
     client[method](request, headers, options, (error, answer) => {

@@ -25,12 +25,13 @@ def retrying(*methods):
     return [("grpc.service_config", json.dumps(config))]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Intent:
     """What somebody wants done, once."""
 
     request: Message
     key: Optional[str]  # none if the request has it
+    sent: bool = False  # whether it may have been sent before
 
 
 def intend(request, field=None):
@@ -46,6 +47,9 @@ def send(method, intent, metadata=(), timeout=30):
     """Sends an intent, and returns the response and its trailers."""
     if intent.key:
         metadata = (*metadata, ("idempotency-key", intent.key))
+    if intent.sent:
+        metadata = (*metadata, ("idempotency-retry", "true"))
+    intent.sent = True
     response, call = method.with_call(intent.request, metadata=metadata, timeout=timeout)
     return response, dict(call.trailing_metadata())
 
