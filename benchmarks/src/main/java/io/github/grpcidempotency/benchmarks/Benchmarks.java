@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.benchmarks;
 
+import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.scenario.Calls;
@@ -19,13 +20,15 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * Measures what idempotency costs on this machine, and writes it down: {@code mvn -q -pl benchmarks
@@ -50,119 +53,52 @@ public final class Benchmarks implements Callable<Integer> {
           new SteadyState(),
           new InterceptorAlone());
 
-  @Option(
-      names = "--only",
-      split = ",",
-      paramLabel = "SCENARIO",
-      description =
-          "One or more of: cost of a call, calls, storm, starvation, waiting calls, sweep,"
-              + " live keys, record size, steady state, interceptor alone. All by default.")
-  private List<String> only = SCENARIOS.stream().map(Scenario::name).toList();
+  @Mixin private Options options = new Options();
 
-  @Option(
-      names = "--variants",
-      split = ",",
-      paramLabel = "WORD",
-      description =
-          "Compare only the variants whose name contains one of these, in \"calls\" and"
-              + " \"cost of a call\".")
-  private List<String> variants = List.of();
-
-  @Option(
-      names = "--seconds",
-      defaultValue = "2",
-      description = "How long one variant is measured in one round (${DEFAULT-VALUE}).")
-  private int seconds;
-
-  @Option(names = "--rounds", defaultValue = "9", description = "How many (${DEFAULT-VALUE}).")
-  private int rounds;
-
-  @Option(
-      names = "--calls",
-      split = ",",
-      defaultValue = "1,16,64",
-      description = "How many calls at once (${DEFAULT-VALUE}).")
-  private List<Integer> callers = List.of();
-
-  @Option(
-      names = "--keys",
-      defaultValue = "5000000",
-      description = "How many live keys a full table has (${DEFAULT-VALUE}).")
-  private int liveKeys;
-
-  @Option(
-      names = "--retention",
-      defaultValue = "30",
-      description =
-          "How many seconds records live in \"steady state\", four times as long as that takes"
-              + " (${DEFAULT-VALUE}).")
-  private int retention;
-
-  @Option(
-      names = "--connections",
-      defaultValue = "20",
-      description = "How many connections the service's pool has (${DEFAULT-VALUE}).")
-  private int connections;
-
-  @Option(
-      names = "--quick",
-      description = "To see that it works: short rounds and small tables, numbers of no value.")
-  private boolean quick;
-
-  @Option(
-      names = "--results",
-      defaultValue = "benchmarks/results",
-      description = "Where the results are written (${DEFAULT-VALUE}).")
-  private Path results = Path.of("");
+  @Spec private CommandSpec spec = CommandSpec.create();
 
   /** Runs the program. */
   public static void main(String... arguments) {
-    System.exit(new CommandLine(new Benchmarks()).execute(arguments));
+    System.exit(
+        new CommandLine(new Benchmarks())
+            .setParameterExceptionHandler(Benchmarks::complain)
+            .execute(arguments));
   }
 
   @Override
   public Integer call() throws IOException {
+    List<Scenario> chosen = checked(() -> options.chosenOf(SCENARIOS));
+    Pace pace = checked(options::pace);
+    DatabaseSettings settings = checked(options::database);
     Report report =
         new Report(
             new PrintStream(
                 new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8));
-    Pace pace =
-        quick
-            ? new Pace(
-                Duration.ofMillis(500),
-                1,
-                variants,
-                callers,
-                50_000,
-                20_000,
-                1_000,
-                1_000,
-                Duration.ofSeconds(2),
-                connections)
-            : new Pace(
-                Duration.ofSeconds(seconds),
-                rounds,
-                variants,
-                callers,
-                liveKeys,
-                200_000,
-                10_000,
-                10_000,
-                Duration.ofSeconds(retention),
-                connections);
     describe(pace, report);
-    for (Scenario scenario : SCENARIOS) {
-      if (only.contains(scenario.name())) {
-        // A database of its own: no scenario pays for the rows of another.
-        try (DurableDatabase database = DurableDatabase.start()) {
-          scenario.run(database, pace, report);
-        }
-        report.print(scenario.name());
-        report.write(results, scenario.name());
+    for (Scenario scenario : chosen) {
+      // A database of its own: no scenario pays for the rows of another.
+      try (DurableDatabase database = checked(() -> DurableDatabase.start(settings))) {
+        report.circumstance("database", database.description());
+        scenario.run(database, pace, report);
       }
+      report.print(scenario.name());
+      report.write(options.results(), scenario.name());
     }
     report.sumUp();
     return 0;
+  }
+
+  private <T> T checked(Supplier<T> asked) {
+    try {
+      return asked.get();
+    } catch (IllegalArgumentException wrong) {
+      throw new ParameterException(spec.commandLine(), wrong.getMessage(), wrong);
+    }
+  }
+
+  private static int complain(ParameterException wrong, String[] arguments) {
+    System.err.printf("benchmarks: %s%nTry --help.%n", wrong.getMessage());
+    return CommandLine.ExitCode.USAGE;
   }
 
   private static void describe(Pace pace, Report report) {
@@ -173,9 +109,6 @@ public final class Benchmarks implements Callable<Integer> {
                 Runtime.getRuntime().availableProcessors(),
                 System.getProperty("os.arch"),
                 System.getProperty("java.version")));
-    try (DurableDatabase database = DurableDatabase.start()) {
-      report.circumstance("database", database.description());
-    }
     report.circumstance(
         "pace",
         "%d rounds of %.1f s for each variant; a pool of %d connections"

@@ -30,21 +30,24 @@ public final class DurableDatabase implements AutoCloseable {
       """;
 
   private final EmbeddedPostgres postgres;
+  private final DatabaseSettings settings;
   private final Jdbi superuser;
 
-  private DurableDatabase(EmbeddedPostgres postgres) {
+  private DurableDatabase(EmbeddedPostgres postgres, DatabaseSettings settings) {
     this.postgres = postgres;
+    this.settings = settings;
     this.superuser = Jdbi.create(postgres.getDatabase("postgres", DATABASE));
   }
 
   /**
    * Starts PostgreSQL in a new temporary directory.
    *
-   * @throws IllegalStateException if it would not be durable
+   * @throws IllegalArgumentException if it would not be durable, or is of another version than
+   *     asked for
    */
-  public static DurableDatabase start() {
+  public static DurableDatabase start(DatabaseSettings settings) {
     try {
-      EmbeddedPostgres postgres =
+      EmbeddedPostgres.Builder builder =
           EmbeddedPostgres.builder()
               .setServerConfig("fsync", "on")
               .setServerConfig("synchronous_commit", "on")
@@ -53,10 +56,15 @@ public final class DurableDatabase implements AutoCloseable {
               .setServerConfig("shared_buffers", "512MB")
               // Checkpoints where a scenario asks for one, not at random within a round.
               .setServerConfig("max_wal_size", "16GB")
-              .setServerConfig("checkpoint_timeout", "1h")
-              .start();
-      DurableDatabase database = new DurableDatabase(postgres);
-      database.prepare();
+              .setServerConfig("checkpoint_timeout", "1h");
+      settings.parameters().forEach(builder::setServerConfig);
+      DurableDatabase database = new DurableDatabase(builder.start(), settings);
+      try {
+        database.prepare();
+      } catch (RuntimeException failure) {
+        database.close();
+        throw failure;
+      }
       return database;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
@@ -65,11 +73,14 @@ public final class DurableDatabase implements AutoCloseable {
 
   private void prepare() {
     Jdbi postgresDatabase = Jdbi.create(postgres.getPostgresDatabase());
+    settings.checkVersion(
+        postgresDatabase.withHandle(
+            handle -> handle.createQuery("SHOW server_version").mapTo(String.class).one()));
     List<String> off =
         postgresDatabase.withHandle(
             handle -> handle.createQuery(NOT_DURABLE).mapTo(String.class).list());
     if (!off.isEmpty()) {
-      throw new IllegalStateException("PostgreSQL would not be durable: " + off);
+      throw new IllegalArgumentException("PostgreSQL would not be durable: " + off);
     }
     postgresDatabase.useHandle(
         handle -> {
@@ -81,10 +92,14 @@ public final class DurableDatabase implements AutoCloseable {
     migrate(IdempotencySchema.DEFAULT_NAME);
   }
 
-  /** Adds the library's tables in a schema, with a foreign key for each of eight resource types. */
+  /** Adds the library's tables in a schema, with a foreign key for each resource type. */
   public void migrate(String schema) {
     IdempotencySchema.migrate(owner(), schema);
-    runAsOwner(script("resource_types").replace("${schema}", schema));
+    runAsOwner(
+        script("resource_types")
+            .replace("${schema}", schema)
+            .replace("${types}", Integer.toString(settings.resourceTypes())));
+    settings.change().ifPresent(sql -> runAsOwner(sql.replace("${schema}", schema)));
   }
 
   /** Returns a pool of the application's connections; its round trips are counted. */
@@ -104,20 +119,21 @@ public final class DurableDatabase implements AutoCloseable {
     return superuser;
   }
 
-  /** Returns the server's version and the settings that matter for speed. */
+  /** Returns the server's version, the settings that matter for speed, and those that were made. */
   public String description() {
     return superuser.withHandle(
-        handle ->
-            handle
-                .createQuery(
-                    """
+            handle ->
+                handle
+                    .createQuery(
+                        """
                     SELECT 'PostgreSQL ' || current_setting('server_version')
                            || ', ' || string_agg(name || '=' || current_setting(name), ', ')
                       FROM unnest(ARRAY['fsync', 'synchronous_commit', 'full_page_writes',
                                         'shared_buffers']) AS name
                     """)
-                .mapTo(String.class)
-                .one());
+                    .mapTo(String.class)
+                    .one())
+        + settings.description();
   }
 
   @Override

@@ -27,8 +27,9 @@ public final class Report {
 
   /** Notes under which circumstances the results came about. */
   public void circumstance(String name, String value) {
-    circumstances.put(name, value);
-    console.printf("%s: %s%n", name, value);
+    if (!value.equals(circumstances.put(name, value))) {
+      console.printf("%s: %s%n", name, value);
+    }
   }
 
   /** Adds a number that was measured in rounds. */

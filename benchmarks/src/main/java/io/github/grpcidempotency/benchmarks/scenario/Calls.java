@@ -42,7 +42,7 @@ public final class Calls implements Scenario {
   public void run(DurableDatabase database, Pace pace, Report report) {
     try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections());
         Client client = new Client(server.port())) {
-      List<Subject> subjects = Subject.of(client, pace);
+      List<Subject> subjects = Subject.of(client, pace.selection());
       for (int callers : pace.callers()) {
         report.progress("%s: %d at once, warming up", name(), callers);
         for (Subject subject : subjects) {

@@ -28,7 +28,7 @@ public final class CostOfCall implements Scenario {
     try (BenchmarkServer server = BenchmarkServer.start(database, 1);
         Client client = new Client(server.port())) {
       double bareRoundTrips = 0;
-      for (Subject subject : Subject.of(client, pace)) {
+      for (Subject subject : Subject.of(client, pace.selection())) {
         report.progress("%s: %s", name(), subject.label());
         callOneByOne(subject.operation());
         Rounds roundTrips = new Rounds();

@@ -8,8 +8,7 @@ import java.util.List;
  *
  * @param round how long one variant is measured in one round
  * @param rounds how many
- * @param variants words of which a variant's name contains one to be compared; all if there are
- *     none
+ * @param selection what is compared with the bare handler
  * @param callers how many calls at once
  * @param liveKeys how many keys a full table has
  * @param sweptKeys how many expired records a sweep deletes
@@ -21,15 +20,11 @@ import java.util.List;
 public record Pace(
     Duration round,
     int rounds,
-    List<String> variants,
+    Selection selection,
     List<Integer> callers,
     int liveKeys,
     int sweptKeys,
     int waitingCalls,
     int measuredRecords,
     Duration retention,
-    int connections) {
-  boolean includes(String variant) {
-    return variants.isEmpty() || variants.stream().anyMatch(variant::contains);
-  }
-}
+    int connections) {}

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.github.grpcidempotency.procedure.Execution;
 import io.grpc.MethodDescriptor;
 import io.grpc.protobuf.ProtoUtils;
+import java.util.Locale;
 import java.util.Optional;
 
 /** The ways of making one create RPC idempotent, each an RPC of its own. */
@@ -52,6 +53,11 @@ public enum Variant {
     return SERVICE;
   }
 
+  /** Returns how the command line names it. */
+  public String id() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
   /** Returns how tables name it. */
   public String label() {
     return label;
@@ -63,7 +69,7 @@ public enum Variant {
   }
 
   /** Returns whether duplicates wait. */
-  boolean attaches() {
+  public boolean attaches() {
     return attaches;
   }
 

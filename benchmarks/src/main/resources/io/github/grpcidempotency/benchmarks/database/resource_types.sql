@@ -3,8 +3,13 @@ DO $$
 DECLARE
   resource text;
 BEGIN
-  FOREACH resource IN ARRAY ARRAY[
-    'project', 'namespace', 'cluster', 'node_pool', 'api_key', 'invite', 'app_install', 'webhook']
+  FOR resource IN
+    SELECT name
+      FROM unnest(ARRAY[
+             'project', 'namespace', 'cluster', 'node_pool', 'api_key', 'invite', 'app_install', 'webhook'])
+           WITH ORDINALITY AS service (name, position)
+     WHERE position <= ${types}
+     ORDER BY position
   LOOP
     PERFORM ${schema}.add_resource_type(resource, format('app.%I', resource)::regclass, 'id');
   END LOOP;

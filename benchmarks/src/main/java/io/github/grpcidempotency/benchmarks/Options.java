@@ -1,0 +1,171 @@
+package io.github.grpcidempotency.benchmarks;
+
+import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
+import io.github.grpcidempotency.benchmarks.scenario.Pace;
+import io.github.grpcidempotency.benchmarks.scenario.Scenario;
+import io.github.grpcidempotency.benchmarks.scenario.Selection;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import picocli.CommandLine.Option;
+
+/** What the command line says. What makes no sense is an {@link IllegalArgumentException}. */
+final class Options {
+  @Option(
+      names = "--only",
+      split = ",",
+      paramLabel = "SCENARIO",
+      description =
+          "One or more of: cost of a call, calls, storm, starvation, waiting calls, sweep,"
+              + " live keys, record size, steady state, interceptor alone. All by default.")
+  private List<String> only = List.of();
+
+  @Option(
+      names = "--variants",
+      split = ",",
+      paramLabel = "NAME",
+      description =
+          "Compare only these with the bare handler, in \"calls\" and \"cost of a call\", such as"
+              + " transactional,replay-of-transactional or reserved*. A wrong name is answered with"
+              + " all names.")
+  private List<String> variants = List.of();
+
+  @Option(
+      names = "--concurrency",
+      split = ",",
+      defaultValue = "1,4,16,64",
+      paramLabel = "CALLS",
+      description = "How many calls at once, in \"calls\" (${DEFAULT-VALUE}).")
+  private List<Integer> concurrency = List.of();
+
+  @Option(names = "--seconds", description = "How long one variant is measured in one round (2).")
+  private Optional<Double> seconds = Optional.empty();
+
+  @Option(names = "--rounds", description = "How many rounds (9).")
+  private Optional<Integer> rounds = Optional.empty();
+
+  @Option(
+      names = "--resource-types",
+      defaultValue = "8",
+      paramLabel = "N",
+      description =
+          "How many resource types the service registers, from 1 to 8 (${DEFAULT-VALUE}): each is a"
+              + " column of a record, with a foreign key and an index.")
+  private int resourceTypes;
+
+  @Option(
+      names = "--postgres",
+      paramLabel = "MAJOR",
+      description =
+          "The major version that PostgreSQL must have, such as 17. The one on the class path by"
+              + " default; Maven takes another with -Dembedded-postgres.version=17.11.0.")
+  private Optional<Integer> postgres = Optional.empty();
+
+  @Option(
+      names = "--set",
+      paramLabel = "NAME=VALUE",
+      description =
+          "A setting of PostgreSQL, such as max_locks_per_transaction=256; as often as there are"
+              + " some. It must stay durable.")
+  private Map<String, String> parameters = new LinkedHashMap<>();
+
+  @Option(
+      names = "--sql",
+      paramLabel = "FILE",
+      description =
+          "SQL that the owner runs after the migrations, to measure a change of the schema, which it"
+              + " calls $${schema}.")
+  private Optional<Path> sql = Optional.empty();
+
+  @Option(
+      names = "--connections",
+      defaultValue = "20",
+      description = "How many connections the service's pool has (${DEFAULT-VALUE}).")
+  private int connections;
+
+  @Option(
+      names = "--keys",
+      description = "How many live keys a full table has, in \"live keys\" (5,000,000).")
+  private Optional<Integer> liveKeys = Optional.empty();
+
+  @Option(
+      names = "--retention",
+      paramLabel = "SECONDS",
+      description =
+          "How long records live in \"steady state\", which takes four times as long (30).")
+  private Optional<Integer> retention = Optional.empty();
+
+  @Option(
+      names = "--quick",
+      description =
+          "To see that it works: one round of half a second and small tables, numbers of no value.")
+  private boolean quick;
+
+  @Option(
+      names = "--results",
+      defaultValue = "benchmarks/results",
+      paramLabel = "DIRECTORY",
+      description = "Where the results are written (${DEFAULT-VALUE}).")
+  private Path results = Path.of("");
+
+  List<Scenario> chosenOf(List<Scenario> scenarios) {
+    for (String name : only) {
+      if (scenarios.stream().noneMatch(scenario -> scenario.name().equals(name))) {
+        throw new IllegalArgumentException(
+            "no scenario is called %s; there are %s"
+                .formatted(
+                    name, String.join(", ", scenarios.stream().map(Scenario::name).toList())));
+      }
+    }
+    return scenarios.stream()
+        .filter(scenario -> only.isEmpty() || only.contains(scenario.name()))
+        .toList();
+  }
+
+  Pace pace() {
+    return new Pace(
+        Duration.ofNanos((long) (positive("--seconds", seconds.orElse(quick ? 0.5 : 2.0)) * 1e9)),
+        positive("--rounds", rounds.orElse(quick ? 1 : 9)),
+        new Selection(variants),
+        concurrency.stream().map(calls -> positive("--concurrency", calls)).toList(),
+        positive("--keys", liveKeys.orElse(quick ? 50_000 : 5_000_000)),
+        quick ? 20_000 : 200_000,
+        quick ? 1_000 : 10_000,
+        quick ? 1_000 : 10_000,
+        Duration.ofSeconds(positive("--retention", retention.orElse(quick ? 2 : 30))),
+        positive("--connections", connections));
+  }
+
+  DatabaseSettings database() {
+    return new DatabaseSettings(
+        resourceTypes,
+        postgres.map(OptionalInt::of).orElseGet(OptionalInt::empty),
+        Map.copyOf(parameters),
+        sql.map(Options::read));
+  }
+
+  Path results() {
+    return results;
+  }
+
+  private static <T extends Number> T positive(String option, T value) {
+    if (value.doubleValue() <= 0) {
+      throw new IllegalArgumentException("%s must be more than 0, not %s".formatted(option, value));
+    }
+    return value;
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException failure) {
+      throw new IllegalArgumentException("cannot read " + file, failure);
+    }
+  }
+}
