@@ -7,6 +7,7 @@ import io.github.grpcidempotency.benchmarks.scenario.Calls;
 import io.github.grpcidempotency.benchmarks.scenario.CostOfCall;
 import io.github.grpcidempotency.benchmarks.scenario.InterceptorAlone;
 import io.github.grpcidempotency.benchmarks.scenario.LiveKeys;
+import io.github.grpcidempotency.benchmarks.scenario.Memory;
 import io.github.grpcidempotency.benchmarks.scenario.Pace;
 import io.github.grpcidempotency.benchmarks.scenario.RecordSize;
 import io.github.grpcidempotency.benchmarks.scenario.Scenario;
@@ -43,7 +44,9 @@ public final class Benchmarks implements Callable<Integer> {
   private static final List<Scenario> SCENARIOS =
       List.of(
           new CostOfCall(),
-          new Calls(),
+          Calls.onOneMachine(),
+          Calls.acrossNetwork(),
+          new Memory(),
           new Storm(),
           new Starvation(),
           new WaitingCalls(),
@@ -81,8 +84,7 @@ public final class Benchmarks implements Callable<Integer> {
         report.circumstance("database", database.description());
         scenario.run(database, pace, report);
       }
-      report.print(scenario.name());
-      report.write(options.results(), scenario.name());
+      report.writeNew(options.results());
     }
     report.sumUp();
     return 0;

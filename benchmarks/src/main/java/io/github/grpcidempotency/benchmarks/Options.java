@@ -22,8 +22,9 @@ final class Options {
       split = ",",
       paramLabel = "SCENARIO",
       description =
-          "One or more of: cost of a call, calls, storm, starvation, waiting calls, sweep,"
-              + " live keys, record size, steady state, interceptor alone. All by default.")
+          "One or more of: cost of a call, calls, calls across a network, memory, storm, starvation,"
+              + " waiting calls, sweep, live keys, record size, steady state, interceptor alone. All"
+              + " by default.")
   private List<String> only = List.of();
 
   @Option(
@@ -31,7 +32,7 @@ final class Options {
       split = ",",
       paramLabel = "NAME",
       description =
-          "Compare only these with the bare handler, in \"calls\" and \"cost of a call\", such as"
+          "Compare only these with the bare handler, where several are compared, such as"
               + " transactional,replay-of-transactional or reserved*. A wrong name is answered with"
               + " all names.")
   private List<String> variants = List.of();
@@ -41,7 +42,8 @@ final class Options {
       split = ",",
       defaultValue = "1,4,16,64",
       paramLabel = "CALLS",
-      description = "How many calls at once, in \"calls\" (${DEFAULT-VALUE}).")
+      description =
+          "How many calls at once, in \"calls\" and \"calls across a network\" (${DEFAULT-VALUE}).")
   private List<Integer> concurrency = List.of();
 
   @Option(names = "--seconds", description = "How long one variant is measured in one round (2).")
@@ -49,6 +51,15 @@ final class Options {
 
   @Option(names = "--rounds", description = "How many rounds (9).")
   private Optional<Integer> rounds = Optional.empty();
+
+  @Option(
+      names = "--network-micros",
+      defaultValue = "1000",
+      paramLabel = "MICROS",
+      description =
+          "By how much each round trip to the database is longer, in \"calls across a network\""
+              + " (${DEFAULT-VALUE}).")
+  private int networkMicros;
 
   @Option(
       names = "--resource-types",
@@ -139,7 +150,8 @@ final class Options {
         quick ? 1_000 : 10_000,
         quick ? 1_000 : 10_000,
         Duration.ofSeconds(positive("--retention", retention.orElse(quick ? 2 : 30))),
-        positive("--connections", connections));
+        positive("--connections", connections),
+        Duration.ofNanos(1_000L * positive("--network-micros", networkMicros)));
   }
 
   DatabaseSettings database() {

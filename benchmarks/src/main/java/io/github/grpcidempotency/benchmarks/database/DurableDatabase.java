@@ -104,11 +104,16 @@ public final class DurableDatabase implements AutoCloseable {
 
   /** Returns a pool of the application's connections; its round trips are counted. */
   public HikariDataSource newPool(int size) {
+    return newPool(size, Duration.ZERO);
+  }
+
+  /** Returns a pool like that, whose round trips take so much longer. */
+  public HikariDataSource newPool(int size, Duration delay) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(
-        postgres.getJdbcUrl(APP, DATABASE)
-            + "&socketFactory="
-            + CountingSocketFactory.class.getName());
+        "%s&socketFactory=%s&socketFactoryArg=%s"
+            .formatted(
+                postgres.getJdbcUrl(APP, DATABASE), MeteredSocketFactory.class.getName(), delay));
     config.setMaximumPoolSize(size);
     config.setConnectionTimeout(Duration.ofSeconds(60).toMillis());
     return new HikariDataSource(config);

@@ -8,11 +8,13 @@ import org.jdbi.v3.core.mapper.reflect.ConstructorMapper;
  * What some work has used of the database.
  *
  * @param roundTrips turn-arounds at the application's sockets
+ * @param statements what was sent in them, BEGIN and COMMIT included
  * @param transactions committed transactions, read-only ones included
  * @param walSyncs times that WAL was flushed to disk
  * @param walBytes how far the log has grown
  */
-public record Usage(long roundTrips, long transactions, long walSyncs, long walBytes) {
+public record Usage(
+    long roundTrips, long statements, long transactions, long walSyncs, long walBytes) {
   /**
    * Flushes are counted in {@code pg_stat_wal} before PostgreSQL 18, and in {@code pg_stat_io}
    * since.
@@ -37,12 +39,15 @@ public record Usage(long roundTrips, long transactions, long walSyncs, long walB
    */
   public static Usage of(DataSource singleConnection, Jdbi superuser, Runnable work) {
     Statistics before = read(singleConnection, superuser);
-    long roundTrips = CountingSocket.roundTrips();
+    long roundTrips = MeteredSocket.roundTrips();
+    long statements = MeteredSocket.statements();
     work.run();
-    roundTrips = CountingSocket.roundTrips() - roundTrips;
+    roundTrips = MeteredSocket.roundTrips() - roundTrips;
+    statements = MeteredSocket.statements() - statements;
     Statistics after = read(singleConnection, superuser);
     return new Usage(
         roundTrips,
+        statements,
         after.transactions() - before.transactions(),
         after.walSyncs() - before.walSyncs(),
         after.walBytes() - before.walBytes());

@@ -62,8 +62,8 @@ public final class ClosedLoop implements AutoCloseable {
     }
     return new Load(
         seen.getTotalCount() / seconds,
-        seen.getValueAtPercentile(50) / 1e6,
-        seen.getValueAtPercentile(99) / 1e6,
+        new Load.Latencies(
+            millis(seen, 50), millis(seen, 90), millis(seen, 99), millis(seen, 99.9)),
         seen.getTotalCount());
   }
 
@@ -94,6 +94,10 @@ public final class ClosedLoop implements AutoCloseable {
             beginNext();
           }
         });
+  }
+
+  private static double millis(ConcurrentHistogram seen, double percentile) {
+    return seen.getValueAtPercentile(percentile) / 1e6;
   }
 
   private static void sleep(Duration time) {

@@ -1,8 +1,9 @@
 package io.github.grpcidempotency.benchmarks.load;
 
 import com.github.f4b6a3.uuid.UuidCreator;
-import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import io.github.grpcidempotency.benchmarks.v1.Project;
+import io.grpc.MethodDescriptor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -18,17 +19,19 @@ public final class Operations {
   private Operations() {}
 
   /** Creates, with a key of its own each time; bare handlers get one as well, and ignore it. */
-  public static Operation create(Client client, Variant variant) {
-    return done -> client.call(variant.method(), Optional.of(newKey()), REQUEST, done);
+  public static Operation create(
+      Client client, MethodDescriptor<CreateProjectRequest, Project> method) {
+    return done -> client.call(method, Optional.of(newKey()), REQUEST, done);
   }
 
   /** Retries creates that have succeeded, one after the other. Blocks until these are made. */
-  public static Operation replay(Client client, Variant variant) {
-    List<String> keys = createOnce(client, variant);
+  public static Operation replay(
+      Client client, MethodDescriptor<CreateProjectRequest, Project> method) {
+    List<String> keys = createOnce(client, method);
     AtomicInteger next = new AtomicInteger();
     return done -> {
       String key = keys.get(Math.floorMod(next.getAndIncrement(), keys.size()));
-      client.call(variant.method(), Optional.of(key), REQUEST, done);
+      client.call(method, Optional.of(key), REQUEST, done);
     };
   }
 
@@ -37,17 +40,39 @@ public final class Operations {
     return UuidCreator.getTimeOrderedEpoch().toString();
   }
 
-  private static List<String> createOnce(Client client, Variant variant) {
+  /**
+   * Checks that a retry is answered with the first response, and another key with another. Blocks.
+   *
+   * @throws IllegalStateException if it is not
+   */
+  public static void checkReplay(
+      Client client, MethodDescriptor<CreateProjectRequest, Project> method) {
+    String key = newKey();
+    Project first = createWith(client, method, key);
+    if (!createWith(client, method, key).equals(first)
+        || createWith(client, method, newKey()).getId().equals(first.getId())) {
+      throw new IllegalStateException(method.getFullMethodName() + " does not replay");
+    }
+  }
+
+  private static List<String> createOnce(
+      Client client, MethodDescriptor<CreateProjectRequest, Project> method) {
     List<String> keys = new ArrayList<>();
     for (int i = 0; i < REPLAYED_KEYS; i++) {
       String key = newKey();
-      CompletableFuture<Reply> reply = new CompletableFuture<>();
-      client.call(variant.method(), Optional.of(key), REQUEST, reply::complete);
-      if (!reply.join().isOk()) {
-        throw new IllegalStateException("a create failed: " + reply.join().status());
-      }
+      Project unused = createWith(client, method, key);
       keys.add(key);
     }
     return keys;
+  }
+
+  private static Project createWith(
+      Client client, MethodDescriptor<CreateProjectRequest, Project> method, String key) {
+    CompletableFuture<Reply> answer = new CompletableFuture<>();
+    client.call(method, Optional.of(key), REQUEST, answer::complete);
+    Reply reply = answer.join();
+    return reply
+        .project()
+        .orElseThrow(() -> new IllegalStateException("a create failed: " + reply.status()));
   }
 }

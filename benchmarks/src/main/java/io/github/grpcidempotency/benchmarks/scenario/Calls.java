@@ -7,13 +7,11 @@ import io.github.grpcidempotency.benchmarks.load.Client;
 import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
 import io.github.grpcidempotency.benchmarks.load.Load;
 import io.github.grpcidempotency.benchmarks.report.Report;
-import io.github.grpcidempotency.benchmarks.report.Rounds;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.function.Function;
 
 /**
  * Every variant against the bare handler, in interleaved rounds: bare, A, B, …, bare, A, B, …. A
@@ -24,27 +22,42 @@ public final class Calls implements Scenario {
   private static final OperatingSystemMXBean JVM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
-  /** The numbers of one subject. */
-  private static final class Numbers {
-    private final Map<String, Rounds> byMetric = new LinkedHashMap<>();
+  private final String name;
+  private final Function<Pace, Duration> delay;
 
-    void add(String metric, double value) {
-      byMetric.computeIfAbsent(metric, name -> new Rounds()).add(value);
-    }
+  private Calls(String name, Function<Pace, Duration> delay) {
+    this.name = name;
+    this.delay = delay;
+  }
+
+  /** Makes the comparison with a database on the same machine. */
+  public static Calls onOneMachine() {
+    return new Calls("calls", pace -> Duration.ZERO);
+  }
+
+  /** Makes the comparison with a database that is a network away. */
+  public static Calls acrossNetwork() {
+    return new Calls("calls across a network", Pace::network);
   }
 
   @Override
   public String name() {
-    return "calls";
+    return name;
   }
 
   @Override
   public void run(DurableDatabase database, Pace pace, Report report) {
-    try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections());
+    Duration longer = delay.apply(pace);
+    report.note(
+        name,
+        "a round trip to the database takes %,d µs longer than on this machine"
+            .formatted(longer.toNanos() / 1_000));
+    try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections(), longer);
         Client client = new Client(server.port())) {
+      report.progress("%s: checking that retries get the first answer", name);
       List<Subject> subjects = Subject.of(client, pace.selection());
       for (int callers : pace.callers()) {
-        report.progress("%s: %d at once, warming up", name(), callers);
+        report.progress("%s: %d at once, warming up", name, callers);
         for (Subject subject : subjects) {
           ClosedLoop.run(subject.operation(), callers, pace.round().multipliedBy(WARM_UP_ROUNDS));
         }
@@ -56,33 +69,19 @@ public final class Calls implements Scenario {
   private void compare(
       DurableDatabase database, List<Subject> subjects, int callers, Pace pace, Report report) {
     ServerCpu databaseCpu = new ServerCpu(database.superuser());
-    Map<String, Numbers> numbers = new LinkedHashMap<>();
+    Comparison comparison = new Comparison(subjects);
     for (int round = 1; round <= pace.rounds(); round++) {
-      report.progress("%s: %d at once, round %d of %d", name(), callers, round, pace.rounds());
-      Load bare = new Load(1, 1, 1, 1);
+      report.progress("%s: %d at once, round %d of %d", name, callers, round, pace.rounds());
       for (Subject subject : subjects) {
         Duration databaseBefore = databaseCpu.used();
         long jvmBefore = JVM.getProcessCpuTime();
         Load load = ClosedLoop.run(subject.operation(), callers, pace.round());
         double jvmMicros = (JVM.getProcessCpuTime() - jvmBefore) / 1e3;
         double databaseMicros = databaseCpu.used().minus(databaseBefore).toNanos() / 1e3;
-        if (subject.equals(subjects.get(0))) {
-          bare = load;
-        }
-        Numbers mine = numbers.computeIfAbsent(subject.label(), label -> new Numbers());
-        mine.add("throughput ratio", load.perSecond() / bare.perSecond());
-        mine.add("p50 ratio", load.p50Millis() / bare.p50Millis());
-        mine.add("p99 ratio", load.p99Millis() / bare.p99Millis());
-        mine.add("calls/s", load.perSecond());
-        mine.add("p50 (ms)", load.p50Millis());
-        mine.add("p99 (ms)", load.p99Millis());
-        mine.add("database CPU (µs)", databaseMicros / load.operations());
-        mine.add("JVM CPU (µs)", jvmMicros / load.operations());
+        comparison.add(
+            subject, load, databaseMicros / load.operations(), jvmMicros / load.operations());
       }
     }
-    numbers.forEach(
-        (label, mine) ->
-            mine.byMetric.forEach(
-                (metric, rounds) -> report.add(name(), label, callers, metric, rounds)));
+    comparison.report(name, callers, report);
   }
 }

@@ -32,6 +32,7 @@ public final class CostOfCall implements Scenario {
         report.progress("%s: %s", name(), subject.label());
         callOneByOne(subject.operation());
         Rounds roundTrips = new Rounds();
+        Rounds statements = new Rounds();
         Rounds transactions = new Rounds();
         Rounds flushes = new Rounds();
         Rounds wal = new Rounds();
@@ -40,6 +41,7 @@ public final class CostOfCall implements Scenario {
               Usage.of(
                   server.pool(), database.superuser(), () -> callOneByOne(subject.operation()));
           roundTrips.add(perCall(used.roundTrips()));
+          statements.add(perCall(used.statements()));
           transactions.add(perCall(used.transactions()));
           flushes.add(perCall(used.walSyncs()));
           wal.add(perCall(used.walBytes()));
@@ -48,6 +50,7 @@ public final class CostOfCall implements Scenario {
         bareRoundTrips = bareRoundTrips == 0 ? roundTrips.median() : bareRoundTrips;
         report.add(name(), label, 1, "round trips", roundTrips);
         report.add(name(), label, 1, "extra round trips", roundTrips.median() - bareRoundTrips);
+        report.add(name(), label, 1, "statements", statements);
         report.add(name(), label, 1, "transactions", transactions);
         report.add(name(), label, 1, "flushes of the log", flushes);
         report.add(name(), label, 1, "WAL (B)", wal);

@@ -16,6 +16,7 @@ import java.util.List;
  * @param measuredRecords how many records are written to find their size
  * @param retention how long records live where a table is brought into a steady state
  * @param connections how many connections the service's pool has
+ * @param network how much longer a round trip to the database takes across a network
  */
 public record Pace(
     Duration round,
@@ -27,4 +28,5 @@ public record Pace(
     int waitingCalls,
     int measuredRecords,
     Duration retention,
-    int connections) {}
+    int connections,
+    Duration network) {}

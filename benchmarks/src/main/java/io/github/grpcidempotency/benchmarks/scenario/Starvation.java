@@ -30,7 +30,7 @@ public final class Starvation implements Scenario {
     try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections());
         Client client = new Client(server.port());
         Client duplicates = new Client(server.port())) {
-      Operation unrelated = Operations.create(client, Variant.BARE);
+      Operation unrelated = Operations.create(client, Variant.BARE.method());
       ClosedLoop.run(unrelated, UNRELATED, pace.round());
       for (Variant variant :
           List.of(
@@ -54,7 +54,7 @@ public final class Starvation implements Scenario {
       try (DuplicateCrowd crowd = DuplicateCrowd.start(duplicates, variant, DUPLICATES)) {
         Load disturbed = ClosedLoop.run(unrelated, UNRELATED, pace.round());
         throughput.add(disturbed.perSecond() / undisturbed.perSecond());
-        p99.add(disturbed.p99Millis() / undisturbed.p99Millis());
+        p99.add(disturbed.millis().p99() / undisturbed.millis().p99());
         answered.add((double) crowd.answered());
       }
     }

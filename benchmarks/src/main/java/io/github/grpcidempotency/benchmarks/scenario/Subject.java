@@ -3,16 +3,27 @@ package io.github.grpcidempotency.benchmarks.scenario;
 import io.github.grpcidempotency.benchmarks.load.Client;
 import io.github.grpcidempotency.benchmarks.load.Operation;
 import io.github.grpcidempotency.benchmarks.load.Operations;
+import io.github.grpcidempotency.benchmarks.report.Kind;
+import io.github.grpcidempotency.benchmarks.service.PeerVariant;
 import io.github.grpcidempotency.benchmarks.service.Variant;
+import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import io.github.grpcidempotency.benchmarks.v1.Project;
+import io.grpc.MethodDescriptor;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
-/** Something that is compared with the bare handler. */
-record Subject(String label, Operation operation) {
+/**
+ * Something that is compared with the bare handler.
+ *
+ * @param label how tables name it
+ * @param kind whose it is
+ * @param operation what callers do
+ */
+record Subject(String label, Kind kind, Operation operation) {
   /** How one of them is named, and made. */
-  private record Way(String id, String label, Function<Client, Operation> operation) {}
+  private record Way(String id, String label, Kind kind, Function<Client, Operation> operation) {}
 
   private static final List<Way> WAYS = ways();
 
@@ -25,28 +36,60 @@ record Subject(String label, Operation operation) {
   static List<Subject> of(Client client, Selection selection) {
     return WAYS.stream()
         .filter(way -> way.id().equals(Variant.BARE.id()) || selection.includes(way.id()))
-        .map(way -> new Subject(way.label(), way.operation().apply(client)))
+        .map(way -> new Subject(way.label(), way.kind(), way.operation().apply(client)))
         .toList();
   }
 
   private static List<Way> ways() {
-    List<Way> ways = new ArrayList<>();
-    Arrays.stream(Variant.values())
-        .filter(variant -> !variant.attaches())
-        .forEach(
-            variant ->
-                ways.add(
-                    new Way(
-                        variant.id(),
-                        variant.label(),
-                        client -> Operations.create(client, variant))));
-    for (Variant variant : List.of(Variant.RESERVED, Variant.TRANSACTIONAL)) {
-      ways.add(
-          new Way(
-              "replay-of-" + variant.id(),
-              "replay of " + variant.label(),
-              client -> Operations.replay(client, variant)));
+    List<Way> creates = new ArrayList<>();
+    List<Way> replays = new ArrayList<>();
+    for (Variant variant : Variant.values()) {
+      if (!variant.attaches()) {
+        creates.add(
+            create(
+                variant.id(),
+                variant.label(),
+                variant.kind(),
+                variant.method(),
+                variant.replays()));
+      }
     }
-    return List.copyOf(ways);
+    for (PeerVariant peer : PeerVariant.ALL) {
+      creates.add(create(peer.way().id(), peer.way().label(), Kind.PEER, peer.method(), true));
+    }
+    for (Variant variant : List.of(Variant.RESERVED, Variant.TRANSACTIONAL)) {
+      replays.add(replay(variant.id(), variant.label(), variant.method()));
+    }
+    for (PeerVariant peer : PeerVariant.ALL) {
+      replays.add(replay(peer.way().id(), peer.way().label(), peer.method()));
+    }
+    return Stream.concat(creates.stream(), replays.stream()).toList();
+  }
+
+  private static Way create(
+      String id,
+      String label,
+      Kind kind,
+      MethodDescriptor<CreateProjectRequest, Project> method,
+      boolean replays) {
+    return new Way(
+        id,
+        label,
+        kind,
+        client -> {
+          if (replays) {
+            Operations.checkReplay(client, method);
+          }
+          return Operations.create(client, method);
+        });
+  }
+
+  private static Way replay(
+      String id, String label, MethodDescriptor<CreateProjectRequest, Project> method) {
+    return new Way(
+        "replay-of-" + id,
+        "replay of " + label,
+        Kind.REPLAY,
+        client -> Operations.replay(client, method));
   }
 }

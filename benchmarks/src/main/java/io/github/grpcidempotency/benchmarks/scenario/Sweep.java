@@ -28,8 +28,8 @@ public final class Sweep implements Scenario {
     try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections());
         Client client = new Client(server.port());
         ExpirySweeper sweeper = ExpirySweeper.builder(server.pool()).build()) {
-      Operation keyed = Operations.create(client, Variant.TRANSACTIONAL);
-      Operation unrelated = Operations.create(client, Variant.BARE);
+      Operation keyed = Operations.create(client, Variant.TRANSACTIONAL.method());
+      Operation unrelated = Operations.create(client, Variant.BARE.method());
       ClosedLoop.run(keyed, CLIENTS, pace.round());
       ClosedLoop.run(unrelated, CLIENTS, pace.round());
       measure("keyed calls", keyed, sweeper, database, pace, report);
@@ -62,7 +62,7 @@ public final class Sweep implements Scenario {
           throw new IllegalStateException("swept " + swept + " of " + pace.sweptKeys());
         }
         throughput.add(disturbed.perSecond() / undisturbed.perSecond());
-        p99.add(disturbed.p99Millis() / undisturbed.p99Millis());
+        p99.add(disturbed.millis().p99() / undisturbed.millis().p99());
         seconds.add(taken);
         rate.add(swept / taken);
       }

@@ -14,7 +14,6 @@ import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.grpc.MethodDescriptor;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -41,7 +40,7 @@ public final class WaitingCalls implements Scenario {
     try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections());
         Client client = new Client(server.port());
         Client waiters = new Client(server.port())) {
-      Operation unrelated = Operations.create(client, Variant.BARE);
+      Operation unrelated = Operations.create(client, Variant.BARE.method());
       ClosedLoop.run(unrelated, UNRELATED, pace.round());
       Rounds attached = new Rounds();
       Rounds parked = new Rounds();
@@ -146,9 +145,6 @@ public final class WaitingCalls implements Scenario {
   }
 
   private static double usedMegabytes() {
-    for (int i = 0; i < 3; i++) {
-      System.gc();
-    }
-    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() / 1e6;
+    return Heap.usedBytes() / 1e6;
   }
 }

@@ -10,6 +10,7 @@ import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.grpc.Grpc;
 import io.grpc.InsecureServerCredentials;
 import io.grpc.Server;
+import io.grpc.ServerCallHandler;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.stub.ServerCalls;
@@ -17,6 +18,7 @@ import io.grpc.stub.StreamObserver;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -30,11 +32,19 @@ public final class BenchmarkServer implements AutoCloseable {
   private final HikariDataSource pool;
   private final HandlerRuns runs = new HandlerRuns();
   private final ParkedCalls parked = new ParkedCalls();
+  private final ServerThreads threads = new ServerThreads();
+  private final Peers peers;
   private final IdempotencyInterceptor interceptor;
   private final Server server;
 
-  private BenchmarkServer(HikariDataSource pool) {
+  private interface Create {
+    Project apply(CreateProjectRequest request) throws SQLException;
+  }
+
+  private BenchmarkServer(DurableDatabase database, HikariDataSource pool) {
     this.pool = pool;
+    Handler handler = new Handler(pool, USER, runs);
+    this.peers = new Peers(database, pool, handler);
     this.interceptor =
         IdempotencyInterceptor.builder(
                 ProcedureOf.everyVariant(), () -> Optional.of(Caller.of(USER)))
@@ -42,7 +52,8 @@ public final class BenchmarkServer implements AutoCloseable {
             .build();
     this.server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
-            .addService(service(new Handler(pool, USER, runs)))
+            .executor(threads.executor())
+            .addService(service(handler, peers))
             .addService(parked.service())
             .intercept(new RequestKey())
             .intercept(interceptor)
@@ -51,7 +62,12 @@ public final class BenchmarkServer implements AutoCloseable {
 
   /** Starts a server with a pool of so many connections. */
   public static BenchmarkServer start(DurableDatabase database, int connections) {
-    BenchmarkServer started = new BenchmarkServer(database.newPool(connections));
+    return start(database, connections, Duration.ZERO);
+  }
+
+  /** Starts one whose round trips to the database take so much longer. */
+  public static BenchmarkServer start(DurableDatabase database, int connections, Duration delay) {
+    BenchmarkServer started = new BenchmarkServer(database, database.newPool(connections, delay));
     try {
       started.server.start();
     } catch (IOException failure) {
@@ -60,25 +76,26 @@ public final class BenchmarkServer implements AutoCloseable {
     return started;
   }
 
-  private static ServerServiceDefinition service(Handler handler) {
-    ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Variant.service());
+  private static ServerServiceDefinition service(Handler handler, Peers peers) {
+    ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(CreateMethod.SERVICE);
     for (Variant variant : Variant.values()) {
-      service.addMethod(
-          variant.method(),
-          ServerCalls.asyncUnaryCall(
-              (request, observer) -> answer(handler, variant, request, observer)));
+      service.addMethod(variant.method(), answerBy(request -> handler.create(variant, request)));
+    }
+    for (PeerVariant variant : PeerVariant.ALL) {
+      service.addMethod(variant.method(), answerBy(request -> peers.create(variant, request)));
     }
     return service.build();
   }
 
+  private static ServerCallHandler<CreateProjectRequest, Project> answerBy(Create create) {
+    return ServerCalls.asyncUnaryCall((request, observer) -> answer(create, request, observer));
+  }
+
   private static void answer(
-      Handler handler,
-      Variant variant,
-      CreateProjectRequest request,
-      StreamObserver<Project> observer) {
+      Create create, CreateProjectRequest request, StreamObserver<Project> observer) {
     Project created;
     try {
-      created = handler.create(variant, request);
+      created = create.apply(request);
     } catch (SQLException failure) {
       observer.onError(Status.UNAVAILABLE.withCause(failure).asRuntimeException());
       return;
@@ -95,6 +112,11 @@ public final class BenchmarkServer implements AutoCloseable {
   /** Returns the pool that handlers and library share. */
   public DataSource pool() {
     return pool;
+  }
+
+  /** Returns how many bytes the threads that run the calls have allocated so far. */
+  public long allocatedBytes() {
+    return threads.allocatedBytes();
   }
 
   /** Returns how often slow handlers have run. */
@@ -118,6 +140,8 @@ public final class BenchmarkServer implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     interceptor.close();
+    peers.close();
+    threads.close();
     pool.close();
   }
 }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.benchmarks.service;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.github.grpcidempotency.benchmarks.peer.PeerHandler;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
@@ -14,7 +15,7 @@ import java.util.UUID;
 import javax.sql.DataSource;
 
 /** The create handler, in each of its variants: plain JDBC, the same statements everywhere. */
-final class Handler {
+final class Handler implements PeerHandler {
   private final DataSource pool;
   private final UUID user;
   private final SeparateSteps steps;
@@ -42,7 +43,15 @@ final class Handler {
     };
   }
 
-  private Project alone(CreateProjectRequest request) throws SQLException {
+  @Override
+  public Project on(Connection connection, CreateProjectRequest request) throws SQLException {
+    Project project = begin(request);
+    Effect.write(connection, user, project);
+    return project;
+  }
+
+  @Override
+  public Project alone(CreateProjectRequest request) throws SQLException {
     return inTransaction(request, (connection, project) -> Effect.write(connection, user, project));
   }
 

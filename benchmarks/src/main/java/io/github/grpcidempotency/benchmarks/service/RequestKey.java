@@ -4,13 +4,24 @@ import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Shows the key to the one handler that has to look after it by itself. */
+/** Shows the key to those that look after it by themselves: a handler, and other libraries. */
 final class RequestKey implements ServerInterceptor {
   private static final Context.Key<String> KEY = Context.key("key");
+
+  private final Set<String> methods =
+      Stream.concat(
+              Stream.of(Variant.SEPARATE.method()),
+              PeerVariant.ALL.stream().map(PeerVariant::method))
+          .map(MethodDescriptor::getFullMethodName)
+          .collect(Collectors.toUnmodifiableSet());
 
   static String current() {
     return KEY.get();
@@ -21,8 +32,7 @@ final class RequestKey implements ServerInterceptor {
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
-    String method = call.getMethodDescriptor().getFullMethodName();
-    if (!method.equals(Variant.SEPARATE.method().getFullMethodName())) {
+    if (!methods.contains(call.getMethodDescriptor().getFullMethodName())) {
       return next.startCall(call, headers);
     }
     Context context = Context.current().withValue(KEY, headers.get(IdempotencyMetadata.KEY));

@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.benchmarks.service;
 
+import io.github.grpcidempotency.benchmarks.report.Kind;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.github.grpcidempotency.procedure.Execution;
 import io.grpc.MethodDescriptor;
-import io.grpc.protobuf.ProtoUtils;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -26,8 +26,6 @@ public enum Variant {
   RESERVED_ATTACHING("reserved, attaching", Optional.of(Execution.RESERVED), true),
   TRANSACTIONAL_ATTACHING("transactional, attaching", Optional.of(Execution.TRANSACTIONAL), true);
 
-  private static final String SERVICE = "grpcidempotency.benchmarks.v1.Projects";
-
   private final String label;
   private final Optional<Execution> execution;
   private final boolean attaches;
@@ -39,18 +37,7 @@ public enum Variant {
     this.label = label;
     this.execution = execution;
     this.attaches = attaches;
-    this.method =
-        MethodDescriptor.<CreateProjectRequest, Project>newBuilder()
-            .setType(MethodDescriptor.MethodType.UNARY)
-            .setFullMethodName(MethodDescriptor.generateFullMethodName(service(), name()))
-            .setRequestMarshaller(ProtoUtils.marshaller(CreateProjectRequest.getDefaultInstance()))
-            .setResponseMarshaller(ProtoUtils.marshaller(Project.getDefaultInstance()))
-            .build();
-  }
-
-  /** Returns the gRPC service that has all variants as its methods. */
-  public static String service() {
-    return SERVICE;
+    this.method = CreateMethod.named(name());
   }
 
   /** Returns how the command line names it. */
@@ -66,6 +53,32 @@ public enum Variant {
   /** Returns how the library executes it; empty if the library does not. */
   Optional<Execution> execution() {
     return execution;
+  }
+
+  /** Returns whose it is. */
+  public Kind kind() {
+    return switch (this) {
+      case BARE, SEPARATE -> Kind.REFERENCE;
+      case ROUND_TRIP, LOOK_UP -> Kind.LIMIT;
+      case RESERVED,
+          RESERVED_SAME_DATABASE,
+          JOINED,
+          JOINED_SAME_DATABASE,
+          TRANSACTIONAL,
+          RESERVED_ATTACHING,
+          TRANSACTIONAL_ATTACHING ->
+          Kind.OURS;
+    };
+  }
+
+  /** Returns the gRPC service that has all variants as its methods. */
+  public static String service() {
+    return CreateMethod.SERVICE;
+  }
+
+  /** Returns whether it answers a retry with the first response. */
+  public boolean replays() {
+    return execution.isPresent() || this == SEPARATE;
   }
 
   /** Returns whether duplicates wait. */

@@ -2,13 +2,21 @@ package io.github.grpcidempotency.benchmarks.database;
 
 import java.net.InetAddress;
 import java.net.Socket;
+import java.time.Duration;
 import javax.net.SocketFactory;
 
 /** Makes the driver's sockets, and so sees every round trip. The driver finds it by its name. */
-public final class CountingSocketFactory extends SocketFactory {
+public final class MeteredSocketFactory extends SocketFactory {
+  private final Duration delay;
+
+  /** Makes sockets whose round trips take so much longer, as {@link Duration#parse} reads it. */
+  public MeteredSocketFactory(String delay) {
+    this.delay = Duration.parse(delay);
+  }
+
   @Override
   public Socket createSocket() {
-    return new CountingSocket();
+    return new MeteredSocket(delay);
   }
 
   @Override
