@@ -14,6 +14,7 @@ final class GuardedConnection {
 
   private final Connection connection;
   private volatile boolean ended;
+  private volatile boolean preempted;
 
   GuardedConnection(Connection connection) {
     this.connection = connection;
@@ -34,10 +35,18 @@ final class GuardedConnection {
     ended = true;
   }
 
+  void preempt() {
+    preempted = true;
+    ended = true;
+  }
+
   private @Nullable Object call(Method method, Object @Nullable [] arguments) throws Throwable {
     if (ended && method.getDeclaringClass() != Object.class) {
       if (method.getName().equals("isClosed")) {
         return true;
+      }
+      if (preempted) {
+        throw new ClaimPreemptedException();
       }
       throw new IllegalStateException("the call has been answered, and its transaction has ended");
     }

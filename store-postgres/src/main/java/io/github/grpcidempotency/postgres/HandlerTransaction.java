@@ -26,11 +26,26 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   private volatile boolean taken;
   private volatile boolean rollbackOnly;
 
-  HandlerTransaction(Connection connection, Handles handles) {
+  /**
+   * Makes a transaction.
+   *
+   * @param connection for the library's own statements
+   * @param forHandler for the handler's, which may put others in front
+   */
+  HandlerTransaction(Connection connection, Connection forHandler, Handles handles) {
     this.connection = connection;
-    this.guard = new GuardedConnection(connection);
+    this.guard = new GuardedConnection(forHandler);
     this.handles = handles;
   }
+
+  /** Sends statements in front of the handler's first one, instead of {@link #begin}. */
+  abstract void carryFirst(LeadingStatements statements);
+
+  /** The statements in front of the handler's first one were sent, whatever became of them. */
+  abstract void begun();
+
+  /** Nothing of the handler is to remain. Whatever it was given is refused from now on. */
+  abstract void preempted();
 
   /**
    * Runs the transaction's first statements.
@@ -70,6 +85,22 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   /** Returns the connection for the library's own statements. */
   final Connection own() {
     return connection;
+  }
+
+  /** Returns what the handler sees. */
+  final Connection guarded() {
+    return guard.forHandler();
+  }
+
+  /** Makes what the handler was given useless, because the claim is not its own. */
+  final void refuseUse() {
+    guard.preempt();
+  }
+
+  /** Takes the place of a transaction that the handler was given, and that has ended. */
+  final void takeOver(HandlerTransaction earlier) {
+    taken |= earlier.taken;
+    rollbackOnly |= earlier.rollbackOnly;
   }
 
   /** Makes what the handler was given useless. */

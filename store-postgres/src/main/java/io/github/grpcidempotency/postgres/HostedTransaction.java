@@ -48,7 +48,7 @@ final class HostedTransaction extends HandlerTransaction {
 
   private HostedTransaction(
       RecordDatabase database, HostTransaction.Begun host, Connection connection, Handles handles) {
-    super(connection, handles);
+    super(connection, connection, handles);
     this.database = database;
     this.host = host;
   }
@@ -88,6 +88,26 @@ final class HostedTransaction extends HandlerTransaction {
     } catch (SQLException failure) {
       throw new TransactionException("could not use the host's connection", failure);
     }
+  }
+
+  @Override
+  void carryFirst(LeadingStatements statements) {
+    try {
+      own().unwrap(StatementCarrier.class).carryFirst(statements);
+    } catch (SQLException failure) {
+      throw new TransactionException("could not use the host's connection", failure);
+    }
+  }
+
+  /** The host has begun it. */
+  @Override
+  void begun() {}
+
+  /** The host's thread rolls it back. */
+  @Override
+  void preempted() {
+    refuseUse();
+    setRollbackOnly();
   }
 
   @Override

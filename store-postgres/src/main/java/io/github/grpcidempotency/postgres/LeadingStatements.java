@@ -6,30 +6,36 @@ import java.sql.SQLException;
 
 /**
  * Statements that go in front of a handler's first one. They raise an error if that one must not
- * run.
+ * run. They are sent once.
  */
 interface LeadingStatements {
-  /** Returns their text as the driver takes it, with question marks, ending in a semicolon. */
-  String sql();
+  /** Returns a statement with them in front, as the driver takes it. */
+  String inFrontOf(String sql);
 
   /** Returns how many parameters they have. */
   int parameters();
 
-  /** Returns how many results they return. */
-  int results();
-
-  /** Sets their parameters, from the first of the statement's on. */
+  /** Sets their parameters, which are the statement's first ones. */
   void bind(PreparedStatement statement) throws SQLException;
 
-  /** They were sent in front of a statement, and all have succeeded. */
+  /**
+   * They were sent in front of a statement, and all have succeeded. Reads their results, and moves
+   * on to the first result of that statement.
+   */
   void succeeded(PreparedStatement statement) throws SQLException;
 
   /**
-   * They were sent in front of a statement, and they or that one failed. Returns what the user of
-   * the connection is to get; it never returns if that is unchecked.
+   * They were sent, and they or the statement behind them failed. Returns what the user of the
+   * connection is to get.
+   *
+   * @throws ClaimPreemptedException if the statement behind them must not run
    */
   SQLException failed(SQLException failure);
 
-  /** Sends them by themselves. */
+  /**
+   * Sends them by themselves.
+   *
+   * @throws ClaimPreemptedException if no statement may come after them
+   */
   void runAlone(Connection connection) throws SQLException;
 }

@@ -19,9 +19,38 @@ final class OpenTransaction extends HandlerTransaction {
   private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
 
   private final AtomicBoolean givenBack = new AtomicBoolean();
+  private final Optional<CarryingConnection> carrying;
 
   OpenTransaction(Connection connection, Handles handles) {
-    super(connection, handles);
+    super(connection, connection, handles);
+    this.carrying = Optional.empty();
+  }
+
+  private OpenTransaction(Connection connection, CarryingConnection carrying, Handles handles) {
+    super(connection, carrying.proxy(), handles);
+    this.carrying = Optional.of(carrying);
+    carrying.showAs(guarded());
+  }
+
+  /** Makes one that begins with the handler's first statement. */
+  static OpenTransaction late(Connection connection, Handles handles) {
+    return new OpenTransaction(connection, new CarryingConnection(connection), handles);
+  }
+
+  @Override
+  void carryFirst(LeadingStatements statements) {
+    carrying.orElseThrow().carryFirst(statements);
+  }
+
+  @Override
+  void begun() {
+    endAutoCommit();
+  }
+
+  @Override
+  void preempted() {
+    refuseUse();
+    giveBack();
   }
 
   /**

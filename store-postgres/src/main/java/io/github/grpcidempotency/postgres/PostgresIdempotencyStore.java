@@ -6,9 +6,11 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.OperationCatalog;
 import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
 import java.time.Duration;
@@ -87,6 +89,15 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
   }
 
+  @Override
+  public void verifyLateClaims() {
+    try {
+      startupCheck().runLateClaims();
+    } catch (JdbiException failure) {
+      throw Failures.of("could not check the store", failure);
+    }
+  }
+
   private StartupCheck startupCheck() {
     return new StartupCheck(database, maintenance, this::withLease);
   }
@@ -99,6 +110,19 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   @Override
   public ClaimResult claimInTransaction(ClaimRequest request) {
     return new TransactionAttempt(database, request).run();
+  }
+
+  @Override
+  public Claim claimLater(ClaimRequest request) {
+    try {
+      return LateClaim.open(database, request);
+    } catch (JdbiException failure) {
+      throw new StoreException(
+          "could not open a transaction",
+          failure,
+          FailurePhase.NOTHING_SENT,
+          Failures.causeOf(failure));
+    }
   }
 
   @Override

@@ -37,6 +37,7 @@ final class ProcedureSql {
   private final LastStatements join;
   private final String release;
   private final String claimInTransaction;
+  private final LateClaimSql claimLate;
   private final Optional<String> rollbackWithStatus;
   private final LastStatements record;
   private final String recordFailure;
@@ -60,6 +61,7 @@ final class ProcedureSql {
         SqlFile.load(
             "transaction/claim",
             Map.of("begin", boundaries.begin(), "select_record", foundWithoutStatus));
+    this.claimLate = new LateClaimSql(schema, boundaries);
     this.rollbackWithStatus =
         outbox(procedure)
             .map(
@@ -173,6 +175,11 @@ final class ProcedureSql {
   /** Takes the operation's advisory lock if it is free, and then reads the record. */
   String claimInTransaction() {
     return claimInTransaction;
+  }
+
+  /** Does the same in front of a handler's first statement, which must not run if it finds any. */
+  LateClaimSql claimLate() {
+    return claimLate;
   }
 
   /**

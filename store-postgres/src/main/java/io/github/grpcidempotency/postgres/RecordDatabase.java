@@ -142,6 +142,19 @@ final class RecordDatabase {
   }
 
   /**
+   * Takes a connection for a transaction whose first statements go with the handler's first one.
+   *
+   * @param name what the host may show as the transaction's name
+   * @throws JdbiException if none can be had; a {@link ConnectionException} if the database was not
+   *     reached
+   */
+  HandlerTransaction openLate(String name) {
+    return hosts.isPresent()
+        ? HostedTransaction.begin(this, hosts.get(), handles, name)
+        : OpenTransaction.late(connect(pool), handles);
+  }
+
+  /**
    * Does one thing on one connection; every failure of the database is a {@link StoreException}.
    */
   <T> T inStore(String what, Function<Connection, T> work) {

@@ -33,6 +33,17 @@ final class SchemaCheck {
     return exists("check/observation", Map.of());
   }
 
+  /** Returns what is wrong with the function that refuses a handler's first statement. */
+  Optional<String> missingRefusal() {
+    return exists("check/refusal", Map.of())
+        ? Optional.empty()
+        : Optional.of(
+            ("the schema %s is of an earlier release, without V6__refusals.sql, which a claim with"
+                    + " the handler's first statement needs; migrate it with IdempotencySchema"
+                    + " before this server starts, and let its role execute refuse_claim()")
+                .formatted(schema));
+  }
+
   /** Returns whether the operations of one user are found without reading those of all users. */
   boolean operationIndexExists() {
     return exists("check/operation_index", Map.of());

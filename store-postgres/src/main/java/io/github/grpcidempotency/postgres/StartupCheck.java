@@ -84,6 +84,19 @@ final class StartupCheck {
     throwIfAny();
   }
 
+  /**
+   * Checks whether a claim can go with a handler's first statement.
+   *
+   * @throws SetupException saying what is wrong
+   * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
+   */
+  void runLateClaims() {
+    try (Handle handle = Jdbi.open(database.pool())) {
+      new SchemaCheck(handle, database.schema()).missingRefusal().ifPresent(problems::add);
+    }
+    throwIfAny();
+  }
+
   private List<String> problemsOfHost() {
     try {
       return HostCheck.problems(database);

@@ -66,7 +66,17 @@ final class StatementBatch {
   /** What a flush's first and last query returned. */
   record Ends<F, L>(F first, Optional<L> last) {}
 
+  /** Statements with question marks, and the names of what these stand for. */
+  record Positional(String sql, List<String> parameters) {}
+
   private StatementBatch() {}
+
+  /** Returns statements as the driver takes them. */
+  static Positional positional(String sql) {
+    // The context is only for the message about a text that cannot be parsed.
+    ParsedSql parsed = new ColonPrefixSqlParser().parse(sql, null);
+    return new Positional(parsed.getSql(), parsed.getParameters().getParameterNames());
+  }
 
   /** Runs the statements and reads the first row of the last one's result, if it has one. */
   static <T> Optional<T> run(

@@ -21,6 +21,7 @@ import org.jdbi.v3.core.JdbiException;
  * One claim of a transaction:
  *
  * <ol>
+ *   <li>If the call says that it is a retry, look for its answer, which opens no transaction.
  *   <li>Open a transaction, try the operation's advisory lock, and only then read the key's row, in
  *       a separate statement: the lock can be won just after the winner's commit, and an older
  *       snapshot would not see its record. This is one flush, and it never blocks.
@@ -36,7 +37,7 @@ final class TransactionAttempt {
   private final RecordDatabase database;
   private final ClaimRequest request;
   private final ProcedureSql sql;
-  private final UUID id = UuidCreator.getTimeOrderedEpochFast();
+  private final UUID id;
   private FailurePhase phase = FailurePhase.NOTHING_SENT;
 
   /** What the lock's statement returns. */
@@ -50,17 +51,42 @@ final class TransactionAttempt {
   }
 
   TransactionAttempt(RecordDatabase database, ClaimRequest request) {
+    this(database, request, UuidCreator.getTimeOrderedEpochFast());
+  }
+
+  /**
+   * Makes the attempt.
+   *
+   * @param id the operation's, if it is won
+   */
+  TransactionAttempt(RecordDatabase database, ClaimRequest request, UUID id) {
     this.database = database;
     this.request = request;
+    this.id = id;
     this.sql = database.sql(request.procedure());
   }
 
   ClaimResult run() {
     try {
-      return claimAgainIfCut();
+      Optional<ClaimResult> recorded = request.retry() ? findRecorded() : Optional.empty();
+      return recorded.isPresent() ? recorded.get() : claimAgainIfCut();
     } catch (JdbiException failure) {
       throw new StoreException(
           "could not claim the key", failure, phase, Failures.causeOf(failure));
+    }
+  }
+
+  /** Looks for an answer without a transaction. If that cannot be done, the claim finds it. */
+  private Optional<ClaimResult> findRecorded() {
+    try {
+      return new RecordFinder(database, request.key(), request.procedure())
+          .find()
+          .filter(ClaimResult.Recorded.class::isInstance);
+    } catch (JdbiException failure) {
+      if (Failures.isCutOff(failure)) {
+        return Optional.empty();
+      }
+      throw failure;
     }
   }
 

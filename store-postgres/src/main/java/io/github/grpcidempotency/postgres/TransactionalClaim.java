@@ -24,6 +24,7 @@ final class TransactionalClaim implements Claim {
   private final Instant expires;
   private final HandlerTransaction transaction;
   private final Optional<UUID> cleared;
+  private volatile boolean failed;
 
   /**
    * Makes the claim.
@@ -43,6 +44,16 @@ final class TransactionalClaim implements Claim {
     this.expires = expires;
     this.transaction = transaction;
     this.cleared = cleared;
+  }
+
+  /** Goes on for a handler that has used an earlier transaction, which has ended. */
+  void takeOver(HandlerTransaction earlier) {
+    transaction.takeOver(earlier);
+  }
+
+  /** A statement of the handler has failed, so that only a failure of its own can be recorded. */
+  void failed() {
+    failed = true;
   }
 
   @Override
@@ -107,6 +118,10 @@ final class TransactionalClaim implements Claim {
   }
 
   private Settled record(RecordedOutcome answer) {
+    if (failed) {
+      transaction.rollback();
+      return HandlerTransaction.failedInHandler();
+    }
     return transaction.finish(sql.record(), values -> bind(OutcomeParameters.of(values, answer)));
   }
 

@@ -1,0 +1,286 @@
+package io.github.grpcidempotency.postgres;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.temporal.Temporal;
+import java.util.ArrayList;
+import java.util.Calendar;
+import java.util.Date;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PGobject;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.PSQLState;
+
+/**
+ * A handler's statement that goes behind leading ones if it is the first to be executed:
+ *
+ * <ol>
+ *   <li>It is prepared with them in front. Its parameters are shifted, and remembered.
+ *   <li>When it is executed and nobody has sent them yet, they go with it. Their results are read,
+ *       and the handler sees its own only.
+ *   <li>When it is executed after that, or asked for anything that is not known to be harmless, it
+ *       is prepared anew as the handler has written it, with what was remembered.
+ * </ol>
+ */
+final class CarriedStatement implements InvocationHandler {
+  private final CarryingConnection connection;
+  private final LeadingStatements leading;
+  private final Method prepare;
+  private final Object[] arguments;
+  private final String sql;
+  private final List<Setting> settings = new ArrayList<>();
+  private volatile PreparedStatement statement;
+  private volatile boolean plain;
+
+  /** A setter's call. */
+  private static final class Setting {
+    private final Method setter;
+    private final @Nullable Object[] arguments;
+
+    Setting(Method setter, @Nullable Object[] arguments) {
+      this.setter = setter;
+      this.arguments = arguments;
+    }
+
+    boolean isParameter() {
+      return arguments.length > 1;
+    }
+
+    void on(PreparedStatement statement) throws Throwable {
+      Object unused = CarryingConnection.invoke(setter, statement, arguments);
+    }
+  }
+
+  private CarriedStatement(
+      CarryingConnection connection, LeadingStatements leading, Method prepare, Object[] arguments)
+      throws Throwable {
+    this.connection = connection;
+    this.leading = leading;
+    this.prepare = prepare;
+    this.arguments = arguments;
+    this.sql = (String) arguments[0];
+    this.statement = connection.prepareOwn(prepare, arguments, leading.inFrontOf(sql));
+  }
+
+  /**
+   * Prepares a statement.
+   *
+   * @param prepare how the connection's user has asked for it
+   */
+  static PreparedStatement prepare(
+      CarryingConnection connection,
+      LeadingStatements leading,
+      Method prepare,
+      Object @Nullable [] arguments)
+      throws Throwable {
+    if (arguments == null) {
+      throw new IllegalArgumentException("a statement has a text");
+    }
+    return (PreparedStatement)
+        Proxy.newProxyInstance(
+            CarriedStatement.class.getClassLoader(),
+            new Class<?>[] {PreparedStatement.class},
+            new CarriedStatement(connection, leading, prepare, arguments));
+  }
+
+  @Override
+  public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] given)
+      throws Throwable {
+    return switch (method.getName()) {
+      case "equals" -> given != null && proxy == given[0];
+      case "hashCode" -> System.identityHashCode(proxy);
+      case "toString" -> sql;
+      case "getConnection" -> connection.shown();
+      case "close", "isClosed" -> passOn(method, given);
+      default -> {
+        connection.checkAccepted();
+        yield plain ? passOn(method, given) : carried(method, given);
+      }
+    };
+  }
+
+  private @Nullable Object carried(Method method, Object @Nullable [] given) throws Throwable {
+    return switch (method.getName()) {
+      case "execute", "executeLargeUpdate", "executeQuery", "executeUpdate" ->
+          given == null && connection.isWaiting(leading)
+              ? execute(method.getName())
+              : plainly(method, given);
+      case "setArray",
+          "setBigDecimal",
+          "setBoolean",
+          "setByte",
+          "setBytes",
+          "setDate",
+          "setDouble",
+          "setFloat",
+          "setInt",
+          "setLong",
+          "setNString",
+          "setNull",
+          "setObject",
+          "setShort",
+          "setString",
+          "setTime",
+          "setTimestamp" ->
+          given != null && isValue(given[1]) ? set(method, given) : plainly(method, given);
+      case "setQueryTimeout" -> {
+        if (given != null) {
+          settings.add(new Setting(method, given));
+        }
+        yield passOn(method, given);
+      }
+      case "clearParameters" -> {
+        settings.removeIf(Setting::isParameter);
+        yield passOn(method, given);
+      }
+      case "setFetchSize", "setMaxRows" ->
+          given != null && given[0] instanceof Integer rows && rows == 0
+              ? passOn(method, given)
+              : plainly(method, given);
+      case "cancel",
+          "clearWarnings",
+          "getFetchDirection",
+          "getFetchSize",
+          "getGeneratedKeys",
+          "getLargeUpdateCount",
+          "getMaxFieldSize",
+          "getMaxRows",
+          "getMoreResults",
+          "getQueryTimeout",
+          "getResultSet",
+          "getResultSetConcurrency",
+          "getResultSetHoldability",
+          "getResultSetType",
+          "getUpdateCount",
+          "getWarnings",
+          "isCloseOnCompletion",
+          "isPoolable",
+          "isWrapperFor",
+          "setPoolable" ->
+          passOn(method, given);
+      default -> plainly(method, given);
+    };
+  }
+
+  private @Nullable Object passOn(Method method, Object @Nullable [] given) throws Throwable {
+    return CarryingConnection.invoke(method, statement, given);
+  }
+
+  /** Goes on with the statement as the handler has written it. */
+  private @Nullable Object plainly(Method method, Object @Nullable [] given) throws Throwable {
+    connection.sendAlone();
+    PreparedStatement asWritten = connection.prepareOwn(prepare, arguments, sql);
+    statement.close();
+    statement = asWritten;
+    plain = true;
+    for (Setting setting : settings) {
+      setting.on(asWritten);
+    }
+    settings.clear();
+    return passOn(method, given);
+  }
+
+  /**
+   * Whether it is what it was when it was set. A stream is read once; a large object is written
+   * when it is set.
+   */
+  private static boolean isValue(@Nullable Object value) {
+    return value == null
+        || value instanceof String
+        || value instanceof Number
+        || value instanceof Boolean
+        || value instanceof Character
+        || value instanceof UUID
+        || value instanceof Temporal
+        || value instanceof Date
+        || value instanceof PGobject
+        || value instanceof Map
+        || value instanceof java.sql.Array
+        || value.getClass().isArray();
+  }
+
+  private @Nullable Object set(Method method, Object[] given) throws Throwable {
+    int index = (Integer) given[0];
+    if (index < 1) {
+      throw new PSQLException(
+          "The column index is out of range: " + index + ".", PSQLState.INVALID_PARAMETER_VALUE);
+    }
+    Object[] shifted = given.clone();
+    shifted[0] = index + leading.parameters();
+    Object unused = passOn(method, shifted);
+    settings.add(new Setting(method, copy(given)));
+    return null;
+  }
+
+  private static @Nullable Object[] copy(Object[] values) {
+    Object[] copies = values.clone();
+    for (int i = 0; i < copies.length; i++) {
+      copies[i] = copy(copies[i]);
+    }
+    return copies;
+  }
+
+  @SuppressWarnings("JavaUtilDate") // so are JDBC's own
+  private static @Nullable Object copy(@Nullable Object value) {
+    if (value instanceof Object[] values) {
+      return copy(values);
+    }
+    if (value instanceof byte[] bytes) {
+      return bytes.clone();
+    }
+    if (value instanceof Date date) {
+      return date.clone();
+    }
+    if (value instanceof Calendar calendar) {
+      return calendar.clone();
+    }
+    if (value instanceof Map<?, ?> map) {
+      return new HashMap<>(map);
+    }
+    if (value instanceof PGobject object) {
+      try {
+        return object.clone();
+      } catch (CloneNotSupportedException impossible) {
+        throw new IllegalStateException(impossible);
+      }
+    }
+    return value;
+  }
+
+  private Object execute(String kind) throws SQLException {
+    connection.send(leading, statement);
+    ResultSet rows = statement.getResultSet();
+    return switch (kind) {
+      case "executeQuery" -> {
+        if (rows == null) {
+          throw new PSQLException("No results were returned by the query.", PSQLState.NO_DATA);
+        }
+        yield rows;
+      }
+      case "executeUpdate" -> {
+        checkNone(rows);
+        yield Math.max(0, statement.getUpdateCount());
+      }
+      case "executeLargeUpdate" -> {
+        checkNone(rows);
+        yield Math.max(0, statement.getLargeUpdateCount());
+      }
+      default -> rows != null;
+    };
+  }
+
+  private static void checkNone(@Nullable ResultSet rows) throws SQLException {
+    if (rows != null) {
+      throw new PSQLException(
+          "A result was returned when none was expected.", PSQLState.TOO_MANY_RESULTS);
+    }
+  }
+}

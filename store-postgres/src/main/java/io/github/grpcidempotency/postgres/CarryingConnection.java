@@ -1,0 +1,310 @@
+package io.github.grpcidempotency.postgres;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
+import org.postgresql.jdbc.AutoSave;
+import org.postgresql.jdbc.PreferQueryMode;
+import org.postgresql.util.PSQLException;
+
+/**
+ * A connection that puts statements in front of its user's first one, and others in front of its
+ * commit:
+ *
+ * <ol>
+ *   <li>A prepared statement that wants nothing special goes behind the leading statements, in
+ *       their flush; see {@link CarriedStatement}.
+ *   <li>What neither reaches the database nor hands out the driver is passed on.
+ *   <li>For everything else the leading statements are sent by themselves.
+ *   <li>Once they are sent, everything is passed on. If they refuse what comes after them, nothing
+ *       is any more, but for what a host does at the end of a transaction.
+ * </ol>
+ *
+ * <p>Like any connection, it is used by one thread at a time.
+ */
+final class CarryingConnection implements StatementCarrier, InvocationHandler {
+  private final Connection connection;
+  private final Connection proxy;
+  private Connection shown;
+  private volatile @Nullable LeadingStatements leading;
+  private volatile @Nullable TrailingStatements trailing;
+  private volatile boolean refused;
+
+  CarryingConnection(Connection connection) {
+    this.connection = connection;
+    this.proxy =
+        (Connection)
+            Proxy.newProxyInstance(
+                CarryingConnection.class.getClassLoader(), new Class<?>[] {Connection.class}, this);
+    this.shown = proxy;
+  }
+
+  /** Returns the connection for its user. */
+  Connection proxy() {
+    return proxy;
+  }
+
+  /** Sets which connection its statements say that they are of, if its user sees another one. */
+  void showAs(Connection shown) {
+    this.shown = shown;
+  }
+
+  @Override
+  public void carryFirst(LeadingStatements statements) {
+    leading = statements;
+    refused = false;
+  }
+
+  @Override
+  public void carryLast(TrailingStatements statements) {
+    trailing = statements;
+  }
+
+  @Override
+  public @Nullable Object invoke(Object self, Method method, Object @Nullable [] arguments)
+      throws Throwable {
+    return switch (method.getName()) {
+      case "equals" -> self == argument(arguments);
+      case "hashCode" -> System.identityHashCode(self);
+      case "isWrapperFor" ->
+          isOwn(argument(arguments)) || passOn(method, arguments) == Boolean.TRUE;
+      case "unwrap" -> isOwn(argument(arguments)) ? this : unwrap(method, arguments);
+      case "commit" -> {
+        commit();
+        yield null;
+      }
+      case "rollback" -> rollback(method, arguments);
+      case "setAutoCommit" -> setAutoCommit(method, arguments);
+      case "close", "abort" -> {
+        drop();
+        yield passOn(method, arguments);
+      }
+      case "prepareStatement" -> prepare(method, arguments);
+      case "getAutoCommit" -> leading == null ? passOn(method, arguments) : (Object) false;
+      case "beginRequest",
+          "clearWarnings",
+          "createArrayOf",
+          "endRequest",
+          "getCatalog",
+          "getHoldability",
+          "getNetworkTimeout",
+          "getTypeMap",
+          "getWarnings",
+          "isClosed",
+          "isReadOnly",
+          "nativeSQL",
+          "setNetworkTimeout",
+          "toString" ->
+          passOn(method, arguments);
+      case "setReadOnly", "setTransactionIsolation" ->
+          refused ? passOn(method, arguments) : sendAlone(method, arguments);
+      default -> sendAlone(method, arguments);
+    };
+  }
+
+  private static Object argument(Object @Nullable [] arguments) {
+    if (arguments == null) {
+      throw new IllegalArgumentException("an argument is missing");
+    }
+    return arguments[0];
+  }
+
+  private static boolean isOwn(Object type) {
+    return type == StatementCarrier.class;
+  }
+
+  private @Nullable Object unwrap(Method method, Object @Nullable [] arguments) throws Throwable {
+    return argument(arguments) == Connection.class ? proxy : sendAlone(method, arguments);
+  }
+
+  private @Nullable Object passOn(Method method, Object @Nullable [] arguments) throws Throwable {
+    return invoke(method, connection, arguments);
+  }
+
+  private @Nullable Object sendAlone(Method method, Object @Nullable [] arguments)
+      throws Throwable {
+    sendAlone();
+    return passOn(method, arguments);
+  }
+
+  private void commit() throws SQLException {
+    checkAccepted();
+    leading = null;
+    TrailingStatements last = trailing;
+    trailing = null;
+    if (last != null) {
+      last.runAndCommit(connection);
+    }
+    connection.commit();
+  }
+
+  private @Nullable Object rollback(Method method, Object @Nullable [] arguments) throws Throwable {
+    if (arguments != null) { // to a savepoint
+      return sendAlone(method, arguments);
+    }
+    drop();
+    return passOn(method, arguments);
+  }
+
+  private @Nullable Object setAutoCommit(Method method, Object @Nullable [] arguments)
+      throws Throwable {
+    if (!connection.getAutoCommit() && argument(arguments) == Boolean.TRUE && !refused) {
+      commit();
+    }
+    return passOn(method, arguments);
+  }
+
+  private void drop() {
+    leading = null;
+    trailing = null;
+  }
+
+  private Object prepare(Method method, Object @Nullable [] arguments) throws Throwable {
+    LeadingStatements first = leading;
+    if (first != null && isPlain(arguments) && driverJoins()) {
+      return CarriedStatement.prepare(this, first, method, arguments);
+    }
+    Object statement = sendAlone(method, arguments);
+    if (statement == null) {
+      throw new IllegalStateException("the driver has prepared nothing");
+    }
+    return statement;
+  }
+
+  /** Whether a statement is prepared with nothing that its results would have to do with. */
+  private static boolean isPlain(Object @Nullable [] arguments) {
+    if (arguments == null || !(arguments[0] instanceof String)) {
+      return false;
+    }
+    return switch (arguments.length) {
+      case 1 -> true;
+      case 2 -> arguments[1] instanceof Integer keys && keys == PreparedStatement.NO_GENERATED_KEYS;
+      default ->
+          arguments[1] instanceof Integer type
+              && type == ResultSet.TYPE_FORWARD_ONLY
+              && arguments[2] instanceof Integer concurrency
+              && concurrency == ResultSet.CONCUR_READ_ONLY;
+    };
+  }
+
+  /**
+   * Whether the driver sends several statements as it sends one: in one flush, without a savepoint
+   * in front of them, and without asking for results in portions.
+   */
+  private boolean driverJoins() throws SQLException {
+    if (!connection.isWrapperFor(PGConnection.class)) {
+      return false;
+    }
+    PGConnection driver = connection.unwrap(PGConnection.class);
+    return driver.getAutosave() == AutoSave.NEVER
+        && driver.getPreferQueryMode() != PreferQueryMode.SIMPLE
+        && driver.getPrepareThreshold() >= 0
+        && driver.getDefaultFetchSize() == 0;
+  }
+
+  /** Returns the connection that its user sees. */
+  Connection shown() {
+    return shown;
+  }
+
+  /** Prepares a statement of its user's, or that with others in front. */
+  PreparedStatement prepareOwn(Method method, Object[] arguments, String sql) throws Throwable {
+    Object[] changed = arguments.clone();
+    changed[0] = sql;
+    Object statement = passOn(method, changed);
+    if (statement instanceof PreparedStatement prepared) {
+      return prepared;
+    }
+    throw new IllegalStateException("the driver has prepared nothing");
+  }
+
+  /** Returns whether statements still wait to be sent in front of another one. */
+  boolean isWaiting(LeadingStatements statements) {
+    return leading == statements;
+  }
+
+  /** Sends what waits by itself. */
+  void sendAlone() throws SQLException {
+    checkAccepted();
+    LeadingStatements alone = leading;
+    if (alone == null) {
+      return;
+    }
+    leading = null;
+    try {
+      alone.runAlone(connection);
+    } catch (ClaimPreemptedException preempted) {
+      refused = true;
+      throw preempted;
+    }
+  }
+
+  /** Sends what waits, and the statement behind it. */
+  void send(LeadingStatements first, PreparedStatement statement) throws SQLException {
+    leading = null;
+    try {
+      first.bind(statement);
+      boolean unused = statement.execute();
+      first.succeeded(statement);
+    } catch (SQLException failure) {
+      throw failed(first, failure);
+    } catch (RuntimeException | Error failure) {
+      SQLException unused = failed(first, new SQLException(failure));
+      throw failure;
+    }
+  }
+
+  private SQLException failed(LeadingStatements first, SQLException failure) {
+    if (isUnsent(failure)) {
+      leading = first;
+      return failure;
+    }
+    try {
+      return first.failed(failure);
+    } catch (ClaimPreemptedException preempted) {
+      refused = true;
+      throw preempted;
+    }
+  }
+
+  /** Whether the driver has found fault with a statement, and sent nothing. */
+  private boolean isUnsent(SQLException failure) {
+    try {
+      return failure instanceof PSQLException found
+          && found.getServerErrorMessage() == null
+          && !"08".equals(String.valueOf(found.getSQLState()).substring(0, 2))
+          && connection.unwrap(BaseConnection.class).getTransactionState() == TransactionState.IDLE;
+    } catch (SQLException closed) {
+      return false;
+    }
+  }
+
+  /**
+   * Checks that its user may go on.
+   *
+   * @throws ClaimPreemptedException if not
+   */
+  void checkAccepted() {
+    if (refused) {
+      throw new ClaimPreemptedException();
+    }
+  }
+
+  static @Nullable Object invoke(Method method, Object target, Object @Nullable [] arguments)
+      throws Throwable {
+    try {
+      return method.invoke(target, arguments);
+    } catch (InvocationTargetException thrown) {
+      throw thrown.getCause() == null ? thrown : thrown.getCause();
+    }
+  }
+}

@@ -1,0 +1,246 @@
+package io.github.grpcidempotency.postgres;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreTransaction;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Optional;
+import java.util.UUID;
+import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A claim that is sent together with its handler's first statement, in front of it:
+ *
+ * <ol>
+ *   <li>If it finds the key free, it is won, and is a {@link TransactionalClaim} from then on.
+ *   <li>If it meets any row of the key, or somebody who holds its lock, it raises an error, so that
+ *       the handler's statement neither runs nor waits. It does not find out what it has met: it is
+ *       preempted, and the key is claimed anew. So it is if the connection breaks.
+ *   <li>If anything else fails, nobody knows whether the claim or the handler's statement did. The
+ *       transaction has failed, and the claim counts as not made.
+ *   <li>A claim that is not made when its handler ends is made then, by itself, in a transaction of
+ *       its own.
+ * </ol>
+ */
+final class LateClaim implements Claim, LeadingStatements {
+  private static final Logger logger = LoggerFactory.getLogger(LateClaim.class);
+  private static final String REFUSED = "IK001";
+
+  private final RecordDatabase database;
+  private final ClaimRequest request;
+  private final LateClaimSql sql;
+  private final UUID id = UuidCreator.getTimeOrderedEpochFast();
+  private final HandlerTransaction first;
+  private volatile State state = State.WAITING;
+  private volatile Optional<TransactionalClaim> won = Optional.empty();
+
+  private enum State {
+    /** Nothing was sent. */
+    WAITING,
+    /** The first flush has failed. */
+    FAILED,
+    /** Nothing of the handler remains. */
+    PREEMPTED,
+    WON
+  }
+
+  private LateClaim(RecordDatabase database, ClaimRequest request, HandlerTransaction first) {
+    this.database = database;
+    this.request = request;
+    this.sql = database.sql(request.procedure()).claimLate();
+    this.first = first;
+  }
+
+  /**
+   * Opens a transaction for a claim, and sends nothing.
+   *
+   * @throws org.jdbi.v3.core.JdbiException if none can be had
+   */
+  static LateClaim open(RecordDatabase database, ClaimRequest request) {
+    HandlerTransaction transaction = database.openLate(request.procedure().name());
+    LateClaim claim = new LateClaim(database, request, transaction);
+    transaction.carryFirst(claim);
+    return claim;
+  }
+
+  @Override
+  public ClaimRequest request() {
+    return request;
+  }
+
+  @Override
+  public UUID operationId() {
+    return id;
+  }
+
+  @Override
+  public int attempt() {
+    return 1;
+  }
+
+  @Override
+  public Instant expires() {
+    return confirmed().expires();
+  }
+
+  @Override
+  public Optional<StoreTransaction> transaction() {
+    Optional<TransactionalClaim> made = won;
+    return made.isPresent() ? made.get().transaction() : Optional.of(first);
+  }
+
+  @Override
+  public boolean isWon() {
+    return state == State.WON;
+  }
+
+  @Override
+  public boolean isPreempted() {
+    return state == State.PREEMPTED;
+  }
+
+  @Override
+  public synchronized boolean confirm() {
+    return switch (state) {
+      case WON -> true;
+      case PREEMPTED -> {
+        first.rollback();
+        yield false;
+      }
+      case WAITING, FAILED -> claimByItself();
+    };
+  }
+
+  /** Makes the claim after its handler has ended. What the handler has sent is rolled back. */
+  private boolean claimByItself() {
+    boolean failed = state == State.FAILED;
+    preempt();
+    first.rollback();
+    if (!(new TransactionAttempt(database, request, id).run() instanceof ClaimResult.Won made)
+        || !(made.claim() instanceof TransactionalClaim claim)) {
+      return false;
+    }
+    claim.takeOver(first);
+    if (failed) {
+      logger.debug("the first statement of a handler has failed, and may not be followed by an OK");
+      claim.failed();
+    }
+    win(claim);
+    return true;
+  }
+
+  @Override
+  public Settled complete(RecordedOutcome outcome) {
+    return confirmed().complete(outcome);
+  }
+
+  @Override
+  public Settled release() {
+    return confirmed().release();
+  }
+
+  @Override
+  public Settled markUnknown() {
+    return confirmed().markUnknown();
+  }
+
+  private TransactionalClaim confirmed() {
+    return won.orElseThrow(() -> new IllegalStateException("the claim is not known to be won"));
+  }
+
+  @Override
+  public String inFrontOf(String statement) {
+    return sql.inFrontOf(statement);
+  }
+
+  @Override
+  public int parameters() {
+    return sql.parameters().size();
+  }
+
+  @Override
+  public void bind(PreparedStatement statement) throws SQLException {
+    OperationParameters.of(new Parameters(), request, id).setOn(statement, sql.parameters());
+  }
+
+  @Override
+  public void succeeded(PreparedStatement statement) throws SQLException {
+    if (sql.begins()) {
+      boolean unused = statement.getMoreResults();
+    }
+    Instant expires = readExpires(statement);
+    statement.getResultSet().close();
+    boolean unused = statement.getMoreResults();
+    first.begun();
+    beWon(expires);
+  }
+
+  private static Instant readExpires(PreparedStatement statement) throws SQLException {
+    try (ResultSet claimed = statement.getResultSet()) {
+      if (!claimed.next()) {
+        throw new SQLException("a claim has returned nothing");
+      }
+      Instant expires = claimed.getObject("expires", OffsetDateTime.class).toInstant();
+      boolean unused = statement.getMoreResults();
+      return expires;
+    }
+  }
+
+  private synchronized void beWon(Instant expires) {
+    if (state != State.WAITING) { // the handler has answered, on another thread
+      throw new ClaimPreemptedException();
+    }
+    win(
+        new TransactionalClaim(
+            database.sql(request.procedure()), request, id, expires, first, Optional.empty()));
+  }
+
+  private void win(TransactionalClaim claim) {
+    won = Optional.of(claim);
+    state = State.WON;
+  }
+
+  @Override
+  public synchronized SQLException failed(SQLException failure) {
+    first.begun();
+    if (isRefusal(failure)) {
+      preempt();
+      throw new ClaimPreemptedException();
+    }
+    if (state == State.WAITING) {
+      state = State.FAILED;
+    }
+    return failure;
+  }
+
+  private static boolean isRefusal(SQLException failure) {
+    return REFUSED.equals(failure.getSQLState())
+        || Failures.isCutOff(new UnableToExecuteStatementException(failure, null));
+  }
+
+  private void preempt() {
+    state = State.PREEMPTED;
+    first.preempted();
+  }
+
+  @Override
+  public void runAlone(Connection connection) throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql.alone())) {
+      bind(statement);
+      boolean unused = statement.execute();
+      succeeded(statement);
+    } catch (SQLException failure) {
+      throw failed(failure);
+    }
+  }
+}
