@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.grpc;
 
-import com.google.protobuf.ByteString;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.event.WaitEnd;
@@ -14,8 +13,6 @@ import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
-import io.github.grpcidempotency.internal.runtime.Replay;
-import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.Execution;
@@ -32,13 +29,11 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -168,7 +163,8 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
           @Override
           public void replay(ClaimResult.Recorded recorded) {
-            answerWith(recorded, request);
+            new ReplayedCall<>(engine, request, recorded, keyName, call(), events, claimTook)
+                .answer(context());
           }
 
           @Override
@@ -267,73 +263,6 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     transactional.handlerReturned();
   }
 
-  private void answerWith(ClaimResult.Recorded recorded, KeyedRequest request) {
-    replayOf(recorded, request)
-        .accept(
-            new Replay.Actor<RuntimeException>() {
-              @Override
-              public void response(Replay.Response response) {
-                read(
-                        recorded,
-                        () ->
-                            call().getMethodDescriptor().parseResponse(response.bytes().newInput()))
-                    .ifPresent(
-                        message ->
-                            ResponseWriter.replay(
-                                call(),
-                                message,
-                                response,
-                                recorded.operationId(),
-                                replayed(recorded, request)));
-              }
-
-              @Override
-              public void failure(ByteString bytes) {
-                read(recorded, () -> TerminalError.of(bytes))
-                    .ifPresent(
-                        error -> {
-                          Instant unused = replayed(recorded, request);
-                          call().close(error.status(), error.trailers());
-                        });
-              }
-
-              @Override
-              public void refused(Replay.Refused refused) {
-                refuse(refused, recorded);
-              }
-            });
-  }
-
-  /** Reads a recorded answer. If it cannot be read, the call is refused. */
-  private <T> Optional<T> read(ClaimResult.Recorded recorded, Supplier<T> reader) {
-    try {
-      return Optional.of(reader.get());
-    } catch (RuntimeException unreadable) {
-      refuse(Replay.unreadable(unreadable), recorded);
-      return Optional.empty();
-    }
-  }
-
-  /** Returns when the record that is about to be replayed expires. */
-  private Instant replayed(ClaimResult.Recorded recorded, KeyedRequest request) {
-    events.replayed(recorded, claimTook);
-    return engine.retain(request, recorded, events);
-  }
-
-  /** Runs the guard and the rebuilder with the call's context current. */
-  private Replay replayOf(ClaimResult.Recorded recorded, KeyedRequest request) {
-    Context before = context().attach();
-    try {
-      return Replay.of(
-          procedure,
-          request.key(),
-          recorded,
-          failure -> events.statusUnknown(recorded.operationId(), failure));
-    } finally {
-      context().detach(before);
-    }
-  }
-
   private void await(
       ClaimResult.InFlight met, Duration limit, KeyedRequest request, RequestT message) {
     if (endOfWait.isEmpty()) {
@@ -401,12 +330,6 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     keyName = name;
     events.refused(refusal, Optional.empty(), null);
     ResponseWriter.refuse(call(), refusal, keyName);
-  }
-
-  private void refuse(Replay.Refused refused, ClaimResult.Recorded recorded) {
-    events.refused(
-        refused.refusal(), Optional.of(recorded.operationId()), refused.why().orElse(null));
-    ResponseWriter.refuse(call(), refused.refusal(), keyName);
   }
 
   private void refuse(Refusal refusal, ClaimResult met) {
