@@ -6,6 +6,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.store.Claim;
@@ -68,7 +69,7 @@ final class Things {
 
   /** Checks what a server does as it starts. */
   static void verify(IdempotencyStore store, Procedure... procedures) {
-    Setup.check(Procedures.of(procedures), Optional.of(store));
+    Setup.check(Procedures.of(procedures), Optional.of(store), ClaimTiming.BEFORE_HANDLER);
   }
 
   /** Claims a key that must be free. */
