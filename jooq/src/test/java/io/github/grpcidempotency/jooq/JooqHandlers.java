@@ -58,7 +58,8 @@ final class JooqHandlers {
           own.insertInto(THINGS, ID, NAME)
               .values(UUID.fromString(thing.getId()), thing.getName())
               .execute();
-          own.connection(connection -> TransactionalCompletion.complete(connection, thing));
+          own.connection(
+              connection -> TransactionalCompletion.completeAndCommit(connection, thing));
         });
     answer.onNext(thing);
     answer.onCompleted();

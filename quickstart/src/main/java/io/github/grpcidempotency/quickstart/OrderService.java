@@ -42,8 +42,7 @@ final class OrderService extends OrderServiceGrpc.OrderServiceImplBase {
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
       execute(connection, "INSERT INTO shop.shipments VALUES (?, ?, ?)", id, orderId, tracking);
-      TransactionalCompletion.complete(connection, shipment); // last in the transaction
-      connection.commit();
+      TransactionalCompletion.completeAndCommit(connection, shipment);
       answer(observer, shipment);
     } catch (SQLException failure) {
       observer.onError(Status.INTERNAL.withCause(failure).asRuntimeException());

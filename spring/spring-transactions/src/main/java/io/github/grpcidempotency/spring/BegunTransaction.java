@@ -57,6 +57,11 @@ final class BegunTransaction implements HostTransaction.Begun {
   }
 
   @Override
+  public boolean commitsByConnection() {
+    return ManagerCheck.commitsByConnection(manager);
+  }
+
+  @Override
   public void beforeCommit(Runnable work) {
     ending.beforeCommit(work);
   }

@@ -33,6 +33,11 @@ final class JoinedTransaction implements HostTransaction {
   }
 
   @Override
+  public boolean commitsByConnection() {
+    return ManagerCheck.commitsByConnection(manager);
+  }
+
+  @Override
   public void beforeCommit(Runnable work) {
     ending().beforeCommit(work);
   }

@@ -5,6 +5,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
 import javax.sql.DataSource;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -19,6 +20,10 @@ import org.springframework.transaction.support.TransactionSynchronizationUtils;
  * manager tells of itself, and then each transaction.
  */
 final class ManagerCheck {
+  private static final String JPA_MANAGER = "org.springframework.orm.jpa.JpaTransactionManager";
+  private static final String HIBERNATE_DIALECT =
+      "org.springframework.orm.jpa.vendor.HibernateJpaDialect";
+
   private ManagerCheck() {}
 
   /** Returns the data source for which a manager has transactions, as managers themselves do. */
@@ -97,6 +102,33 @@ final class ManagerCheck {
     } catch (ReflectiveOperationException failure) {
       throw new IllegalArgumentException(noConnection(manager), failure);
     }
+  }
+
+  /**
+   * Whether a manager commits by the connection of its transaction. Spring's own ones for JDBC do,
+   * and that for JPA does with Hibernate.
+   */
+  static boolean commitsByConnection(PlatformTransactionManager manager) {
+    return manager instanceof DataSourceTransactionManager
+        || (isA(JPA_MANAGER, manager.getClass()) && isOfHibernate(manager));
+  }
+
+  private static boolean isOfHibernate(PlatformTransactionManager manager) {
+    try {
+      Object dialect = manager.getClass().getMethod("getJpaDialect").invoke(manager);
+      return dialect != null && isA(HIBERNATE_DIALECT, dialect.getClass());
+    } catch (ReflectiveOperationException other) {
+      return false;
+    }
+  }
+
+  private static boolean isA(String name, Class<?> type) {
+    for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+      if (each.getName().equals(name)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static boolean commitsByItself(Connection connection) {

@@ -31,6 +31,10 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * or {@code readOnly} has no effect, or is refused by a manager that validates existing
  * transactions.
  *
+ * <p>What the store writes last travels with the commit if the data source is an {@code
+ * IdempotencyDataSource} and the manager is one of those three, {@code JpaTransactionManager} with
+ * Hibernate. With JTA, and with other managers, it is a round trip of its own.
+ *
  * <p>Thread-safe.
  */
 public final class SpringTransactions implements HostTransactions {

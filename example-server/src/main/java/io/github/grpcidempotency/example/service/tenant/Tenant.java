@@ -68,8 +68,8 @@ public final class Tenant {
   }
 
   /**
-   * The same in a separate transaction that also records the call's answer. A reserved procedure
-   * does this last, after something slow.
+   * The same in a separate transaction, whose commit also records the call's answer. A reserved
+   * procedure does this last, after something slow.
    *
    * @param response makes the answer from what was created
    */
@@ -78,7 +78,8 @@ public final class Tenant {
     return asCaller(
         tenant -> {
           Optional<R> answer = create(tenant, entry, insert).map(response);
-          answer.ifPresent(made -> TransactionalCompletion.complete(tenant.handle(), made));
+          answer.ifPresent(
+              made -> TransactionalCompletion.completeAndCommit(tenant.handle(), made));
           return answer;
         });
   }
