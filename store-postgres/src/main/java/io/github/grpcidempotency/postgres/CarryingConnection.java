@@ -65,8 +65,12 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   }
 
   @Override
-  public void carryLast(TrailingStatements statements) {
+  public boolean carryLast(TrailingStatements statements) {
+    if (trailing != null) {
+      return false;
+    }
     trailing = statements;
+    return true;
   }
 
   @Override
@@ -76,7 +80,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
       case "equals" -> self == argument(arguments);
       case "hashCode" -> System.identityHashCode(self);
       case "isWrapperFor" ->
-          isOwn(argument(arguments)) || passOn(method, arguments) == Boolean.TRUE;
+          isOwn(argument(arguments)) || Boolean.TRUE.equals(passOn(method, arguments));
       case "unwrap" -> isOwn(argument(arguments)) ? this : unwrap(method, arguments);
       case "commit" -> {
         commit();
