@@ -9,6 +9,8 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
@@ -99,6 +101,22 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
                     .mapToInt(pool -> pool.getHikariPoolMXBean().getActiveConnections())
                     .sum(),
             active -> active == 0);
+  }
+
+  /**
+   * Lets time pass by the database's clock, which is the only one that counts, and cannot be put
+   * forward.
+   */
+  void letPass(Duration time) {
+    OffsetDateTime then = now().plus(time);
+    await().pollInterval(Duration.ofMillis(20)).until(() -> now().isAfter(then));
+  }
+
+  private OffsetDateTime now() {
+    return superuser()
+        .withHandle(
+            handle ->
+                handle.createQuery("SELECT clock_timestamp()").mapTo(OffsetDateTime.class).one());
   }
 
   /** Connects as the owner of all tables, whom forced row-level security binds as well. */

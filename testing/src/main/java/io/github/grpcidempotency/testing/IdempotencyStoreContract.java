@@ -73,7 +73,7 @@ public abstract class IdempotencyStoreContract {
   static final RecordedProcedure CREATE_OTHER =
       procedure("things.Things/CreateOther", Optional.empty());
 
-  private static final Fingerprint REQUEST = fingerprint("first");
+  static final Fingerprint REQUEST = fingerprint("first");
   private static final Fingerprint OTHER_REQUEST = fingerprint("other");
 
   static final RecordedOutcome ANSWER = answer("an answer");

@@ -7,7 +7,8 @@
  *   <li>{@link io.github.grpcidempotency.testing.PostgresFixture} gives tests a PostgreSQL with the
  *       roles of a real one.
  *   <li>{@link io.github.grpcidempotency.testing.GrpcCleanupExtension} ends servers and channels.
- *   <li>{@link io.github.grpcidempotency.testing.IdempotencyStoreContract} tests stores.
+ *   <li>{@link io.github.grpcidempotency.testing.IdempotencyStoreContract} tests stores, {@link
+ *       io.github.grpcidempotency.testing.TransactionalStoreContract} those with transactions.
  * </ul>
  */
 @NullMarked

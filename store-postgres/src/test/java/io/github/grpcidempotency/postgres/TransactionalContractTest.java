@@ -1,0 +1,96 @@
+package io.github.grpcidempotency.postgres;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.PgBouncer;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.TransactionalStore;
+import io.github.grpcidempotency.testing.TransactionalStoreContract;
+import java.time.Duration;
+import java.util.UUID;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The contract of stores with transactions, for each kind that this store has. */
+class TransactionalContractTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final Jdbi superuser = database.superuser();
+
+  @Nested
+  class OfItsPool extends Contract {
+    @Override
+    protected TransactionalStore newStore(Duration lease) {
+      return PostgresIdempotencyStore.builder(database.app()).lease(lease).build();
+    }
+  }
+
+  @Nested
+  class OfAHost extends Contract {
+    @Override
+    protected TransactionalStore newStore(Duration lease) {
+      return PostgresIdempotencyStore.builder(database.app())
+          .lease(lease)
+          .hostTransactions(new ThreadTransactions(database.app()))
+          .build();
+    }
+  }
+
+  @Nested
+  @EnabledIf("io.github.grpcidempotency.fault.PgBouncer#isInstalled")
+  class ThroughPgBouncer extends Contract {
+    private static PgBouncer pooler;
+    private static HikariDataSource pool;
+
+    @BeforeAll
+    static void startPooler() {
+      pooler = PgBouncer.before(database.appUrl(), 10);
+      pool = PostgresThingServer.pool(pooler.jdbcUrl());
+    }
+
+    @AfterAll
+    static void stopPooler() {
+      pool.close();
+      pooler.close();
+    }
+
+    @Override
+    protected TransactionalStore newStore(Duration lease) {
+      return PostgresIdempotencyStore.builder(pool).lease(lease).build();
+    }
+  }
+
+  /** What a handler does is the same everywhere. */
+  abstract static class Contract extends TransactionalStoreContract {
+    @AfterEach
+    void everyConnectionIsGivenBack() {
+      database.awaitAllConnectionsBack();
+    }
+
+    @Override
+    protected void create(Claim claim, UUID thing) {
+      HandlerTransaction transaction = (HandlerTransaction) claim.transaction().orElseThrow();
+      transaction.handle().execute("INSERT INTO app.things (id, name) VALUES (?, 'new')", thing);
+    }
+
+    @Override
+    protected boolean exists(UUID thing) {
+      return superuser.withHandle(
+          handle ->
+              handle
+                  .createQuery("SELECT EXISTS (SELECT FROM app.things WHERE id = :id)")
+                  .bind("id", thing)
+                  .mapTo(Boolean.class)
+                  .one());
+    }
+
+    @Override
+    protected void letPass(Duration time) {
+      database.letPass(time);
+    }
+  }
+}

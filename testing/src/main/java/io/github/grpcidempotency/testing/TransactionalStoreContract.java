@@ -1,0 +1,546 @@
+package io.github.grpcidempotency.testing;
+
+import static io.github.grpcidempotency.store.Claim.Settled.DONE;
+import static io.github.grpcidempotency.store.Claim.Settled.LOST;
+import static io.github.grpcidempotency.store.Claim.Settled.ROLLED_BACK;
+import static io.github.grpcidempotency.testing.IdempotencyStoreContract.ANSWER;
+import static io.github.grpcidempotency.testing.IdempotencyStoreContract.CREATE_THING;
+import static io.github.grpcidempotency.testing.IdempotencyStoreContract.LONG_LEASE;
+import static io.github.grpcidempotency.testing.IdempotencyStoreContract.SHORT_RETENTION;
+import static io.github.grpcidempotency.testing.IdempotencyStoreContract.answerWith;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreTransaction;
+import io.github.grpcidempotency.store.TransactionalStore;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What every {@link TransactionalStore} guarantees, beside what {@link IdempotencyStoreContract}
+ * says of every store. Extend it as well, and say how a handler creates a thing through a claim's
+ * transaction. What is said of claims with the handler's first statement is skipped for a store
+ * that has none.
+ *
+ * <p>Each test has users, keys and things of its own. Calls that run beside each other have threads
+ * of their own, so transactions may be bound to threads. A pool of ten connections is enough.
+ */
+public abstract class TransactionalStoreContract {
+  private static final RecordedOutcome FAILURE =
+      new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"));
+
+  /** What does not end by then waits for something. */
+  private static final Duration FOR_EVER = Duration.ofSeconds(30);
+
+  private static final int RACERS = 16;
+
+  private final Caller user = Caller.of(UUID.randomUUID());
+  private final ClaimRequest request = requestOf(user, Duration.ofHours(24));
+  private final UUID thing = UUID.randomUUID();
+  private final ExecutorService others = Executors.newCachedThreadPool();
+
+  /**
+   * Makes the store under test. Called once in every test, at its beginning.
+   *
+   * @param lease how long its reservations last
+   */
+  protected abstract TransactionalStore newStore(Duration lease);
+
+  /** Lets this much of the store's time pass, as {@link IdempotencyStoreContract#letPass} does. */
+  protected abstract void letPass(Duration time);
+
+  /**
+   * Creates a resource of the type {@code thing}, as the handler of a claim does: by one statement,
+   * through the claim's transaction, and of the claim's user. It fails if there is such a thing,
+   * and waits for a transaction that has created it and not ended.
+   *
+   * @throws RuntimeException if the statement fails, or does not run
+   */
+  protected abstract void create(Claim claim, UUID thing);
+
+  /** Returns whether the creation of a thing is committed. */
+  protected abstract boolean exists(UUID thing);
+
+  @AfterEach
+  void endThreads() {
+    others.shutdownNow();
+  }
+
+  // Claims before the handler
+
+  @Test
+  void effectAndRecordAreOneCommit() {
+    TransactionalStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request);
+    create(claim, thing);
+    assertThat(exists(thing)).isFalse();
+
+    assertThat(claim.complete(answerWith(thing))).isEqualTo(DONE);
+
+    assertThat(exists(thing)).isTrue();
+    assertRecorded(store, claim, answerWith(thing));
+  }
+
+  @Test
+  void aReleasedTransactionLeavesNothing() {
+    TransactionalStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request);
+    create(claim, thing);
+
+    assertThat(claim.release()).isEqualTo(DONE);
+
+    assertNothingRemains(store);
+  }
+
+  @Test
+  void aTerminalErrorIsRecordedWithoutTheEffect() {
+    TransactionalStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request);
+    create(claim, thing);
+
+    assertThat(claim.complete(FAILURE)).isEqualTo(DONE);
+
+    assertThat(exists(thing)).isFalse();
+    assertRecorded(store, claim, FAILURE);
+  }
+
+  @Test
+  void aTransactionThatIsOnlyToBeRolledBackRecordsNothing() {
+    TransactionalStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request);
+    create(claim, thing);
+    transactionOf(claim).setRollbackOnly();
+
+    assertThat(claim.complete(ANSWER)).isEqualTo(ROLLED_BACK);
+
+    assertNothingRemains(store);
+  }
+
+  @Test
+  void aRunningTransactionIsInFlight() {
+    TransactionalStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request);
+
+    assertInFlight(store);
+
+    claim.release();
+  }
+
+  @Test
+  void aClaimBeforeTheHandlerIsWonFromTheStart() {
+    Claim claim = win(newStore(LONG_LEASE), request);
+
+    assertThat(claim.isWon()).isTrue();
+    assertThat(claim.isPreempted()).isFalse();
+    assertThat(claim.confirm()).isTrue();
+    claim.release();
+  }
+
+  @Test
+  void whoSaysThatItIsARetryGetsTheSame() {
+    TransactionalStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, retry());
+    create(claim, thing);
+    assertThat(elsewhere(() -> store.claimInTransaction(retry())))
+        .isInstanceOf(ClaimResult.InFlight.class);
+    claim.complete(answerWith(thing));
+
+    assertIsRecorded(store.claimInTransaction(retry()), claim, answerWith(thing));
+  }
+
+  // Claims with the handler's first statement
+
+  @Test
+  void aLateClaimIsWonByTheFirstStatement() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim claim = store.claimLater(request);
+    assertThat(claim.request()).isEqualTo(request);
+    assertThat(claim.isWon()).isFalse();
+    assertThat(claim.isPreempted()).isFalse();
+
+    create(claim, thing);
+
+    assertThat(claim.isWon()).isTrue();
+    assertInFlight(store);
+    assertThat(claim.confirm()).isTrue();
+    assertThat(claim.complete(answerWith(thing))).isEqualTo(DONE);
+    assertThat(exists(thing)).isTrue();
+    assertRecorded(store, claim, answerWith(thing));
+  }
+
+  @Test
+  void aLateClaimIsOneTransactionWithAllThatItsHandlerWrites() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim claim = store.claimLater(request);
+    UUID another = UUID.randomUUID();
+    create(claim, thing);
+    create(claim, another);
+    assertThat(claim.confirm()).isTrue();
+    assertThat(exists(thing)).isFalse();
+
+    assertThat(claim.release()).isEqualTo(DONE);
+
+    assertThat(exists(another)).isFalse();
+    assertNothingRemains(store);
+  }
+
+  @Test
+  void aLateClaimRecordsATerminalErrorWithoutTheEffect() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim claim = store.claimLater(request);
+    create(claim, thing);
+    assertThat(claim.confirm()).isTrue();
+
+    assertThat(claim.complete(FAILURE)).isEqualTo(DONE);
+
+    assertThat(exists(thing)).isFalse();
+    assertRecorded(store, claim, FAILURE);
+  }
+
+  @Test
+  void aFirstStatementBehindARecordDoesNotRun() {
+    TransactionalStore store = storeWithLateClaims();
+    record(store);
+    Claim claim = store.claimLater(request);
+
+    assertPreempted(claim);
+
+    assertThat(exists(thing)).isFalse();
+  }
+
+  @Test
+  void aFirstStatementBesideARunningCallDoesNotRunNorWaitForIt() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim running = win(store, request);
+    create(running, thing);
+
+    elsewhere(
+        () -> {
+          assertPreempted(store.claimLater(request));
+          return true;
+        });
+
+    assertThat(running.complete(answerWith(thing))).isEqualTo(DONE);
+    assertThat(exists(thing)).isTrue();
+    assertRecorded(store, running, answerWith(thing));
+  }
+
+  @Test
+  void aFirstStatementBesideAReservationDoesNotRun() {
+    TransactionalStore store = storeWithLateClaims();
+    ClaimResult.Won reserved = (ClaimResult.Won) store.claim(request);
+
+    assertPreempted(store.claimLater(request));
+
+    assertThat(reserved.claim().complete(ANSWER)).isEqualTo(DONE);
+    assertThat(exists(thing)).isFalse();
+  }
+
+  @Test
+  void whatIsOverStopsAFirstStatementTooAndMakesRoomForTheClaimThatFollows() {
+    TransactionalStore store = storeWithLateClaims();
+    ClaimRequest old = requestOf(user, SHORT_RETENTION);
+    win(store, old).complete(ANSWER);
+    letPass(SHORT_RETENTION);
+
+    assertPreempted(store.claimLater(request));
+
+    Claim claim = win(store, request);
+    create(claim, thing);
+    assertThat(claim.complete(answerWith(thing))).isEqualTo(DONE);
+    assertRecorded(store, claim, answerWith(thing));
+  }
+
+  @Test
+  void aHandlerThatCatchesEverythingIsStoppedAllTheSame() {
+    TransactionalStore store = storeWithLateClaims();
+    record(store);
+    Claim claim = store.claimLater(request);
+    for (int tries = 0; tries < 3; tries++) {
+      assertThatThrownBy(() -> create(claim, thing)).isInstanceOf(RuntimeException.class);
+      assertThat(claim.isPreempted()).isTrue();
+    }
+
+    assertThat(claim.confirm()).isFalse();
+
+    assertThat(exists(thing)).isFalse();
+  }
+
+  @Test
+  void aHandlerWithoutAStatementIsClaimedAtItsEnd() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim claim = store.claimLater(request);
+
+    assertThat(claim.confirm()).isTrue();
+
+    assertThat(claim.isWon()).isTrue();
+    assertInFlight(store);
+    assertThat(claim.complete(ANSWER)).isEqualTo(DONE);
+    assertRecorded(store, claim, ANSWER);
+  }
+
+  @Test
+  void aHandlerWithoutAStatementIsNotConfirmedBehindARecord() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim recorded = record(store);
+    Claim claim = store.claimLater(request);
+
+    assertThat(claim.confirm()).isFalse();
+
+    assertRecorded(store, recorded, ANSWER);
+  }
+
+  @Test
+  void aHandlerWithoutAStatementIsNotConfirmedBesideARunningCall() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim running = win(store, request);
+
+    assertThat(elsewhere(() -> store.claimLater(request).confirm())).isFalse();
+
+    assertThat(running.complete(ANSWER)).isEqualTo(DONE);
+    assertRecorded(store, running, ANSWER);
+  }
+
+  @Test
+  void untilItsFirstStatementALateClaimKeepsNobodyOut() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim claim = store.claimLater(request);
+    elsewhere(() -> record(store));
+
+    assertPreempted(claim);
+  }
+
+  @Test
+  void anAnswerAfterAFirstStatementThatFailedIsNotRecorded() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim claim = failFirst(store);
+
+    assertThat(claim.confirm()).isTrue();
+
+    assertThat(claim.complete(ANSWER)).isEqualTo(ROLLED_BACK);
+    win(store, request).release();
+  }
+
+  @Test
+  void aTerminalErrorAfterAFirstStatementThatFailedIsRecorded() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim claim = failFirst(store);
+    assertThat(claim.confirm()).isTrue();
+
+    assertThat(claim.complete(FAILURE)).isEqualTo(DONE);
+
+    assertRecorded(store, claim, FAILURE);
+  }
+
+  @Test
+  void aClaimWhoseFirstStatementFailedMayMeetARecordAtItsEnd() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim claim = failFirst(store);
+    Claim recorded = elsewhere(() -> record(store));
+
+    assertThat(claim.confirm()).isFalse();
+
+    assertRecorded(store, recorded, ANSWER);
+  }
+
+  @Test
+  void aRecordThatCameBetweenStopsTheCommitOfALateClaim() {
+    TransactionalStore store = storeWithLateClaims();
+    Claim claim = store.claimLater(request);
+    create(claim, thing);
+    ClaimResult.Won reserved = (ClaimResult.Won) elsewhere(() -> store.claim(request));
+    assertThat(reserved.claim().complete(ANSWER)).isEqualTo(DONE);
+    assertThat(claim.confirm()).isTrue();
+
+    assertThat(claim.complete(answerWith(thing))).isEqualTo(LOST);
+
+    assertThat(exists(thing)).isFalse();
+    assertRecorded(store, reserved.claim(), ANSWER);
+  }
+
+  @Test
+  void anotherUsersRecordAndAnotherNamespacesStopNoFirstStatement() {
+    TransactionalStore store = storeWithLateClaims();
+    record(store);
+    for (Caller other : List.of(Caller.of(UUID.randomUUID()), user.inTenant("there"))) {
+      Claim claim = store.claimLater(requestOf(other, request.retention()));
+      UUID another = UUID.randomUUID();
+
+      create(claim, another);
+
+      assertThat(claim.confirm()).isTrue();
+      assertThat(claim.complete(answerWith(another))).isEqualTo(DONE);
+      assertThat(exists(another)).isTrue();
+    }
+  }
+
+  @Test
+  void ofManyFirstStatementsAtOnceExactlyOneRuns() throws Exception {
+    TransactionalStore store = storeWithLateClaims();
+    CountDownLatch start = new CountDownLatch(1);
+    CountDownLatch stopped = new CountDownLatch(RACERS - 1);
+    List<UUID> things = new ArrayList<>();
+    List<Future<Boolean>> racing = new ArrayList<>();
+    for (int racer = 0; racer < RACERS; racer++) {
+      UUID own = UUID.randomUUID();
+      things.add(own);
+      racing.add(
+          others.submit(
+              () -> {
+                start.await();
+                return race(store, own, stopped);
+              }));
+    }
+    start.countDown();
+    List<Boolean> won = new ArrayList<>();
+    for (Future<Boolean> racer : racing) {
+      won.add(ended(racer));
+    }
+
+    assertThat(won).containsOnlyOnce(true);
+    assertThat(things).filteredOn(this::exists).hasSize(1);
+  }
+
+  /** Whoever wins goes on until all others have been stopped. */
+  private boolean race(TransactionalStore store, UUID own, CountDownLatch stopped)
+      throws InterruptedException {
+    Claim claim = store.claimLater(request);
+    try {
+      create(claim, own);
+    } catch (RuntimeException refused) {
+      assertThat(claim.isPreempted()).isTrue();
+    }
+    if (!claim.confirm()) {
+      stopped.countDown();
+      return false;
+    }
+    assertThat(stopped.await(FOR_EVER.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    return claim.complete(answerWith(own)) == DONE;
+  }
+
+  private TransactionalStore storeWithLateClaims() {
+    TransactionalStore store = newStore(LONG_LEASE);
+    store.verify(List.of(CREATE_THING));
+    store.verifyTransactions();
+    try {
+      store.verifyLateClaims();
+    } catch (SetupException none) {
+      abort(String.join("; ", none.problems()));
+    }
+    return store;
+  }
+
+  private ClaimRequest requestOf(Caller caller, Duration retention) {
+    return new ClaimRequest(
+        new IdempotencyKey(caller, "a key"),
+        CREATE_THING,
+        IdempotencyStoreContract.REQUEST,
+        retention);
+  }
+
+  private ClaimRequest retry() {
+    return new ClaimRequest(
+        request.key(),
+        request.procedure(),
+        request.fingerprint(),
+        request.retention(),
+        Optional.empty(),
+        true);
+  }
+
+  private static Claim win(TransactionalStore store, ClaimRequest request) {
+    ClaimResult result = store.claimInTransaction(request);
+    assertThat(result).isInstanceOf(ClaimResult.Won.class);
+    return ((ClaimResult.Won) result).claim();
+  }
+
+  private Claim record(TransactionalStore store) {
+    Claim claim = win(store, request);
+    assertThat(claim.complete(ANSWER)).isEqualTo(DONE);
+    return claim;
+  }
+
+  private static StoreTransaction transactionOf(Claim claim) {
+    return claim.transaction().orElseThrow();
+  }
+
+  /** Returns a claim whose first statement has failed for a reason of its own. */
+  private Claim failFirst(TransactionalStore store) {
+    Claim creator = win(store, requestOf(Caller.of(UUID.randomUUID()), request.retention()));
+    create(creator, thing);
+    assertThat(creator.complete(ANSWER)).isEqualTo(DONE);
+    Claim claim = store.claimLater(request);
+    assertThatThrownBy(() -> create(claim, thing)).isInstanceOf(RuntimeException.class);
+    assertThat(claim.isPreempted()).isFalse();
+    assertThat(claim.isWon()).isFalse();
+    return claim;
+  }
+
+  private void assertPreempted(Claim claim) {
+    assertThatThrownBy(() -> create(claim, thing)).isInstanceOf(RuntimeException.class);
+    assertThat(claim.isPreempted()).isTrue();
+    assertThat(claim.isWon()).isFalse();
+    assertThat(claim.confirm()).isFalse();
+    assertThat(claim.isPreempted()).isTrue();
+  }
+
+  private void assertInFlight(TransactionalStore store) {
+    assertThat(elsewhere(() -> store.claimInTransaction(request)))
+        .isInstanceOf(ClaimResult.InFlight.class);
+  }
+
+  private void assertRecorded(TransactionalStore store, Claim claim, RecordedOutcome outcome) {
+    assertIsRecorded(store.claimInTransaction(request), claim, outcome);
+  }
+
+  private static void assertIsRecorded(ClaimResult found, Claim claim, RecordedOutcome outcome) {
+    assertThat(found).isInstanceOf(ClaimResult.Recorded.class);
+    ClaimResult.Recorded recorded = (ClaimResult.Recorded) found;
+    assertThat(recorded.outcome()).isEqualTo(outcome);
+    assertThat(recorded.operationId()).isEqualTo(claim.operationId());
+    if (!outcome.equals(FAILURE)) { // which is recorded later, by a transaction of its own
+      assertThat(recorded.expires()).isEqualTo(claim.expires());
+    }
+  }
+
+  private void assertNothingRemains(TransactionalStore store) {
+    assertThat(exists(thing)).isFalse();
+    assertThat(store.find(request.key(), request.procedure())).isEmpty();
+    win(store, request).release();
+  }
+
+  /** Does what another call does, on a thread of its own. */
+  private <T> T elsewhere(Callable<T> work) {
+    return ended(others.submit(work));
+  }
+
+  private static <T> T ended(Future<T> work) {
+    try {
+      return work.get(FOR_EVER.toSeconds(), TimeUnit.SECONDS);
+    } catch (InterruptedException | ExecutionException | TimeoutException failure) {
+      throw new AssertionError(failure);
+    }
+  }
+}
