@@ -1,0 +1,307 @@
+package io.github.grpcidempotency.postgres;
+
+import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.rpc.Code;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.procedure.ClaimTiming;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.EventJournal;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.Context;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
+import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Calls that are claimed with their handler's first statement. */
+class LateCallsTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private final KeyTable table = new KeyTable(database);
+  private final EventJournal journal = new EventJournal();
+
+  /** Its id is unique, so that a second insert would wait for the first one, or fail. */
+  private final CreateThingRequest request =
+      CreateThingRequest.newBuilder()
+          .setName("a thing")
+          .setThing(Thing.newBuilder().setId(UUID.randomUUID().toString()))
+          .build();
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    database.awaitAllConnectionsBack();
+  }
+
+  @Test
+  void aCallHasOneRoundTripForEachStatementOfItsHandlerAndOneForItsCommit() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = late(proxied).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      client.as(UUID.randomUUID()).createThing(Things.named("another thing"));
+      proxy.forgetRoundTrips();
+
+      Reply first = client.createThing(request);
+      assertThat(proxy.roundTrips()).hasSize(3);
+      assertThat(proxy.roundTrips().get(0)).contains("BEGIN", "refuse_claim", "app.things");
+      assertThat(proxy.roundTrips().get(1)).contains("app.outbox");
+      assertThat(proxy.roundTrips().get(2)).contains("INSERT INTO", "COMMIT");
+
+      proxy.forgetRoundTrips();
+      assertThat(client.with("idempotency-retry", "true").createThing(request).bytes())
+          .isEqualTo(first.bytes());
+      assertThat(proxy.roundTrips()).hasSize(1);
+      assertThat(server.runs()).isEqualTo(2);
+
+      proxy.forgetRoundTrips();
+      assertThat(client.createThing(request).isReplay()).isTrue();
+      assertThat(proxy.roundTrips()).hasSize(3);
+      assertThat(server.runs()).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void effectAndRecordAreOneTransaction() {
+    try (ThingServer server = late(database.app()).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(request);
+      Reply second = client.createThing(request);
+
+      assertThat(table.joined(client.user())).isTrue();
+      assertThat(second.isReplay()).isTrue();
+      assertThat(second.bytes()).isEqualTo(first.bytes());
+      assertThat(second.operation()).isEqualTo(first.operation());
+      assertThat(second.expires()).isEqualTo(first.expires());
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+      assertThat(server.runs()).isEqualTo(2);
+      assertThat(journal.kinds())
+          .containsExactly("KeyFound", "Claimed", "Settled", "KeyFound", "Replayed");
+    }
+  }
+
+  @Test
+  void aDuplicateOfARunningCallNeitherWaitsForItsRowsNorFailsOnThem() {
+    try (ThingServer left = late(database.app()).start();
+        ThingServer right = late(database.newAppPool()).start();
+        ThingServer waiting = attaching(database.newAppPool()).start();
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft);
+        ThingClient toWaiting = ThingClient.to(waiting.port()).like(toLeft);
+        Gate gate = Gate.shut(database.superuser())) {
+      CreateThingRequest slow = request.toBuilder().putLabels("gate", gate.name()).build();
+      CompletableFuture<Reply> first = toLeft.startThing(slow);
+      gate.awaitWaiting(1);
+
+      assertThat(toRight.createThing(slow).reason()).isEqualTo(Things.IN_PROGRESS);
+      assertThat(toLeft.createThing(slow).reason()).isEqualTo(Things.IN_PROGRESS);
+      CompletableFuture<Reply> attached = toWaiting.startThing(slow);
+      await().until(() -> journal.kinds().contains("Attached"));
+      gate.open();
+
+      assertThat(first.join().isOk()).isTrue();
+      assertThat(attached.join().isReplay()).isTrue();
+      assertThat(attached.join().bytes()).isEqualTo(first.join().bytes());
+      assertThat(table.thingsOf(toLeft.user())).hasSize(1);
+      assertThat(left.runs()).as("its own server knows that it runs").isEqualTo(1);
+      assertThat(right.runs()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aHandlerThatCatchesEverythingAndAnswersDefeatsNothing() {
+    ThingHandler stubborn =
+        (asked, answer) -> {
+          try {
+            insert(ClaimTransaction.handle(), ThingHandler.newThing(asked));
+          } catch (RuntimeException ignored) {
+            insertAgain(asked);
+          }
+          ThingHandler.answer(asked, answer);
+        };
+    try (ThingServer server = late(database.app(), stubborn).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(request);
+      Reply second = client.createThing(request);
+
+      assertThat(first.isOk()).isTrue();
+      assertThat(second.isReplay()).isTrue();
+      assertThat(second.bytes()).isEqualTo(first.bytes());
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+      assertThat(server.runs()).isEqualTo(2);
+    }
+  }
+
+  private static void insertAgain(CreateThingRequest asked) {
+    try {
+      insert(ClaimTransaction.handle(), ThingHandler.newThing(asked));
+    } catch (RuntimeException ignored) {
+      assertThat(ignored).isNotNull();
+    }
+  }
+
+  @Test
+  void aHandlerThatRunsNoStatementIsClaimedAtItsEnd() {
+    try (ThingServer server = late(database.app(), ThingHandler::answer).withoutResource().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(Things.named("a thing"));
+      Reply second = client.createThing(Things.named("a thing"));
+
+      assertThat(first.isReplay()).isFalse();
+      assertThat(second.isReplay()).isTrue();
+      assertThat(second.bytes()).isEqualTo(first.bytes());
+      assertThat(journal.kinds())
+          .containsExactly("KeyFound", "Claimed", "Settled", "Unprotected", "KeyFound", "Replayed");
+    }
+  }
+
+  @Test
+  void aHandlerWhoseStatementsRunOnAnotherThreadIsStoppedThere() {
+    ThingHandler elsewhere =
+        (asked, answer) -> {
+          Context handlers = Context.current();
+          CompletableFuture<Void> unused =
+              CompletableFuture.runAsync(() -> handlers.run(() -> writeOrFail(asked, answer)));
+        };
+    try (ThingServer server = late(database.app(), elsewhere).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(request);
+      Reply second = client.createThing(request);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(second.isReplay()).as(second.toString()).isTrue();
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+    }
+  }
+
+  private static void writeOrFail(CreateThingRequest asked, StreamObserver<Thing> answer) {
+    try {
+      Thing thing = ThingHandler.newThing(asked);
+      insert(ClaimTransaction.handle(), thing);
+      ThingHandler.answer(answer, thing);
+    } catch (RuntimeException failed) {
+      answer.onError(Status.INTERNAL.withCause(failed).asException());
+    }
+  }
+
+  @Test
+  void ofManyDuplicatesAtOnceOneHasItsEffect() {
+    try (ThingServer left = attaching(database.app()).start();
+        ThingServer right = attaching(database.newAppPool()).start();
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
+      List<CompletableFuture<Reply>> calls = new ArrayList<>();
+      for (int pair = 0; pair < 32; pair++) {
+        calls.add(toLeft.startThing(request));
+        calls.add(toRight.startThing(request));
+      }
+      List<Reply> replies = calls.stream().map(CompletableFuture::join).toList();
+
+      assertThat(replies).allMatch(Reply::isOk);
+      assertThat(replies).filteredOn(reply -> !reply.isReplay()).hasSize(1);
+      assertThat(replies.stream().map(Reply::bytes).distinct()).hasSize(1);
+      assertThat(table.thingsOf(toLeft.user())).hasSize(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aCallThatIsCutOffAtItsFirstStatementIsRunAgain(boolean executed) {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = late(proxied).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      if (executed) {
+        proxy.cutAfter("INSERT INTO app.things");
+      } else {
+        proxy.cutBefore("INSERT INTO app.things");
+      }
+
+      Reply first = client.createThing(request);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(first.isReplay()).isFalse();
+      assertThat(server.runs()).isEqualTo(2);
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+    }
+  }
+
+  @Test
+  void aFirstStatementThatFailsIsTheHandlersOwnFailure() {
+    ThingHandler checking =
+        (asked, answer) -> {
+          try {
+            insert(ClaimTransaction.handle(), ThingHandler.newThing(asked));
+          } catch (UnableToExecuteStatementException exists) {
+            answer.onError(Status.ALREADY_EXISTS.asException());
+            return;
+          }
+          ThingHandler.answer(asked, answer);
+        };
+    try (ThingServer server =
+            late(
+                    database.app(),
+                    checking,
+                    thing ->
+                        thing.failures(
+                            FailurePolicy.releaseAll().withTerminal(Code.ALREADY_EXISTS)))
+                .start();
+        ThingClient client = ThingClient.to(server.port());
+        ThingClient other = client.withNewKey()) {
+      assertThat(client.createThing(request).isOk()).isTrue();
+      journal.clear();
+
+      assertThat(other.createThing(request).status().getCode())
+          .isEqualTo(Status.Code.ALREADY_EXISTS);
+      assertThat(other.createThing(request).status().getCode())
+          .isEqualTo(Status.Code.ALREADY_EXISTS);
+
+      assertThat(journal.kinds())
+          .containsExactly("KeyFound", "Claimed", "Settled", "KeyFound", "Replayed");
+    }
+  }
+
+  private PostgresThingServer.Builder attaching(HikariDataSource pool) {
+    return late(
+        pool,
+        ThingHandlers.transactional(),
+        thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))));
+  }
+
+  private PostgresThingServer.Builder late(HikariDataSource pool) {
+    return late(pool, ThingHandlers.transactional());
+  }
+
+  private PostgresThingServer.Builder late(HikariDataSource pool, ThingHandler handler) {
+    return late(pool, handler, thing -> thing);
+  }
+
+  private PostgresThingServer.Builder late(
+      HikariDataSource pool, ThingHandler handler, UnaryOperator<ProcedureBuilder<Thing>> change) {
+    return PostgresThingServer.on(pool)
+        .createThing(thing -> change.apply(thing).claim(ClaimTiming.WITH_FIRST_STATEMENT))
+        .transactional(handler)
+        .listener(journal.listener());
+  }
+}
