@@ -37,21 +37,31 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A reserved call whose answer the host's own transaction records. */
+@ParameterizedClass(name = "carried by the commit: {0}")
+@ValueSource(booleans = {false, true})
 class HostCompletionTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final Procedure RESERVED = ThingWork.kind(Execution.RESERVED);
 
   private final KeyTable table = new KeyTable(database);
-  private final ThreadTransactions host = new ThreadTransactions(database.app());
-  private final IdempotentWork runner = runnerOn(store(host), RESERVED);
+  private final boolean carried;
+  private final ThreadTransactions host;
+  private final IdempotentWork runner;
   private final Caller caller = Caller.of(UUID.randomUUID());
   private final UUID user = caller.userId();
   private final Thing thing = Thing.newBuilder().setId(UUID.randomUUID().toString()).build();
+
+  HostCompletionTest(boolean carried) {
+    this.carried = carried;
+    this.host = new ThreadTransactions(database.app(), carried);
+    this.runner = runnerOn(store(host), RESERVED);
+  }
 
   private static PostgresIdempotencyStore store(HostTransactions host) {
     return PostgresIdempotencyStore.builder(database.app())
@@ -91,10 +101,10 @@ class HostCompletionTest {
   }
 
   @Test
-  void completingIsOneRoundTripOfTheHosts() throws Exception {
+  void completingIsOneRoundTripOfTheHostsWithItsCommitOrBeforeIt() throws Exception {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThreadTransactions counted = new ThreadTransactions(proxied);
+      ThreadTransactions counted = new ThreadTransactions(proxied, carried);
       IdempotentWork counting = runnerOn(store(counted), RESERVED);
       counting.run(
           RESERVED,
@@ -113,9 +123,9 @@ class HostCompletionTest {
           });
       counting.close();
 
-      assertThat(proxy.roundTrips()).hasSize(2);
+      assertThat(proxy.roundTrips()).hasSize(carried ? 1 : 2);
       assertThat(proxy.roundTrips().get(0)).contains("UPDATE idempotency.idempotency_keys");
-      assertThat(proxy.roundTrips().get(1)).contains("COMMIT");
+      assertThat(proxy.roundTrips()).last().asString().contains("COMMIT");
     }
   }
 
@@ -316,6 +326,136 @@ class HostCompletionTest {
   }
 
   @Test
+  void twoCallsThatCompleteInOneTransactionAreBothRecordedByIt() throws Exception {
+    try (IdempotentWork inner = runnerOn(store(host), RESERVED)) {
+      run(
+          () -> {
+            host.inNew(
+                () -> {
+                  ThingHandlers.insert(host.handle(), user, thing);
+                  TransactionalCompletion.complete(thing);
+                  Thing unused = completeWithin(inner);
+                });
+            return thing;
+          });
+    }
+
+    for (String token : List.of("token", "inner")) {
+      assertThat(rerun(token).replayed()).isTrue();
+    }
+    assertThat(
+            table.count(
+                "SELECT count(DISTINCT k.xmin::text) FROM idempotency.idempotency_keys AS k"
+                    + " WHERE k.user_id = '%s'".formatted(user)))
+        .isEqualTo(1);
+  }
+
+  private Thing completeWithin(IdempotentWork inner) {
+    try {
+      return inner
+          .run(
+              RESERVED,
+              caller,
+              "inner",
+              ThingWork.request(),
+              Thing.parser(),
+              () -> {
+                TransactionalCompletion.complete(thing);
+                return thing;
+              })
+          .value();
+    } catch (Exception failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  @Test
+  void aHostThatForgetsTheRecordIsHeardAndItIsWrittenAfterwards() throws Exception {
+    host.forgetful();
+
+    assertThatTheLossIsHeard();
+  }
+
+  /** What was to travel with its commit stays behind. */
+  @Test
+  void aHostThatDoesNotCommitByItsConnectionAsItSaysIsHeard() throws Exception {
+    host.byStatement();
+
+    if (carried) {
+      assertThatTheLossIsHeard();
+    } else {
+      assertThat(run(this::completing).replayed()).isFalse();
+    }
+  }
+
+  private void assertThatTheLossIsHeard() throws Exception {
+    assertThatExceptionOfType(TransactionMisuseException.class)
+        .isThrownBy(() -> run(this::completing))
+        .withMessageContaining("without running what was registered before the commit");
+
+    assertThat(table.thingsOf(user)).hasSize(1);
+    assertThat(rerun().value()).isEqualTo(thing);
+  }
+
+  @Test
+  void aHandlerThatFailsAfterACommitWithoutTheRecordIsNotRunAgain() throws Exception {
+    host.forgetful();
+    assertThatThrownBy(
+            () ->
+                run(
+                    () -> {
+                      Thing unused = completing();
+                      throw new IllegalArgumentException("after the commit");
+                    }))
+        .hasMessageContaining("after the commit");
+
+    assertThat(rerun().value()).isEqualTo(thing);
+  }
+
+  @Test
+  void aSwitchToAutocommitCommitsTheRecordToo() throws Exception {
+    run(
+        () -> {
+          host.step(
+              step -> {
+                if (step.equals("commit")) {
+                  autocommit(host.required().connection());
+                }
+              });
+          assertThatThrownBy(this::completing).isInstanceOf(ThreadTransactions.HostException.class);
+          return thing;
+        });
+
+    assertThat(table.joined(user)).isTrue();
+  }
+
+  private static void autocommit(Connection connection) {
+    try {
+      connection.setAutoCommit(true);
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  @Test
+  void theHostsOwnTransactionIsNotCommittedBehindItsBack() {
+    assertThatThrownBy(
+            () ->
+                run(
+                    () -> {
+                      host.inNew(
+                          () ->
+                              TransactionalCompletion.completeAndCommit(
+                                  host.required().connection(), thing));
+                      return thing;
+                    }))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("a transaction of the host");
+
+    assertThat(table.rowsOf(user)).isEmpty();
+  }
+
+  @Test
   void anInnerTransactionThatWasRolledBackLeavesTheRecordToTheOuter() throws Exception {
     run(
         () -> {
@@ -439,7 +579,12 @@ class HostCompletionTest {
                   }
                 });
           }
-          return completing();
+          try {
+            Thing unused = completing();
+          } catch (ThreadTransactions.HostException rolledBack) {
+            assertThat(carried).as("its commit finds no thing to refer to").isTrue();
+          }
+          return thing;
         };
 
     if (committed) {
@@ -455,7 +600,7 @@ class HostCompletionTest {
   void aCutAtTheCommitIsLookedUpBeforeTheKeyIsReleased() throws Exception {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThreadTransactions cut = new ThreadTransactions(proxied);
+      ThreadTransactions cut = new ThreadTransactions(proxied, carried);
       IdempotentWork cutting = runnerOn(store(cut), RESERVED);
       FaultProxy.Trap trap = proxy.cutAfter("COMMIT");
       assertThatThrownBy(
@@ -608,11 +753,20 @@ class HostCompletionTest {
   }
 
   private WorkResult<Thing> run(Callable<Thing> work) throws Exception {
-    return runner.run(RESERVED, caller, "token", ThingWork.request(), Thing.parser(), work);
+    return run("token", work);
+  }
+
+  private WorkResult<Thing> run(String token, Callable<Thing> work) throws Exception {
+    return runner.run(RESERVED, caller, token, ThingWork.request(), Thing.parser(), work);
   }
 
   private WorkResult<Thing> rerun() throws Exception {
+    return rerun("token");
+  }
+
+  private WorkResult<Thing> rerun(String token) throws Exception {
     return run(
+        token,
         () -> {
           throw new AssertionError("it runs a second time");
         });

@@ -55,11 +55,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A claim that is a transaction of the host, and what hosts and their handlers do with it. */
+@ParameterizedClass(name = "record carried by the commit: {0}")
+@ValueSource(booleans = {false, true})
 class HostTransactionsTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
@@ -73,11 +76,18 @@ class HostTransactionsTest {
           .build();
 
   private final KeyTable table = new KeyTable(database);
-  private final ThreadTransactions host = new ThreadTransactions(database.app());
-  private final PostgresIdempotencyStore store = storeOn(host);
+  private final boolean carried;
+  private final ThreadTransactions host;
+  private final PostgresIdempotencyStore store;
   private final UUID user = UUID.randomUUID();
   private final UUID thing = UUID.randomUUID();
   private final ClaimRequest request = requestOf(user);
+
+  HostTransactionsTest(boolean carried) {
+    this.carried = carried;
+    this.host = new ThreadTransactions(database.app(), carried);
+    this.store = storeOn(host);
+  }
 
   private static PostgresIdempotencyStore storeOn(HostTransactions host) {
     return PostgresIdempotencyStore.builder(database.app()).hostTransactions(host).build();
@@ -212,9 +222,9 @@ class HostTransactionsTest {
         .superuser()
         .useHandle(
             handle -> {
-              handle.execute("CREATE TABLE app.parts (id uuid PRIMARY KEY)");
+              handle.execute("CREATE TABLE IF NOT EXISTS app.parts (id uuid PRIMARY KEY)");
               handle.execute(
-                  "CREATE TABLE app.wholes (part uuid REFERENCES app.parts"
+                  "CREATE TABLE IF NOT EXISTS app.wholes (part uuid REFERENCES app.parts"
                       + " DEFERRABLE INITIALLY DEFERRED)");
               handle.execute("GRANT INSERT ON app.wholes TO things_app");
             });
@@ -479,6 +489,23 @@ class HostTransactionsTest {
   @Test
   void aHostThatForgetsTheRecordIsHeard() {
     host.forgetful();
+
+    assertThatTheLossIsHeard();
+  }
+
+  /** What was to travel with its commit stays behind. */
+  @Test
+  void aHostThatDoesNotCommitByItsConnectionAsItSaysIsHeard() {
+    host.byStatement();
+
+    if (carried) {
+      assertThatTheLossIsHeard();
+    } else {
+      whatTheHostWritesAndTheRecordAreOneTransactionOfTheUser();
+    }
+  }
+
+  private void assertThatTheLossIsHeard() {
     Claim claim = win();
     insert(host.handle(), thing);
 
@@ -702,7 +729,7 @@ class HostTransactionsTest {
   void whatTheHostsTransactionCostsBesideTheHandlersStatements() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThreadTransactions counted = new ThreadTransactions(proxied);
+      ThreadTransactions counted = new ThreadTransactions(proxied, carried);
       PostgresIdempotencyStore counting =
           PostgresIdempotencyStore.builder(proxied).hostTransactions(counted).build();
       ((ClaimResult.Won) counting.claimInTransaction(requestOf(user))).claim().release();
@@ -713,8 +740,9 @@ class HostTransactionsTest {
       insert(counted.handle(), thing);
       proxy.forgetRoundTrips();
       assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
-      assertThat(proxy.roundTrips()).as("record and commit").hasSize(2);
+      assertThat(proxy.roundTrips()).as("record and commit").hasSize(carried ? 1 : 2);
       assertThat(proxy.roundTrips().get(0)).contains("INSERT INTO idempotency.idempotency_keys");
+      assertThat(proxy.roundTrips()).last().asString().contains("COMMIT");
 
       proxy.forgetRoundTrips();
       counting.claimInTransaction(request);
@@ -781,7 +809,7 @@ class HostTransactionsTest {
   void aConnectionThatHasDiedInTheHostsPoolIsReplacedOnce() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThreadTransactions cut = new ThreadTransactions(proxied);
+      ThreadTransactions cut = new ThreadTransactions(proxied, carried);
       FaultProxy.Trap trap = proxy.cutBefore("pg_try_advisory_xact_lock");
 
       ClaimResult result = storeOn(cut).claimInTransaction(request);
@@ -798,7 +826,7 @@ class HostTransactionsTest {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
       ThreadTransactions cut =
-          new ThreadTransactions(proxied)
+          new ThreadTransactions(proxied, carried)
               .settings(connection -> Jdbi.open(connection).execute("SELECT 'a setting'"));
       FaultProxy.Trap trap = proxy.cutBefore("a setting");
 
@@ -859,7 +887,7 @@ class HostTransactionsTest {
   void aConnectionCutAtTheCommitLeavesTheOutcomeUnknown(boolean committed) {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
-      ThreadTransactions cut = new ThreadTransactions(proxied);
+      ThreadTransactions cut = new ThreadTransactions(proxied, carried);
       Claim claim = ((ClaimResult.Won) storeOn(cut).claimInTransaction(request)).claim();
       insert(cut.handle(), thing);
       FaultProxy.Trap trap = committed ? proxy.cutAfter("COMMIT") : proxy.cutBefore("COMMIT");

@@ -20,6 +20,7 @@ import org.jdbi.v3.core.Jdbi;
  */
 final class ThreadTransactions implements HostTransactions {
   private final DataSource pool;
+  private final boolean carrying;
   private final Map<Thread, Bound> bound = new ConcurrentHashMap<>();
   private UnaryOperator<Connection> view = connection -> connection;
   private Consumer<Connection> settings = connection -> {};
@@ -44,7 +45,18 @@ final class ThreadTransactions implements HostTransactions {
   }
 
   ThreadTransactions(DataSource pool) {
+    this(pool, false);
+  }
+
+  /** Makes transactions that may take what the store writes last with their commit. */
+  ThreadTransactions(DataSource pool, boolean carrying) {
     this.pool = pool;
+    this.carrying = carrying;
+  }
+
+  private Connection connect() throws SQLException {
+    Connection connection = pool.getConnection();
+    return carrying ? new CarryingConnection(connection).proxy() : connection;
   }
 
   /** Shows connections in another way. */
@@ -160,7 +172,7 @@ final class ThreadTransactions implements HostTransactions {
     private Bound(Optional<Bound> suspended) {
       this.suspended = suspended;
       try {
-        this.physical = pool.getConnection();
+        this.physical = connect();
       } catch (SQLException failure) {
         throw new HostException(failure);
       }
