@@ -17,7 +17,8 @@ final class MigrationSql {
           "V3__host.sql",
           "V4__observation.sql",
           "V5__operators.sql",
-          "V6__refusals.sql");
+          "V6__refusals.sql",
+          "V7__resource_types.sql");
 
   private MigrationSql() {}
 

@@ -2,9 +2,22 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
-import java.time.Duration;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
 import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -53,33 +66,54 @@ class IdempotencySchemaTest {
   }
 
   @Test
-  void aRecordRefersToOneResourceAtMostHoweverManyTypesThereAre() {
+  void aResourceTypeHasWhatItsHostAskedFor() {
     owner.useHandle(
         handle -> {
-          handle.execute("CREATE TABLE app.widgets (id uuid PRIMARY KEY)");
-          handle.execute("CREATE TABLE app.gadgets (gadget uuid PRIMARY KEY)");
-          handle.execute("SELECT idempotency.add_resource_type('widget', 'app.widgets')");
-          handle.execute("SELECT idempotency.add_resource_type('gadget', 'app.gadgets', 'gadget')");
-        });
-    Jdbi superuser = database.superuser();
-    superuser.useHandle(
-        handle -> {
+          handle.execute("CREATE TABLE app.widgets (widget uuid PRIMARY KEY)");
+          handle.execute("SELECT idempotency.add_resource_type('widget', 'app.widgets', 'widget')");
           handle.execute(
-              "INSERT INTO app.things VALUES (gen_random_uuid(), gen_random_uuid(), '')");
-          handle.execute("INSERT INTO app.widgets VALUES (gen_random_uuid())");
-          handle.execute("INSERT INTO app.gadgets VALUES (gen_random_uuid())");
+              "SELECT idempotency.add_resource_type('gadget', 'app.things', indexed => false)");
+          handle.execute("SELECT idempotency.add_resource_type('gizmo', NULL, enforced => false)");
         });
-    new KeyTable(database).add(1, Duration.ofHours(1));
-    String things = "thing_id = (SELECT id FROM app.things)";
-    String widgets = "widget_id = (SELECT id FROM app.widgets)";
-    String gadgets = "gadget_id = (SELECT gadget FROM app.gadgets)";
 
-    for (List<String> two :
-        List.of(List.of(things, widgets), List.of(widgets, gadgets), List.of(things, gadgets))) {
-      assertThatThrownBy(() -> set(superuser, String.join(", ", two)))
-          .hasMessageContaining("idempotency_keys_one_resource");
+    assertThat(enforcedColumns()).contains("widget_id", "gadget_id").doesNotContain("gizmo_id");
+    assertThat(indexedColumns()).contains("widget_id").doesNotContain("gadget_id", "gizmo_id");
+    Things.verify(
+        PostgresIdempotencyStore.builder(database.app()).build(),
+        creating("widget"),
+        creating("gadget"),
+        creating("gizmo"));
+  }
+
+  @Test
+  void aResourceTypeWithoutATableIsRefusedUnlessItIsNotEnforced() {
+    assertThatThrownBy(
+            () ->
+                owner.useHandle(
+                    handle ->
+                        handle.execute("SELECT idempotency.add_resource_type('nothing', NULL)")))
+        .hasMessageContaining("has no table to refer to");
+  }
+
+  @Test
+  void aReferenceThatIsNotEnforcedMayPointToNothingAndMakesCompletionsHot() {
+    owner.useHandle(
+        handle ->
+            handle.execute(
+                "SELECT idempotency.add_resource_type('gizmo', NULL, enforced => false)"));
+    ClaimRequest request = claimOf(creating("gizmo"));
+    RecordedOutcome answer =
+        new RecordedOutcome.Response(
+            Things.named("a gizmo").toByteString(), Optional.of(UUID.randomUUID()));
+
+    try (HikariDataSource pool = database.newAppPool(1)) {
+      IdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
+      assertThat(Things.win(store, request).complete(answer)).isEqualTo(Claim.Settled.DONE);
+
+      ClaimResult.Recorded recorded = (ClaimResult.Recorded) store.claim(request);
+      assertThat(recorded.outcome()).isEqualTo(answer);
     }
-    set(superuser, gadgets);
+    await("what a connection reports at its end").until(this::hotUpdates, hot -> hot == 1);
   }
 
   @Test
@@ -107,8 +141,54 @@ class IdempotencySchemaTest {
     }
   }
 
-  private static void set(Jdbi superuser, String columns) {
-    superuser.useHandle(
-        handle -> handle.execute("UPDATE idempotency.idempotency_keys SET " + columns));
+  private static Procedure creating(String resourceType) {
+    return Procedure.named("jobs/make-" + resourceType)
+        .resource(ResourceType.of(resourceType), made -> UUID.randomUUID())
+        .build();
+  }
+
+  private static ClaimRequest claimOf(Procedure procedure) {
+    return Things.claimOf(
+        new IdempotencyKey(Caller.of(UUID.randomUUID()), UUID.randomUUID().toString()),
+        procedure,
+        Fingerprinter.wholeRequest().fingerprint(Things.named("a request")));
+  }
+
+  private long hotUpdates() {
+    return database
+        .superuser()
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery(
+                        "SELECT n_tup_hot_upd FROM pg_stat_user_tables"
+                            + " WHERE relid = 'idempotency.idempotency_keys'::regclass")
+                    .mapTo(Long.class)
+                    .one());
+  }
+
+  private List<String> enforcedColumns() {
+    return columns(
+        """
+        SELECT a.attname
+          FROM pg_constraint AS c
+          JOIN pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+         WHERE c.conrelid = 'idempotency.idempotency_keys'::regclass
+           AND c.contype = 'f'
+        """);
+  }
+
+  private List<String> indexedColumns() {
+    return columns(
+        """
+        SELECT a.attname
+          FROM pg_index AS i
+          JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+         WHERE i.indrelid = 'idempotency.idempotency_keys'::regclass
+        """);
+  }
+
+  private List<String> columns(String query) {
+    return owner.withHandle(handle -> handle.createQuery(query).mapTo(String.class).list());
   }
 }

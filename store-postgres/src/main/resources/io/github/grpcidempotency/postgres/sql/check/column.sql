@@ -1,11 +1,18 @@
+-- Whether a resource type has its column: with a foreign key, or without one because its host has asked for that.
 SELECT EXISTS (
   SELECT
-    FROM pg_constraint AS c
-    JOIN pg_class AS t ON t.oid = c.conrelid
+    FROM pg_attribute AS a
+    JOIN pg_class AS t ON t.oid = a.attrelid
     JOIN pg_namespace AS n ON n.oid = t.relnamespace
-    JOIN pg_attribute AS a ON a.attrelid = t.oid AND a.attnum = ANY (c.conkey)
    WHERE n.nspname = :schema
      AND t.relname = 'idempotency_keys'
-     AND c.contype = 'f'
      AND a.attname = :column
+     AND NOT a.attisdropped
+     AND (col_description(t.oid, a.attnum) = 'a resource type that is not enforced'
+          OR EXISTS (
+            SELECT
+              FROM pg_constraint AS c
+             WHERE c.conrelid = t.oid
+               AND c.contype = 'f'
+               AND a.attnum = ANY (c.conkey)))
 )
