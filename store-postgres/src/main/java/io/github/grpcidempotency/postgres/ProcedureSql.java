@@ -28,7 +28,6 @@ final class ProcedureSql {
       """;
 
   private final String claim;
-  private final String claimWithoutStatus;
   private final String find;
   private final String findWithoutStatus;
   private final String reclaim;
@@ -47,8 +46,7 @@ final class ProcedureSql {
     String durability = procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : "";
     String found = selectRecord(procedure, schema);
     String foundWithoutStatus = selectRecord(procedure, schema, NO_STATUS);
-    this.claim = claim(schema, durability, found);
-    this.claimWithoutStatus = claim(schema, durability, foundWithoutStatus);
+    this.claim = SqlFile.load("claim/claim", Map.of("schema", schema, "durability", durability));
     this.find = SqlFile.load("claim/find", Map.of("select_record", found));
     this.findWithoutStatus =
         SqlFile.load("claim/find", Map.of("select_record", foundWithoutStatus));
@@ -103,12 +101,6 @@ final class ProcedureSql {
                 deleted.map(name -> refer(schema, name, "1")).orElse("")));
   }
 
-  private static String claim(String schema, String durability, String selectRecord) {
-    return SqlFile.load(
-        "claim/claim",
-        Map.of("schema", schema, "durability", durability, "select_record", selectRecord));
-  }
-
   private static String update(String schema, String resource) {
     return SqlFile.load("settle/update", Map.of("schema", schema, "resource", resource));
   }
@@ -127,14 +119,9 @@ final class ProcedureSql {
     return column + " = " + RESOURCE + ",";
   }
 
-  /** Reserves, or reads the record. */
+  /** Reserves, unless there is a row. */
   String claim() {
     return claim;
-  }
-
-  /** Reserves, or reads the record, for when the outbox query fails. */
-  String claimWithoutStatus() {
-    return claimWithoutStatus;
   }
 
   /** Reads the record, and writes nothing. */
@@ -208,7 +195,7 @@ final class ProcedureSql {
     return wake;
   }
 
-  /** Returns the SELECT at the end of a claim. */
+  /** Returns the SELECT of a key's row. */
   static String selectRecord(RecordedProcedure procedure, String schema) {
     return selectRecord(
         procedure,

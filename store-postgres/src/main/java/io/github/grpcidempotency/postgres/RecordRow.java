@@ -63,6 +63,25 @@ record RecordRow(
         bytes(row.getBytes("trace")));
   }
 
+  /** Returns the row that a claim has just made. */
+  static RecordRow reserved(UUID id, ClaimRequest request, Duration lease, Instant expires) {
+    return new RecordRow(
+        id,
+        request.procedure().name(),
+        request.fingerprint(),
+        1,
+        expires,
+        Optional.empty(),
+        Optional.empty(),
+        false,
+        false,
+        false,
+        lease,
+        Optional.empty(),
+        List.of(),
+        request.trace());
+  }
+
   boolean isSameRequestAs(ClaimRequest request) {
     return request.isFor(procedure, fingerprint);
   }

@@ -146,9 +146,10 @@ class OutboxStatusTest {
       client.createThing(REQUEST);
       proxy.forgetRoundTrips();
 
-      assertThat(client.createThing(REQUEST).operationStatus()).contains("processing");
+      ThingClient retrying = client.with("idempotency-retry", "true");
+      assertThat(retrying.createThing(REQUEST).operationStatus()).contains("processing");
 
-      assertThat(proxy.roundTrips()).hasSize(execution == Execution.TRANSACTIONAL ? 2 : 1);
+      assertThat(proxy.roundTrips()).hasSize(1);
       assertThat(log.warnings()).anyMatch(line -> line.contains("finds more than one row"));
     }
   }

@@ -24,7 +24,7 @@ class RoundTripTest {
   private final KeyTable table = new KeyTable(database);
 
   @Test
-  void aClaimAndACompletionAndAReplayWithItsOutboxStatusAreOneRoundTripEach() {
+  void aClaimAndACompletionAreOneRoundTripEachAndSoIsTheReplayOfACallThatSaysItIsARetry() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
         ThingServer server = PostgresThingServer.on(database.app()).store(proxied).start();
@@ -38,10 +38,14 @@ class RoundTripTest {
       assertThat(proxy.roundTrips().get(1)).contains("UPDATE idempotency.idempotency_keys");
 
       proxy.forgetRoundTrips();
-      Reply replayed = client.createThing(REQUEST);
+      Reply replayed = client.with("idempotency-retry", "true").createThing(REQUEST);
       assertThat(replayed.bytes()).isEqualTo(created.bytes());
       assertThat(replayed.operationStatus()).contains("processing");
       assertThat(proxy.roundTrips()).singleElement().asString().contains("FROM app.outbox");
+
+      proxy.forgetRoundTrips();
+      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(created.bytes());
+      assertThat(proxy.roundTrips()).as("a replay of a call that does not say so").hasSize(2);
     }
   }
 

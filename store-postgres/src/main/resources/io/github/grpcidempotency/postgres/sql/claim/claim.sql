@@ -13,6 +13,5 @@ SELECT :id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
      FROM ${schema}.idempotency_keys AS k
     WHERE k.idempotency_key = :key
       AND k.user_id = CAST(:user AS uuid))
-ON CONFLICT (idempotency_key, user_id) DO NOTHING;
-
-${select_record}
+ON CONFLICT (idempotency_key, user_id) DO NOTHING
+RETURNING expires
