@@ -10,7 +10,7 @@ class DemoTest {
     EndedProgram demo = EndedProgram.of();
     assertThat(demo.exitCode()).isZero();
     assertThat(demo.out().lines()).last().asString().startsWith("All is well");
-    assertThat(demo.out().lines()).filteredOn(line -> line.contains("[ok]")).hasSize(86);
+    assertThat(demo.out().lines()).filteredOn(line -> line.contains("[ok]")).hasSize(92);
     assertThat(demo.err().lines())
         .filteredOn(line -> !line.contains(" decision - ")) // it provokes every kind of refusal
         .singleElement()

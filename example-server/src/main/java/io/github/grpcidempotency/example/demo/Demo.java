@@ -47,7 +47,7 @@ public final class Demo implements Callable<Integer> {
               LEASE, OUTBOX_DELAY, USAGE_PERIOD, files.retentions(), files.secrets(), cloud);
       RunningServer server = parts.start(() -> RunningServer.start(0, settings, database));
       System.out.println("listening on port " + server.port());
-      boolean held = DemoStory.play(server.port(), shop, database, System.out);
+      boolean held = DemoStory.play(server, shop, database, System.out);
       return held ? 0 : 1;
     }
   }

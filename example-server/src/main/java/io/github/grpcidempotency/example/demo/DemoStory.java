@@ -2,6 +2,7 @@ package io.github.grpcidempotency.example.demo;
 
 import io.github.grpcidempotency.example.provider.MachineShop;
 import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.server.RunningServer;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -67,7 +68,10 @@ final class DemoStory {
               Deleting::deleteTwice),
           new Chapter(
               "An operator asks what became of a key, with the command line and a role of its own",
-              Operating::tellTheStoryOfAKey));
+              Operating::tellTheStoryOfAKey),
+          new Chapter(
+              "A claim travels with the handler's first statement; a retry that says so starts no handler",
+              FirstStatement::claimWithIt));
 
   private record Chapter(String title, Scene scene) {}
 
@@ -81,14 +85,15 @@ final class DemoStory {
   /**
    * Plays against a running server.
    *
+   * @param server on the database
    * @param shop where the server buys machines
    * @param database the server's database, to count rows and to find the files beside it
    * @return whether everything happened as it should
    */
   static boolean play(
-      int serverPort, MachineShop shop, EmbeddedDatabase database, PrintStream out) {
+      RunningServer server, MachineShop shop, EmbeddedDatabase database, PrintStream out) {
     Story story = new Story(out);
-    try (Stage stage = Stage.inFrontOf(serverPort, shop, database)) {
+    try (Stage stage = Stage.inFrontOf(server, shop, database)) {
       for (Chapter chapter : CHAPTERS) {
         story.chapter(chapter.title());
         chapter.scene().play(stage, story);

@@ -4,6 +4,7 @@ import com.google.gson.Gson;
 import com.google.gson.reflect.TypeToken;
 import io.github.grpcidempotency.example.provider.MachineShop;
 import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.run.server.RunningServer;
 import io.github.grpcidempotency.example.run.settings.DataFiles;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
@@ -14,7 +15,8 @@ import org.jdbi.v3.core.Jdbi;
 
 /**
  * What the story uses: two users, a network between them and the server, the rows, the machines
- * that the cloud provider has sold, and the database with the files beside it.
+ * that the cloud provider has sold, the handlers that the server has started, and the database with
+ * the files beside it.
  */
 record Stage(
     DemoClient ada,
@@ -22,6 +24,7 @@ record Stage(
     LossyProxy network,
     Rows rows,
     Machines machines,
+    Handlers handlers,
     EmbeddedDatabase database,
     ManagedChannel channel,
     ManagedChannel provider)
@@ -37,8 +40,8 @@ record Stage(
           "retryableStatusCodes": ["ABORTED"]}}]}
       """;
 
-  static Stage inFrontOf(int serverPort, MachineShop shop, EmbeddedDatabase database) {
-    LossyProxy network = LossyProxy.inFrontOf(serverPort);
+  static Stage inFrontOf(RunningServer server, MachineShop shop, EmbeddedDatabase database) {
+    LossyProxy network = LossyProxy.inFrontOf(server.port());
     ManagedChannel channel =
         Grpc.newChannelBuilderForAddress(
                 "localhost", network.port(), InsecureChannelCredentials.create())
@@ -52,6 +55,7 @@ record Stage(
         network,
         new Rows(Jdbi.create(database.superuser())),
         new Machines(provider),
+        new Handlers(server.metricsPort()),
         database,
         channel,
         provider);

@@ -4,7 +4,9 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.micrometer.IdempotencyMetrics;
+import io.grpc.ServerInterceptor;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.grpc.MetricCollectingServerInterceptor;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
@@ -13,7 +15,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 
-/** Serves what the library counts to Prometheus, at {@code /metrics}, on this machine only. */
+/**
+ * Serves what the library and gRPC's handlers count to Prometheus, at {@code /metrics}, on this
+ * machine only.
+ */
 final class Metrics implements AutoCloseable {
   private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -21,6 +26,7 @@ final class Metrics implements AutoCloseable {
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final IdempotencyMetrics listener =
       IdempotencyMetrics.builder(registry).histograms().build();
+  private final ServerInterceptor handlers = new MetricCollectingServerInterceptor(registry);
   private final HttpServer server;
 
   private Metrics(HttpServer server) {
@@ -51,6 +57,11 @@ final class Metrics implements AutoCloseable {
 
   IdempotencyListener listener() {
     return listener;
+  }
+
+  /** Returns what counts and times the handlers behind it. */
+  ServerInterceptor handlers() {
+    return handlers;
   }
 
   int port() {

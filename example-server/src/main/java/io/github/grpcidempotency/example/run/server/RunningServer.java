@@ -63,6 +63,7 @@ public final class RunningServer implements AutoCloseable {
       Pools pools = parts.start(() -> Pools.open(database));
       ServerBuilder<?> server =
           Grpc.newServerBuilderForPort(port, InsecureServerCredentials.create());
+      server.intercept(metrics.handlers()); // added first, so it runs last: it sees handlers
       OrganizationApi api =
           parts.start(
               () -> OrganizationApi.addTo(server, pools.app(), settings, metrics.listener()));

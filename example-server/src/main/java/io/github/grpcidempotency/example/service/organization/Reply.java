@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.example.service.organization;
 
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
@@ -15,6 +16,8 @@ final class Reply {
     ResponseT response;
     try {
       response = answer.get();
+    } catch (ClaimPreemptedException duplicate) {
+      throw duplicate; // that is no failure, and nobody hears what this handler answers
     } catch (RuntimeException e) {
       observer.onError(FailureStatus.of(e));
       return;
