@@ -34,17 +34,18 @@ public record Usage(
   public record Statistics(long transactions, long walSyncs, long walBytes) {}
 
   /**
-   * Does the work, and returns what it has used. All of it goes through the pool's one connection,
-   * which is made to report what it has done: by itself it reports once a second only.
+   * Does the work, and returns what it has used. All of it goes through a pool of so many
+   * connections, which are made to report what they have done: by themselves they report once a
+   * second only.
    */
-  public static Usage of(DataSource singleConnection, Jdbi superuser, Runnable work) {
-    Statistics before = read(singleConnection, superuser);
+  public static Usage of(DataSource pool, int connections, Jdbi superuser, Runnable work) {
+    Statistics before = read(pool, connections, superuser);
     long roundTrips = MeteredSocket.roundTrips();
     long statements = MeteredSocket.statements();
     work.run();
     roundTrips = MeteredSocket.roundTrips() - roundTrips;
     statements = MeteredSocket.statements() - statements;
-    Statistics after = read(singleConnection, superuser);
+    Statistics after = read(pool, connections, superuser);
     return new Usage(
         roundTrips,
         statements,
@@ -53,10 +54,21 @@ public record Usage(
         after.walBytes() - before.walBytes());
   }
 
-  private static Statistics read(DataSource singleConnection, Jdbi superuser) {
-    Jdbi.create(singleConnection)
-        .useHandle(handle -> handle.execute("SELECT pg_stat_force_next_flush()"));
+  private static Statistics read(DataSource pool, int connections, Jdbi superuser) {
+    reportFrom(pool, connections);
     return superuser.withHandle(
         handle -> handle.createQuery(STATISTICS).map(ConstructorMapper.of(Statistics.class)).one());
+  }
+
+  /** Has all of them at once, so that none is left out. */
+  private static void reportFrom(DataSource pool, int connections) {
+    if (connections > 0) {
+      Jdbi.create(pool)
+          .useHandle(
+              handle -> {
+                reportFrom(pool, connections - 1);
+                handle.execute("SELECT pg_stat_force_next_flush()");
+              });
+    }
   }
 }

@@ -14,7 +14,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class Operations {
   private static final CreateProjectRequest REQUEST =
       CreateProjectRequest.newBuilder().setName("a project of an ordinary name").build();
-  private static final int REPLAYED_KEYS = 1_000;
 
   private Operations() {}
 
@@ -24,10 +23,10 @@ public final class Operations {
     return done -> client.call(method, Optional.of(newKey()), REQUEST, done);
   }
 
-  /** Retries creates that have succeeded, one after the other. Blocks until these are made. */
+  /** Retries so many creates that have succeeded, in turn. Blocks until these are made. */
   public static Operation replay(
-      Client client, MethodDescriptor<CreateProjectRequest, Project> method) {
-    List<String> keys = createOnce(client, method);
+      Client client, MethodDescriptor<CreateProjectRequest, Project> method, int replayedKeys) {
+    List<String> keys = createOnce(client, method, replayedKeys);
     AtomicInteger next = new AtomicInteger();
     return done -> {
       String key = keys.get(Math.floorMod(next.getAndIncrement(), keys.size()));
@@ -56,9 +55,9 @@ public final class Operations {
   }
 
   private static List<String> createOnce(
-      Client client, MethodDescriptor<CreateProjectRequest, Project> method) {
+      Client client, MethodDescriptor<CreateProjectRequest, Project> method, int replayedKeys) {
     List<String> keys = new ArrayList<>();
-    for (int i = 0; i < REPLAYED_KEYS; i++) {
+    for (int i = 0; i < replayedKeys; i++) {
       String key = newKey();
       Project unused = createWith(client, method, key);
       keys.add(key);

@@ -11,11 +11,14 @@ import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What one call costs, counted rather than timed: calls one after the other, on one connection, in
- * rounds because the server's own housekeeping writes to the log as well. Round trips are seen at
- * its socket, the rest is told by the server's statistics.
+ * What one call costs, counted rather than timed: calls one after the other, in rounds because the
+ * server's own housekeeping writes to the log as well. Round trips are seen at its socket, the rest
+ * is told by the server's statistics.
  */
 public final class CostOfCall implements Scenario {
+  /** The store wants two at its start, to prove that a lock keeps a duplicate out. */
+  static final int CONNECTIONS = 2;
+
   private static final int CALLS = 300;
 
   @Override
@@ -25,12 +28,12 @@ public final class CostOfCall implements Scenario {
 
   @Override
   public void run(DurableDatabase database, Pace pace, Report report) {
-    try (BenchmarkServer server = BenchmarkServer.start(database, 1);
+    try (BenchmarkServer server = BenchmarkServer.start(database, CONNECTIONS);
         Client client = new Client(server.port())) {
       double bareRoundTrips = 0;
       for (Subject subject : Subject.of(client, pace.selection())) {
         report.progress("%s: %s", name(), subject.label());
-        callOneByOne(subject.operation());
+        callOneByOne(subject.operation(), CALLS);
         Rounds roundTrips = new Rounds();
         Rounds statements = new Rounds();
         Rounds transactions = new Rounds();
@@ -39,7 +42,10 @@ public final class CostOfCall implements Scenario {
         for (int round = 1; round <= pace.rounds(); round++) {
           Usage used =
               Usage.of(
-                  server.pool(), database.superuser(), () -> callOneByOne(subject.operation()));
+                  server.pool(),
+                  CONNECTIONS,
+                  database.superuser(),
+                  () -> callOneByOne(subject.operation(), CALLS));
           roundTrips.add(perCall(used.roundTrips()));
           statements.add(perCall(used.statements()));
           transactions.add(perCall(used.transactions()));
@@ -62,8 +68,8 @@ public final class CostOfCall implements Scenario {
     return Math.rint(total * 100.0 / CALLS) / 100;
   }
 
-  private static void callOneByOne(Operation operation) {
-    for (int i = 0; i < CALLS; i++) {
+  static void callOneByOne(Operation operation, int calls) {
+    for (int i = 0; i < calls; i++) {
       CompletableFuture<Reply> reply = new CompletableFuture<>();
       operation.begin(reply::complete);
       if (!reply.join().isOk()) {

@@ -11,7 +11,6 @@ import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.grpc.MethodDescriptor;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -22,8 +21,15 @@ import java.util.stream.Stream;
  * @param operation what callers do
  */
 record Subject(String label, Kind kind, Operation operation) {
+  /** How many keys are retried, if nothing else is said. */
+  private static final int REPLAYED_KEYS = 1_000;
+
+  private interface OperationOf {
+    Operation by(Client client, int replayedKeys);
+  }
+
   /** How one of them is named, and made. */
-  private record Way(String id, String label, Kind kind, Function<Client, Operation> operation) {}
+  private record Way(String id, String label, Kind kind, OperationOf operation) {}
 
   private static final List<Way> WAYS = ways();
 
@@ -34,9 +40,14 @@ record Subject(String label, Kind kind, Operation operation) {
 
   /** Returns those that are selected, and the bare handler before them. */
   static List<Subject> of(Client client, Selection selection) {
+    return of(client, selection, REPLAYED_KEYS);
+  }
+
+  /** Returns those that are selected; those that replay do so with so many keys. */
+  static List<Subject> of(Client client, Selection selection, int replayedKeys) {
     return WAYS.stream()
         .filter(way -> way.id().equals(Variant.BARE.id()) || selection.includes(way.id()))
-        .map(way -> new Subject(way.label(), way.kind(), way.operation().apply(client)))
+        .map(way -> new Subject(way.label(), way.kind(), way.operation().by(client, replayedKeys)))
         .toList();
   }
 
@@ -76,7 +87,7 @@ record Subject(String label, Kind kind, Operation operation) {
         id,
         label,
         kind,
-        client -> {
+        (client, unused) -> {
           if (replays) {
             Operations.checkReplay(client, method);
           }
@@ -90,6 +101,6 @@ record Subject(String label, Kind kind, Operation operation) {
         "replay-of-" + id,
         "replay of " + label,
         Kind.REPLAY,
-        client -> Operations.replay(client, method));
+        (client, replayedKeys) -> Operations.replay(client, method, replayedKeys));
   }
 }

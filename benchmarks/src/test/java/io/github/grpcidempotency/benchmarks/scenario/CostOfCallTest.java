@@ -1,0 +1,108 @@
+package io.github.grpcidempotency.benchmarks.scenario;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.withinPercentage;
+
+import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
+import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
+import io.github.grpcidempotency.benchmarks.database.Usage;
+import io.github.grpcidempotency.benchmarks.load.Client;
+import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToLongFunction;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * What a call costs is part of what is promised: a change of it is a change of these tables, and of
+ * docs/explanations/figures.md.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class CostOfCallTest {
+  private static final int CALLS = 30;
+  private static final int ROUNDS = 3;
+
+  private DurableDatabase database;
+  private BenchmarkServer server;
+  private Client client;
+
+  @BeforeAll
+  void start() {
+    database = DurableDatabase.start(DatabaseSettings.DEFAULT);
+    server = BenchmarkServer.start(database, CostOfCall.CONNECTIONS);
+    client = new Client(server.port());
+  }
+
+  @AfterAll
+  void stop() {
+    client.close();
+    server.close();
+    database.close();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      textBlock =
+          """
+          # way,                   round trips, statements, flushes, WAL bytes
+          bare,                              3,          5,       1,       493
+          separate,                         12,         17,       3,      1717
+          reserved,                          5,         10,       3,      1766
+          reserved-same-database,            5,         10,       2,      1781
+          joined,                            5,         10,       2,      1717
+          joined-same-database,              5,         10,       1,      1732
+          transactional,                     4,          7,       1,      1227
+          """)
+  void aCreateCosts(String way, int roundTrips, int statements, int flushes, long walBytes) {
+    List<Usage> rounds = measure(way);
+
+    assertThat(perCall(rounds, Usage::roundTrips)).as("round trips").isEqualTo(roundTrips);
+    assertThat(perCall(rounds, Usage::statements)).as("statements").isEqualTo(statements);
+    assertThat(perCall(rounds, Usage::walSyncs)).as("flushes").isEqualTo(flushes);
+    assertThat(perCall(rounds, Usage::walBytes)).as("WAL").isCloseTo(walBytes, withinPercentage(6));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      textBlock =
+          """
+          # way,                   round trips, statements
+          replay-of-reserved,                1,          3
+          replay-of-transactional,           2,          5
+          """)
+  void aReplayWritesNothingAndCosts(String way, int roundTrips, int statements) {
+    List<Usage> rounds = measure(way);
+
+    assertThat(perCall(rounds, Usage::roundTrips)).as("round trips").isEqualTo(roundTrips);
+    assertThat(perCall(rounds, Usage::statements)).as("statements").isEqualTo(statements);
+    assertThat(perCall(rounds, Usage::walSyncs)).as("flushes").isZero();
+    assertThat(perCall(rounds, Usage::walBytes)).as("WAL").isZero();
+  }
+
+  private List<Usage> measure(String way) {
+    Subject subject =
+        Subject.of(client, new Selection(List.of(way)), CALLS).stream()
+            .reduce((bare, last) -> last)
+            .orElseThrow();
+    CostOfCall.callOneByOne(subject.operation(), CALLS);
+    List<Usage> rounds = new ArrayList<>();
+    for (int round = 0; round < ROUNDS; round++) {
+      rounds.add(
+          Usage.of(
+              server.pool(),
+              CostOfCall.CONNECTIONS,
+              database.superuser(),
+              () -> CostOfCall.callOneByOne(subject.operation(), CALLS)));
+    }
+    return rounds;
+  }
+
+  /** Of the round that cost least: the database does work of its own now and then. */
+  private static long perCall(List<Usage> rounds, ToLongFunction<Usage> cost) {
+    return Math.round(rounds.stream().mapToLong(cost).min().orElseThrow() / (double) CALLS);
+  }
+}
