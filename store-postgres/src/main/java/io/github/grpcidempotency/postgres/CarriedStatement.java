@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import java.lang.reflect.Array;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -233,8 +234,11 @@ final class CarriedStatement implements InvocationHandler {
     if (value instanceof Object[] values) {
       return copy(values);
     }
-    if (value instanceof byte[] bytes) {
-      return bytes.clone();
+    if (value != null && value.getClass().isArray()) {
+      int length = Array.getLength(value);
+      Object copy = Array.newInstance(value.getClass().getComponentType(), length);
+      System.arraycopy(value, 0, copy, 0, length);
+      return copy;
     }
     if (value instanceof Date date) {
       return date.clone();

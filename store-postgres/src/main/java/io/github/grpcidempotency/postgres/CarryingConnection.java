@@ -89,7 +89,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
       case "rollback" -> rollback(method, arguments);
       case "setAutoCommit" -> setAutoCommit(method, arguments);
       case "close", "abort" -> {
-        drop();
+        forget();
         yield passOn(method, arguments);
       }
       case "prepareStatement" -> prepare(method, arguments);
@@ -127,7 +127,26 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   }
 
   private @Nullable Object unwrap(Method method, Object @Nullable [] arguments) throws Throwable {
-    return argument(arguments) == Connection.class ? proxy : sendAlone(method, arguments);
+    Object type = argument(arguments);
+    if (type == Connection.class) {
+      return proxy;
+    }
+    return type == PGConnection.class && leading != null ? driver() : sendAlone(method, arguments);
+  }
+
+  /** Returns the driver for those who only tell it about types, as Jdbi's plugin does. */
+  private PGConnection driver() throws SQLException {
+    PGConnection driver = connection.unwrap(PGConnection.class);
+    return (PGConnection)
+        Proxy.newProxyInstance(
+            CarryingConnection.class.getClassLoader(),
+            new Class<?>[] {PGConnection.class},
+            (self, method, arguments) -> {
+              if (!method.getName().equals("addDataType")) {
+                sendAlone();
+              }
+              return invoke(method, driver, arguments);
+            });
   }
 
   private @Nullable Object passOn(Method method, Object @Nullable [] arguments) throws Throwable {
@@ -155,19 +174,24 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     if (arguments != null) { // to a savepoint
       return sendAlone(method, arguments);
     }
-    drop();
+    forget();
     return passOn(method, arguments);
   }
 
   private @Nullable Object setAutoCommit(Method method, Object @Nullable [] arguments)
       throws Throwable {
-    if (!connection.getAutoCommit() && argument(arguments) == Boolean.TRUE && !refused) {
-      commit();
+    if (argument(arguments) == Boolean.TRUE) { // which ends the transaction
+      if (refused) {
+        forget();
+        refused = false;
+      } else if (!connection.getAutoCommit()) {
+        commit();
+      }
     }
     return passOn(method, arguments);
   }
 
-  private void drop() {
+  private void forget() {
     leading = null;
     trailing = null;
   }
@@ -186,7 +210,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
 
   /** Whether a statement is prepared with nothing that its results would have to do with. */
   private static boolean isPlain(Object @Nullable [] arguments) {
-    if (arguments == null || !(arguments[0] instanceof String)) {
+    if (arguments == null || !(arguments[0] instanceof String sql) || sql.isBlank()) {
       return false;
     }
     return switch (arguments.length) {

@@ -124,7 +124,8 @@ final class LateClaim implements Claim, LeadingStatements {
   /** Makes the claim after its handler has ended. What the handler has sent is rolled back. */
   private boolean claimByItself() {
     boolean failed = state == State.FAILED;
-    preempt();
+    state = State.PREEMPTED;
+    first.refuseUse();
     first.rollback();
     if (!(new TransactionAttempt(database, request, id).run() instanceof ClaimResult.Won made)
         || !(made.claim() instanceof TransactionalClaim claim)) {

@@ -1,49 +1,48 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
-import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.Fingerprinter;
-import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
-import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.util.Optional;
+import java.util.List;
 import java.util.UUID;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.spi.JdbiPlugin;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.PGConnection;
+import org.postgresql.util.PGobject;
 
 /** A claim that goes with its handler's first statement. */
 class LateClaimTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
-  private static final Procedure CREATE_THING =
-      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-          .execution(Execution.TRANSACTIONAL)
-          .build();
   private static final String INSERT = "INSERT INTO app.things (id, name) VALUES (?, ?)";
+  private static final String CLAIM = "refuse_claim";
 
   private final PostgresIdempotencyStore store =
       PostgresIdempotencyStore.builder(database.app()).build();
   private final UUID user = UUID.randomUUID();
-  private final ClaimRequest request =
-      Things.claimOf(
-          new IdempotencyKey(Caller.of(user), UUID.randomUUID().toString()),
-          CREATE_THING,
-          Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")));
+  private final ClaimRequest request = LateClaims.requestOf(user);
 
   @AfterEach
   void everyConnectionIsGivenBack() {
@@ -59,53 +58,425 @@ class LateClaimTest {
       proxy.forgetRoundTrips();
 
       Claim claim = late.claimLater(request);
-      Connection connection = connection(claim);
+      Connection connection = LateClaims.connection(claim);
       assertThat(proxy.roundTrips()).isEmpty();
+      assertThat(claim.isWon()).isFalse();
       insert(connection);
       assertThat(claim.isWon()).isTrue();
       insert(connection);
       assertThat(claim.confirm()).isTrue();
-      assertThat(claim.complete(answer(Optional.empty()))).isEqualTo(Settled.DONE);
+      assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
 
       assertThat(proxy.roundTrips()).hasSize(3);
       assertThat(things()).isEqualTo(2);
     }
   }
 
+  /** Jdbi asks for the driver to tell it about types, as its plugin for PostgreSQL does. */
   @Test
-  void aDuplicateOfARecordedCallIsStoppedBeforeItsFirstStatement() throws Exception {
-    Claim claim = store.claimLater(request);
-    insert(connection(claim));
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.complete(answer(Optional.empty()))).isEqualTo(Settled.DONE);
+  void aHandleOfJdbiSendsTheClaimWithItsFirstStatement() {
+    JdbiPlugin types =
+        new JdbiPlugin() {
+          @Override
+          public Handle customizeHandle(Handle handle) throws SQLException {
+            handle.getConnection().unwrap(PGConnection.class).addDataType("x", PGobject.class);
+            return handle;
+          }
+        };
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      PostgresIdempotencyStore late =
+          PostgresIdempotencyStore.builder(proxied).jdbi(jdbi -> jdbi.installPlugin(types)).build();
+      late.claimLater(request).transaction().orElseThrow().rollback();
+      proxy.forgetRoundTrips();
+
+      Claim claim = late.claimLater(request);
+      Handle handle = LateClaims.transaction(claim).handle();
+      List<String> names =
+          handle
+              .createQuery(
+                  "INSERT INTO app.things (id, name) VALUES (:id, :name), (:other, :name) RETURNING name")
+              .bind("id", UUID.randomUUID())
+              .bind("other", UUID.randomUUID())
+              .bind("name", "a thing")
+              .mapTo(String.class)
+              .list();
+
+      assertThat(names).containsExactly("a thing", "a thing");
+      assertThat(proxy.roundTrips()).singleElement().asString().contains(CLAIM, "app.things");
+      assertThat(claim.confirm()).isTrue();
+      assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+      assertThat(proxy.roundTrips()).hasSize(2);
+      assertThat(things()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aDuplicateOfARecordedCallIsStoppedWhateverItDoes() throws Exception {
+    completeFirst();
 
     Claim duplicate = store.claimLater(request);
-    Connection connection = connection(duplicate);
-    assertThatThrownBy(() -> insert(connection)).isInstanceOf(ClaimPreemptedException.class);
-    assertThatThrownBy(() -> insert(connection)).isInstanceOf(ClaimPreemptedException.class);
+    Connection connection = LateClaims.connection(duplicate);
+    PreparedStatement before = connection.prepareStatement(INSERT);
+    assertPreempted(() -> insert(connection));
     assertThat(duplicate.isPreempted()).isTrue();
+    assertThat(duplicate.isWon()).isFalse();
+
+    assertPreempted(() -> insert(connection));
+    assertPreempted(before::executeUpdate);
+    assertPreempted(connection::createStatement);
+    assertPreempted(connection::getMetaData);
+    assertPreempted(() -> connection.unwrap(PGConnection.class));
+    assertPreempted(() -> connection.getAutoCommit());
+    before.close();
+    assertThat(connection.isClosed()).isTrue();
     assertThat(duplicate.confirm()).isFalse();
+    assertThat(duplicate.confirm()).isFalse();
+    assertPreempted(connection::createStatement);
 
     assertThat(things()).isEqualTo(1);
     assertThat(store.claimInTransaction(request)).isInstanceOf(ClaimResult.Recorded.class);
   }
 
-  private static Connection connection(Claim claim) {
-    return ((HandlerTransaction) claim.transaction().orElseThrow()).connection();
+  /** A wait for the running call's row would end in a failure. */
+  @Test
+  void aDuplicateOfARunningCallDoesNotWaitForItsRows() throws Exception {
+    UUID thing = UUID.randomUUID();
+    Claim running = store.claimLater(request);
+    insert(LateClaims.connection(running), thing);
+    try (HikariDataSource impatient =
+        PostgresThingServer.pool(database.appUrl() + "&options=-c%20lock_timeout=100ms")) {
+      PostgresIdempotencyStore other = PostgresIdempotencyStore.builder(impatient).build();
+      for (int duplicate = 0; duplicate < 7; duplicate++) {
+        Claim late = other.claimLater(request);
+        assertPreempted(() -> insert(LateClaims.connection(late), thing));
+        assertThat(late.confirm()).isFalse();
+      }
+      assertThat(impatient.getHikariPoolMXBean().getTotalConnections()).isEqualTo(1);
+    }
+
+    assertThat(store.claimInTransaction(request)).isInstanceOf(ClaimResult.InFlight.class);
+    assertThat(running.confirm()).isTrue();
+    assertThat(running.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+    assertThat(things()).isEqualTo(1);
+  }
+
+  @Test
+  void aStatementThatTheServerHasPreparedAndWhoseResultsAreUnboundedDoesNotRunEither()
+      throws Exception {
+    String sql =
+        "INSERT INTO app.things (id, name)"
+            + " VALUES (gen_random_uuid(), ?::timestamp || coalesce(?, '')) RETURNING name";
+    try (HikariDataSource single = database.newAppPool(1)) {
+      PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(single).build();
+      for (int call = 0; call < 8; call++) {
+        Claim claim = late.claimLater(LateClaims.request());
+        describe(LateClaims.connection(claim), sql);
+        claim.transaction().orElseThrow().rollback();
+      }
+      completeFirst();
+
+      Claim duplicate = late.claimLater(request);
+      assertPreempted(() -> describe(LateClaims.connection(duplicate), sql));
+      assertThat(duplicate.confirm()).isFalse();
+      assertThat(things()).isEqualTo(1);
+    }
+  }
+
+  private static void describe(Connection connection, String sql) throws SQLException {
+    try (PreparedStatement insert = connection.prepareStatement(sql)) {
+      insert.setTimestamp(1, new java.sql.Timestamp(0));
+      insert.setNull(2, java.sql.Types.OTHER);
+      boolean unused = insert.execute();
+    }
+  }
+
+  @Test
+  void aClaimWithoutAStatementIsMadeAtItsEnd() {
+    Claim claim = store.claimLater(request);
+    Connection unused = LateClaims.connection(claim);
+
+    assertThat(claim.confirm()).isTrue();
+    assertThat(claim.confirm()).isTrue();
+    assertThat(claim.isWon()).isTrue();
+    assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
+    assertThat(store.claimInTransaction(request)).isInstanceOf(ClaimResult.InFlight.class);
+    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+
+    assertThat(store.claimInTransaction(request))
+        .isInstanceOfSatisfying(
+            ClaimResult.Recorded.class,
+            recorded -> assertThat(recorded.operationId()).isEqualTo(claim.operationId()));
+  }
+
+  @Test
+  void aClaimWithoutAStatementIsNotWonIfAnotherCallWasFaster() throws Exception {
+    Claim claim = store.claimLater(request);
+    Connection connection = LateClaims.connection(claim);
+    completeFirst();
+
+    assertThat(claim.confirm()).isFalse();
+    assertThat(claim.isPreempted()).isTrue();
+    assertPreempted(() -> insert(connection));
+  }
+
+  @Test
+  void whatWasSetToRollbackOnlyBeforeItsClaimIsRolledBack() {
+    Claim claim = store.claimLater(request);
+    claim.transaction().orElseThrow().setRollbackOnly();
+
+    assertThat(claim.confirm()).isTrue();
+    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.ROLLED_BACK);
+    assertFree();
+  }
+
+  @Test
+  void anAnswerAfterAFailedFirstStatementIsRolledBack() {
+    Claim claim = store.claimLater(request);
+    fail(LateClaims.connection(claim));
+
+    assertThat(claim.isWon()).isFalse();
+    assertThat(claim.isPreempted()).isFalse();
+    assertThat(claim.confirm()).isTrue();
+    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.ROLLED_BACK);
+    assertFree();
+  }
+
+  @Test
+  void aFailureAfterAFailedFirstStatementIsReleasedOrRecorded() {
+    Claim released = store.claimLater(request);
+    fail(LateClaims.connection(released));
+    assertThat(released.confirm()).isTrue();
+    assertThat(released.release()).isEqualTo(Settled.DONE);
+
+    Claim recorded = store.claimLater(request);
+    fail(LateClaims.connection(recorded));
+    assertThat(recorded.confirm()).isTrue();
+    assertThat(recorded.complete(new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"))))
+        .isEqualTo(Settled.DONE);
+    assertThat(store.claimInTransaction(request)).isInstanceOf(ClaimResult.Recorded.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"COMMIT", "ROLLBACK", "COMMIT; SELECT 1", "SELECT 1; ROLLBACK"})
+  void aFirstStatementThatEndsTheTransactionIsMisuse(String end) throws Exception {
+    Claim claim = store.claimLater(request);
+    try (PreparedStatement statement = LateClaims.connection(claim).prepareStatement(end)) {
+      boolean unused = statement.execute();
+    }
+
+    assertThat(claim.confirm()).isTrue();
+    assertThatExceptionOfType(TransactionMisuseException.class)
+        .isThrownBy(() -> claim.complete(LateClaims.answer()));
+    assertFree();
+  }
+
+  @Test
+  void aFirstStatementThatEndsTheTransactionDoesNotRunInADuplicate() throws Exception {
+    completeFirst();
+    Claim duplicate = store.claimLater(request);
+
+    assertPreempted(
+        () ->
+            LateClaims.connection(duplicate)
+                .prepareStatement("ROLLBACK; INSERT INTO app.things (id, name) VALUES (NULL, '')")
+                .execute());
+    assertThat(duplicate.confirm()).isFalse();
+    assertThat(things()).isEqualTo(1);
+  }
+
+  @Test
+  void aConnectionThatIsCutInItsFirstFlushIsPreempted() throws Exception {
+    for (boolean before : new boolean[] {true, false}) {
+      try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+          HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+        PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(proxied).build();
+        FaultProxy.Trap cut = before ? proxy.cutBefore(CLAIM) : proxy.cutAfter(CLAIM);
+        Claim claim = late.claimLater(request);
+
+        assertPreempted(() -> insert(LateClaims.connection(claim)));
+        assertThat(cut.hasSprung()).isTrue();
+        assertThat(claim.isPreempted()).isTrue();
+        assertThat(claim.confirm()).isFalse();
+        assertThat(things()).isZero();
+      }
+    }
+  }
+
+  @Test
+  void aConnectionThatIsCutBeforeItsFirstFlushIsPreempted() throws Exception {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(proxied).build();
+      Claim claim = late.claimLater(request);
+      proxy.cutAll();
+
+      assertPreempted(() -> insert(LateClaims.connection(claim)));
+      assertThat(claim.confirm()).isFalse();
+    }
+  }
+
+  @Test
+  void aReadOnlyDatabaseIsFoundOutByTheOrdinaryClaim() {
+    try (HikariDataSource readOnly =
+        PostgresThingServer.pool(
+            database.appUrl() + "&options=-c%20default_transaction_read_only=on")) {
+      PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(readOnly).build();
+      Claim claim = late.claimLater(request);
+
+      assertPreempted(() -> insert(LateClaims.connection(claim)));
+      assertThat(claim.confirm()).isFalse();
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> late.claimInTransaction(request))
+          .matches(failure -> failure.failureCause() == FailureCause.READ_ONLY);
+    }
+  }
+
+  @Test
+  void anExhaustedPoolIsAFailureBeforeAnythingWasSent() {
+    try (HikariDataSource single = PostgresThingServer.pool(database.appUrl())) {
+      single.setMaximumPoolSize(1);
+      PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(single).build();
+      Claim claim = late.claimLater(request);
+
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> late.claimLater(LateClaims.request()))
+          .matches(failure -> failure.failureCause() == FailureCause.POOL_EXHAUSTED)
+          .matches(failure -> failure.phase() == FailurePhase.NOTHING_SENT);
+
+      claim.transaction().orElseThrow().rollback();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "options=-c%20default_transaction_isolation=repeatable%5C%20read",
+        "options=-c%20default_transaction_isolation=serializable",
+        "autosave=always",
+        "autosave=conservative",
+        "defaultRowFetchSize=1",
+        "prepareThreshold=1",
+        "preferQueryMode=extendedForPrepared",
+        "preferQueryMode=extendedCacheEverything",
+        "stringtype=unspecified",
+        "binaryTransfer=true&prepareThreshold=1",
+      })
+  void itWorksWithEverySettingThatAPoolMayHave(String settings) throws Exception {
+    try (HikariDataSource pool = PostgresThingServer.pool(database.appUrl() + "&" + settings)) {
+      PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(pool).build();
+      for (int call = 1; call <= 6; call++) {
+        ClaimRequest fresh = LateClaims.requestOf(user);
+        Claim claim = late.claimLater(fresh);
+        UUID thing = insert(LateClaims.connection(claim));
+        Claim meanwhile = late.claimLater(fresh);
+        assertPreempted(() -> insert(LateClaims.connection(meanwhile), thing));
+        assertThat(meanwhile.confirm()).isFalse();
+        assertThat(claim.confirm()).isTrue();
+        assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+
+        Claim duplicate = late.claimLater(fresh);
+        assertPreempted(() -> insert(LateClaims.connection(duplicate), thing));
+        assertThat(duplicate.confirm()).isFalse();
+        assertThat(things()).isEqualTo(call);
+      }
+    }
+  }
+
+  @Test
+  void aRowThatHasExpiredIsLeftToTheOrdinaryClaim() throws Exception {
+    completeFirst();
+    new KeyTable(database).expire(user);
+
+    Claim duplicate = store.claimLater(request);
+    assertPreempted(() -> insert(LateClaims.connection(duplicate)));
+    assertThat(duplicate.confirm()).isFalse();
+    assertFree();
+  }
+
+  @Test
+  void itsStatementsShowNeitherTheDriverNorTheKey() throws Exception {
+    Claim claim = store.claimLater(request);
+    Connection connection = LateClaims.connection(claim);
+    try (PreparedStatement insert = connection.prepareStatement(INSERT)) {
+      insert.setString(2, "a secret");
+      assertThat(insert).hasToString(INSERT).isEqualTo(insert).isNotEqualTo(connection);
+      assertThatThrownBy(() -> insert.getConnection().commit())
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("commit must not be called");
+      assertThat(connection.getAutoCommit()).isFalse();
+    }
+    claim.transaction().orElseThrow().rollback();
+  }
+
+  @Test
+  void aRetryThatWasAnsweredIsReplayedInOneRoundTripAndOneThatWasNotRuns() throws Exception {
+    completeFirst();
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl())) {
+      PostgresIdempotencyStore late = PostgresIdempotencyStore.builder(proxied).build();
+      late.claimLater(request).transaction().orElseThrow().rollback();
+      proxy.forgetRoundTrips();
+
+      assertThat(late.claimInTransaction(retryOf(request)))
+          .isInstanceOf(ClaimResult.Recorded.class);
+      assertThat(proxy.roundTrips())
+          .singleElement()
+          .asString()
+          .contains("idempotency_record")
+          .doesNotContain("BEGIN", "lock");
+
+      ClaimResult fresh = late.claimInTransaction(retryOf(LateClaims.request()));
+      assertThat(fresh).isInstanceOf(ClaimResult.Won.class);
+      ((ClaimResult.Won) fresh).claim().release();
+    }
+  }
+
+  private static ClaimRequest retryOf(ClaimRequest request) {
+    return new ClaimRequest(
+        request.key(),
+        request.procedure(),
+        request.fingerprint(),
+        request.retention(),
+        request.trace(),
+        true);
+  }
+
+  private void completeFirst() throws SQLException {
+    Claim claim = store.claimLater(request);
+    insert(LateClaims.connection(claim));
+    assertThat(claim.confirm()).isTrue();
+    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
+  }
+
+  private void assertFree() {
+    ClaimResult again = store.claimInTransaction(request);
+    assertThat(again).isInstanceOf(ClaimResult.Won.class);
+    ((ClaimResult.Won) again).claim().release();
+  }
+
+  private static void assertPreempted(ThrowingCallable use) {
+    assertThatThrownBy(use).isInstanceOf(ClaimPreemptedException.class);
+  }
+
+  private static void fail(Connection connection) {
+    assertThatExceptionOfType(SQLException.class)
+        .isThrownBy(() -> connection.prepareStatement("SELECT 1/0").execute())
+        .matches(failure -> "22012".equals(failure.getSQLState()));
   }
 
   private static UUID insert(Connection connection) throws SQLException {
     UUID id = UUID.randomUUID();
+    insert(connection, id);
+    return id;
+  }
+
+  private static void insert(Connection connection, UUID id) throws SQLException {
     try (PreparedStatement insert = connection.prepareStatement(INSERT)) {
       insert.setObject(1, id);
       insert.setString(2, "a thing");
       assertThat(insert.executeUpdate()).isEqualTo(1);
     }
-    return id;
-  }
-
-  private static RecordedOutcome answer(Optional<UUID> thing) {
-    return new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), thing);
   }
 
   private int things() {

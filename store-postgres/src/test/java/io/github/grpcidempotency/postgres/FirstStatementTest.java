@@ -1,0 +1,630 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimResult;
+import java.io.ByteArrayInputStream;
+import java.io.StringReader;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.sql.CallableStatement;
+import java.sql.Connection;
+import java.sql.Date;
+import java.sql.JDBCType;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.sql.Time;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Calendar;
+import java.util.List;
+import java.util.TimeZone;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.postgresql.PGConnection;
+import org.postgresql.util.PGobject;
+
+/**
+ * What a handler does first, through JDBC, has the same outcome whether its claim was made before
+ * it or goes with it.
+ */
+class FirstStatementTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final String CLAIM = "refuse_claim";
+  private static final String INSERT = "INSERT INTO app.things (id, name) VALUES (?, ?)";
+  private static final String NAMED =
+      "INSERT INTO app.things (id, name) VALUES (gen_random_uuid(), ?)";
+
+  /** More often than the driver needs to prepare a statement on the server. */
+  private static final int TIMES = 7;
+
+  private static FaultProxy proxy;
+  private static HikariDataSource pool;
+
+  private interface Use {
+    Object on(Connection connection) throws Exception;
+  }
+
+  /** What a handler may do first; the outcome is what it returns, or throws. */
+  private enum Travelling {
+    UPDATE(c -> named(c).executeUpdate()),
+    LARGE_UPDATE(c -> named(c).executeLargeUpdate()),
+    EXECUTE(c -> results(named(c))),
+    QUERY(
+        c ->
+            rows(
+                c.prepareStatement("SELECT n, 'x' FROM generate_series(1, 3) AS n")
+                    .executeQuery())),
+    RETURNING_BY_QUERY(c -> rows(named(c, NAMED + " RETURNING name").executeQuery())),
+    RETURNING_BY_EXECUTE(c -> results(named(c, NAMED + " RETURNING name"))),
+    RETURNING_BY_UPDATE(c -> named(c, NAMED + " RETURNING name").executeUpdate()),
+    QUERY_WITHOUT_ROWS(c -> rows(c.prepareStatement("SELECT 1 WHERE false").executeQuery())),
+    UPDATE_BY_QUERY(c -> named(c).executeQuery()),
+    QUERY_BY_UPDATE(c -> c.prepareStatement("SELECT 1").executeUpdate()),
+    QUERY_BY_LARGE_UPDATE(c -> c.prepareStatement("SELECT 1").executeLargeUpdate()),
+    ESCAPE(
+        c ->
+            rows(
+                set(c.prepareStatement("SELECT {fn ucase(?)}, {d '2026-01-02'}"), "a")
+                    .executeQuery())),
+    OPERATOR(
+        c -> rows(set(c.prepareStatement("SELECT '{\"a\": 1}'::jsonb ?? ?"), "a").executeQuery())),
+    COMMENTS(
+        c ->
+            rows(
+                set(
+                        c.prepareStatement(
+                            "/* ? ; */ SELECT $$ ? ; $$ || ?, 'it''s; ?' AS \"?;\" -- ? ;"),
+                        "a")
+                    .executeQuery())),
+    SEVERAL_STATEMENTS(
+        c ->
+            results(
+                set(
+                    c.prepareStatement(NAMED + "; SELECT 1; SELECT count(*) FROM app.things; "),
+                    "a"))),
+    NO_KEYS_ASKED(
+        c -> set(c.prepareStatement(NAMED, Statement.NO_GENERATED_KEYS), "a").executeUpdate()),
+    FORWARD_AND_READ_ONLY(
+        c ->
+            rows(
+                c.prepareStatement(
+                        "SELECT 1", ResultSet.TYPE_FORWARD_ONLY, ResultSet.CONCUR_READ_ONLY)
+                    .executeQuery())),
+    HOLDING(
+        c ->
+            rows(
+                c.prepareStatement(
+                        "SELECT 1",
+                        ResultSet.TYPE_FORWARD_ONLY,
+                        ResultSet.CONCUR_READ_ONLY,
+                        ResultSet.CLOSE_CURSORS_AT_COMMIT)
+                    .executeQuery())),
+    SET_LOCAL(
+        c -> {
+          boolean first = c.prepareStatement("SET LOCAL app.x = 'a'").execute();
+          return first + rows(c.prepareStatement("SELECT current_setting('app.x')").executeQuery());
+        }),
+    SAVEPOINT_BY_STATEMENT(
+        c -> {
+          boolean first = c.prepareStatement("SAVEPOINT a").execute();
+          named(c).execute();
+          c.prepareStatement("ROLLBACK TO SAVEPOINT a").execute();
+          return first + rows(c.prepareStatement("SELECT count(*) FROM app.things").executeQuery());
+        }),
+    CALL(c -> results(c.prepareStatement("DO $$ BEGIN PERFORM 1; END $$"))),
+    COPY(c -> results(c.prepareStatement("COPY app.things FROM STDIN"))),
+    COMMENT_ONLY(c -> c.prepareStatement("-- nothing").executeUpdate()),
+    USER_IS_SET(
+        c ->
+            rows(
+                c.prepareStatement("SELECT idempotency.current_user_id() IS NOT NULL")
+                    .executeQuery())),
+    CLEARED_PARAMETERS(
+        c -> {
+          PreparedStatement insert = named(c);
+          insert.clearParameters();
+          insert.setString(1, "b");
+          return insert.executeUpdate() + rows(names(c));
+        }),
+    PARAMETER_SET_TWICE(
+        c -> {
+          PreparedStatement insert = named(c);
+          insert.setString(1, "b");
+          return insert.executeUpdate() + rows(names(c));
+        }),
+    EXECUTED_TWICE(
+        c -> {
+          PreparedStatement insert = named(c);
+          return insert.executeUpdate() + insert.executeUpdate() + rows(names(c));
+        }),
+    EXECUTED_AGAIN_WITH_ANOTHER_PARAMETER(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT ?::text || ?::text");
+          query.setString(1, "a");
+          query.setString(2, "b");
+          String first = rows(query.executeQuery());
+          query.setString(2, "c");
+          return first + rows(query.executeQuery()) + query.getFetchSize();
+        }),
+    EXECUTED_AGAIN_AFTER_ANOTHER(
+        c -> {
+          PreparedStatement insert = named(c);
+          int first = insert.executeUpdate();
+          String between = rows(names(c));
+          insert.setString(1, "b");
+          return first + between + insert.executeUpdate() + rows(names(c));
+        }),
+    IN_A_LOOP(
+        c -> {
+          int sum = 0;
+          try (PreparedStatement insert = c.prepareStatement(INSERT)) {
+            for (int i = 0; i < 3; i++) {
+              insert.setObject(1, UUID.randomUUID());
+              insert.setString(2, "thing " + i);
+              sum += insert.executeUpdate();
+            }
+          }
+          return sum + rows(names(c));
+        }),
+    MUTATED_AFTER_IT_WAS_SET(
+        c -> {
+          PreparedStatement query =
+              c.prepareStatement(
+                  "SELECT ?::bytea::text, ?::date::text, ?::int[]::text, ?::json::text, ?::timestamp::text");
+          byte[] bytes = {1};
+          Date date = Date.valueOf("2026-01-02");
+          int[] array = {1, 2};
+          Timestamp timestamp = Timestamp.valueOf("2026-01-02 03:04:05");
+          PGobject json = new PGobject();
+          json.setType("json");
+          json.setValue("{}");
+          query.setBytes(1, bytes);
+          query.setDate(2, date);
+          query.setObject(3, array);
+          query.setObject(4, json);
+          query.setObject(5, timestamp);
+          bytes[0] = 2;
+          date.setTime(0);
+          array[0] = 7;
+          json.setValue("[]");
+          timestamp.setTime(0);
+          String first = rows(query.executeQuery());
+          return first + rows(query.executeQuery());
+        }),
+    TYPES(
+        c -> {
+          String fields =
+              String.join(
+                  " || '|' || ",
+                  Arrays.asList(new String[24]).stream()
+                      .map(n -> "coalesce(?::text, 'null')")
+                      .toList());
+          PreparedStatement query = c.prepareStatement("SELECT " + fields);
+          query.setObject(1, new UUID(1, 2));
+          query.setObject(2, 1);
+          query.setObject(3, 2L);
+          query.setObject(4, (short) 3);
+          query.setObject(5, 1.5);
+          query.setObject(6, 2.5f);
+          query.setObject(7, new BigDecimal("3.50"));
+          query.setObject(8, true);
+          query.setObject(9, 'x');
+          query.setObject(10, "text");
+          query.setObject(11, new byte[] {1, 2});
+          query.setObject(12, LocalDate.of(2026, 1, 2));
+          query.setObject(13, LocalTime.of(1, 2, 3));
+          query.setObject(14, LocalDateTime.of(2026, 1, 2, 3, 4, 5));
+          query.setObject(15, OffsetDateTime.of(2026, 1, 2, 3, 4, 5, 0, ZoneOffset.UTC));
+          query.setObject(16, new Integer[] {1, 2});
+          query.setObject(17, null);
+          query.setObject(18, "7", Types.INTEGER);
+          query.setObject(19, new BigDecimal("1.234"), Types.NUMERIC, 2);
+          query.setObject(20, "2026-01-02", JDBCType.DATE);
+          query.setArray(21, c.createArrayOf("uuid", new UUID[] {new UUID(1, 2)}));
+          query.setTime(22, Time.valueOf("01:02:03"));
+          query.setTimestamp(
+              23, Timestamp.from(Instant.EPOCH), Calendar.getInstance(TimeZone.getTimeZone("UTC")));
+          query.setNull(24, Types.VARCHAR, "text");
+          return rows(query.executeQuery());
+        }),
+    UNKNOWN_TYPES_WITH_UNBOUNDED_RESULTS(
+        c -> {
+          PreparedStatement insert =
+              c.prepareStatement(
+                  "INSERT INTO app.things (id, name) VALUES (gen_random_uuid(), ?::timestamp || coalesce(?, '')) RETURNING name");
+          insert.setTimestamp(1, Timestamp.valueOf("2026-01-02 03:04:05"));
+          insert.setNull(2, Types.OTHER);
+          return rows(insert.executeQuery());
+        }),
+    PARAMETER_MISSING(c -> c.prepareStatement(NAMED).executeUpdate()),
+    PARAMETER_MISSING_AND_THEN_SET(
+        c -> {
+          PreparedStatement insert = c.prepareStatement(NAMED);
+          return attempt(insert::executeUpdate) + set(insert, "a").executeUpdate() + rows(names(c));
+        }),
+    PARAMETER_ZERO(
+        c -> {
+          c.prepareStatement(NAMED).setString(0, "a");
+          return "set";
+        }),
+    PARAMETER_TOO_MUCH(
+        c -> {
+          c.prepareStatement(NAMED).setString(2, "a");
+          return "set";
+        }),
+    PARAMETER_OF_ANOTHER_TYPE(
+        c -> {
+          c.prepareStatement(NAMED).setObject(1, "a", Types.INTEGER);
+          return "set";
+        }),
+    FAILING(
+        c ->
+            attempt(() -> results(c.prepareStatement("SELECT 1/0")))
+                + attempt(() -> rows(names(c)))),
+    WRONG(
+        c ->
+            attempt(() -> results(c.prepareStatement("SELECT FROM WHERE")))
+                + attempt(() -> rows(names(c)))),
+    VIOLATING(
+        c -> {
+          UUID id = new UUID(3, 3);
+          PreparedStatement insert =
+              c.prepareStatement(
+                  "INSERT INTO app.things (id, name) SELECT ?, '' FROM generate_series(1, 2)");
+          insert.setObject(1, id);
+          return attempt(insert::executeUpdate) + attempt(() -> named(c).executeUpdate());
+        }),
+    LATE_ISOLATION(
+        c -> c.prepareStatement("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE").execute()),
+    CLOSED_BEFORE(
+        c -> {
+          PreparedStatement insert = named(c);
+          insert.close();
+          return insert.isClosed()
+              + attempt(insert::executeUpdate)
+              + named(c).executeUpdate()
+              + rows(names(c));
+        }),
+    LOCAL_METHODS(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT 1");
+          query.setFetchSize(0);
+          query.setMaxRows(0);
+          query.setPoolable(false);
+          String before =
+              "%s %s %s %s %s %s %s %s %s %s"
+                  .formatted(
+                      c.getAutoCommit(),
+                      c.isClosed(),
+                      c.isReadOnly(),
+                      c.getWarnings(),
+                      query.getFetchSize(),
+                      query.getMaxRows(),
+                      query.getUpdateCount(),
+                      query.getResultSet(),
+                      query.getMoreResults(),
+                      query.getWarnings());
+          return before
+              + rows(query.executeQuery())
+              + query.getMoreResults()
+              + query.getUpdateCount()
+              + query.isClosed()
+              + c.isWrapperFor(PGConnection.class)
+              + c.getAutoCommit();
+        }),
+    RESULT_CLOSED_BEFORE_ITS_STATEMENT(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT 1");
+          ResultSet rows = query.executeQuery();
+          rows.close();
+          query.close();
+          return rows.isClosed();
+        }),
+    NO_KEYS_TO_GET(
+        c -> {
+          PreparedStatement insert = named(c);
+          return insert.executeUpdate() + rows(insert.getGeneratedKeys());
+        });
+
+    private final Use use;
+
+    Travelling(Use use) {
+      this.use = use;
+    }
+  }
+
+  /** What cannot be joined to other statements. */
+  private enum Alone {
+    STATEMENT(c -> c.createStatement().executeUpdate(NAMED.replace("?", "'a'"))),
+    STATEMENT_QUERY(c -> rows(c.createStatement().executeQuery("SELECT 1"))),
+    BATCH_OF_STATEMENTS(
+        c -> {
+          Statement batch = c.createStatement();
+          batch.addBatch(NAMED.replace("?", "'a'"));
+          batch.addBatch(NAMED.replace("?", "'b'"));
+          return Arrays.toString(batch.executeBatch()) + rows(names(c));
+        }),
+    BATCH(
+        c -> {
+          PreparedStatement batch = named(c);
+          batch.addBatch();
+          batch.setString(1, "b");
+          batch.addBatch();
+          return Arrays.toString(batch.executeBatch()) + rows(names(c));
+        }),
+    CALLABLE(
+        c -> {
+          CallableStatement call = c.prepareCall("{? = call length(?)}");
+          call.registerOutParameter(1, Types.INTEGER);
+          call.setString(2, "abc");
+          call.execute();
+          return call.getInt(1);
+        }),
+    KEYS(
+        c -> {
+          PreparedStatement insert = c.prepareStatement(INSERT, Statement.RETURN_GENERATED_KEYS);
+          insert.setObject(1, new UUID(5, 5));
+          insert.setString(2, "a");
+          return insert.executeUpdate()
+              + rows(insert.getGeneratedKeys()).replaceAll("[-0-9a-f]{36}", "id");
+        }),
+    KEYS_BY_COLUMN(
+        c -> {
+          PreparedStatement insert = set(c.prepareStatement(NAMED, new String[] {"name"}), "a");
+          return insert.executeUpdate() + rows(insert.getGeneratedKeys());
+        }),
+    PORTIONS(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT generate_series(1, 5)");
+          query.setFetchSize(2);
+          return rows(query.executeQuery()) + query.getFetchSize();
+        }),
+    MAX_ROWS(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT generate_series(1, 5)");
+          query.setMaxRows(2);
+          return rows(query.executeQuery());
+        }),
+    SCROLLING(
+        c -> {
+          ResultSet rows =
+              c.prepareStatement(
+                      "SELECT generate_series(1, 5)",
+                      ResultSet.TYPE_SCROLL_INSENSITIVE,
+                      ResultSet.CONCUR_READ_ONLY)
+                  .executeQuery();
+          return rows.last() + rows.getString(1);
+        }),
+    STREAM(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT ?::bytea");
+          query.setBinaryStream(1, new ByteArrayInputStream(new byte[] {1, 2}), 2);
+          return rows(query.executeQuery());
+        }),
+    READER(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT ?");
+          query.setCharacterStream(1, new StringReader("text"), 4);
+          return rows(query.executeQuery());
+        }),
+    STREAM_AMONG_OTHERS(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT ?::text, ?::text, ?::text");
+          query.setString(1, "a");
+          query.setAsciiStream(
+              2, new ByteArrayInputStream("b".getBytes(StandardCharsets.UTF_8)), 1);
+          query.setString(3, "c");
+          return rows(query.executeQuery());
+        }),
+    LARGE_OBJECT(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT ? > 0");
+          query.setBlob(1, new ByteArrayInputStream(new byte[] {1}));
+          return rows(query.executeQuery());
+        }),
+    METADATA(c -> rows(c.getMetaData().getSchemas()).contains("app")),
+    RESULT_METADATA(
+        c -> {
+          PreparedStatement query = set(c.prepareStatement("SELECT ?::text AS a"), "x");
+          return query.getMetaData().getColumnLabel(1) + rows(query.executeQuery());
+        }),
+    PARAMETER_METADATA(
+        c -> {
+          PreparedStatement insert = named(c);
+          return insert.getParameterMetaData().getParameterCount()
+              + insert.executeUpdate()
+              + rows(names(c));
+        }),
+    DRIVER(
+        c -> {
+          var copy = c.unwrap(PGConnection.class).getCopyAPI().copyOut("COPY (SELECT 1) TO STDOUT");
+          int rows = 0;
+          while (copy.readFromCopy() != null) {
+            rows++;
+          }
+          return rows;
+        }),
+    ESCAPING(c -> c.unwrap(PGConnection.class).escapeLiteral("it's")),
+    SAVEPOINT(
+        c -> {
+          var savepoint = c.setSavepoint();
+          named(c).executeUpdate();
+          c.rollback(savepoint);
+          return rows(names(c));
+        }),
+    ISOLATION(c -> c.getTransactionIsolation()),
+    SET_ISOLATION(
+        c -> {
+          c.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE);
+          return "set";
+        }),
+    READ_ONLY(
+        c -> {
+          c.setReadOnly(true);
+          return "set";
+        }),
+    SCHEMA(c -> c.getSchema()),
+    VALID(c -> c.isValid(1)),
+    EMPTY(c -> c.prepareStatement("").executeUpdate()),
+    EMPTY_EXECUTED(c -> results(c.prepareStatement("  ")));
+
+    private final Use use;
+
+    Alone(Use use) {
+      this.use = use;
+    }
+  }
+
+  @BeforeAll
+  static void start() {
+    proxy = FaultProxy.before(database.appUrl());
+    pool = pool("");
+  }
+
+  @AfterAll
+  static void stop() {
+    pool.close();
+    proxy.close();
+  }
+
+  private static HikariDataSource pool(String settings) {
+    HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(proxy.jdbcUrl() + settings);
+    config.setMaximumPoolSize(1);
+    config.setConnectionTimeout(3_000);
+    return new HikariDataSource(config);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void itGoesWithTheClaim(Travelling travelling) {
+    String expected = afterClaim(pool, travelling.use);
+    for (int time = 0; time < TIMES; time++) {
+      assertThat(withClaim(pool, travelling.use)).isEqualTo(expected);
+      assertThat(claims()).allMatch(flush -> flush.contains(CLAIM)).hasSizeLessThanOrEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theClaimIsSentByItselfBefore(Alone alone) {
+    String expected = afterClaim(pool, alone.use);
+    for (int time = 0; time < 2; time++) {
+      assertThat(withClaim(pool, alone.use)).isEqualTo(expected);
+      assertThat(claims()).singleElement().asString().endsWith("CAST($2 AS uuid);\n");
+    }
+  }
+
+  @Test
+  void itsTimeoutEndsItAsAnyOther() throws Exception {
+    Claim claim = PostgresIdempotencyStore.builder(pool).build().claimLater(LateClaims.request());
+    PreparedStatement slow = LateClaims.connection(claim).prepareStatement("SELECT pg_sleep(600)");
+    slow.setQueryTimeout(1);
+
+    assertThat(attempt(slow::executeQuery)).endsWith("57014");
+
+    claim.transaction().orElseThrow().rollback();
+  }
+
+  private static List<String> claims() {
+    return proxy.roundTrips().stream().filter(flush -> flush.contains(CLAIM)).toList();
+  }
+
+  private static String afterClaim(HikariDataSource pool, Use use) {
+    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
+    return used(((ClaimResult.Won) store.claimInTransaction(LateClaims.request())).claim(), use);
+  }
+
+  private static String withClaim(HikariDataSource pool, Use use) {
+    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
+    proxy.forgetRoundTrips();
+    return used(store.claimLater(LateClaims.request()), use);
+  }
+
+  private static String used(Claim claim, Use use) {
+    try {
+      return attempt(() -> use.on(LateClaims.connection(claim)));
+    } finally {
+      claim.transaction().orElseThrow().rollback();
+    }
+  }
+
+  private interface Step {
+    Object run() throws Exception;
+  }
+
+  private static String attempt(Step step) {
+    try {
+      return String.valueOf(step.run());
+    } catch (SQLException failure) {
+      return failure.getClass().getSimpleName() + failure.getSQLState();
+    } catch (Exception failure) {
+      return failure.toString();
+    }
+  }
+
+  private static PreparedStatement named(Connection connection) throws SQLException {
+    return named(connection, NAMED);
+  }
+
+  private static PreparedStatement named(Connection connection, String sql) throws SQLException {
+    return set(connection.prepareStatement(sql), "a");
+  }
+
+  private static PreparedStatement names(Connection connection) throws SQLException {
+    return connection.prepareStatement("SELECT name FROM app.things ORDER BY name");
+  }
+
+  private static PreparedStatement set(PreparedStatement statement, String value)
+      throws SQLException {
+    statement.setString(1, value);
+    return statement;
+  }
+
+  private static String rows(PreparedStatement query) throws SQLException {
+    return rows(query.executeQuery());
+  }
+
+  private static String rows(ResultSet results) throws SQLException {
+    List<String> rows = new ArrayList<>();
+    while (results.next()) {
+      for (int column = 1; column <= results.getMetaData().getColumnCount(); column++) {
+        rows.add(results.getString(column));
+      }
+    }
+    return rows.toString();
+  }
+
+  /** Returns everything that a statement returns. */
+  private static String results(PreparedStatement statement) throws SQLException {
+    StringBuilder results = new StringBuilder();
+    boolean rows = statement.execute();
+    while (rows || statement.getUpdateCount() >= 0) {
+      results.append(
+          rows ? rows(statement.getResultSet()) : "[" + statement.getUpdateCount() + "]");
+      rows = statement.getMoreResults();
+    }
+    return results.append(statement.getUpdateCount()).toString();
+  }
+}
