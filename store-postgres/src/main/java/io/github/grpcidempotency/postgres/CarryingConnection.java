@@ -74,6 +74,12 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   }
 
   @Override
+  public void forget() {
+    leading = null;
+    trailing = null;
+  }
+
+  @Override
   public @Nullable Object invoke(Object self, Method method, Object @Nullable [] arguments)
       throws Throwable {
     return switch (method.getName()) {
@@ -93,6 +99,10 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
         yield passOn(method, arguments);
       }
       case "prepareStatement" -> prepare(method, arguments);
+      case "getMetaData" ->
+          leading == null
+              ? sendAlone(method, arguments)
+              : CarriedMetaData.of(this, connection.getMetaData());
       case "getAutoCommit" -> leading == null ? passOn(method, arguments) : (Object) false;
       case "beginRequest",
           "clearWarnings",
@@ -161,7 +171,6 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
 
   private void commit() throws SQLException {
     checkAccepted();
-    leading = null;
     TrailingStatements last = trailing;
     trailing = null;
     if (last != null) {
@@ -174,7 +183,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     if (arguments != null) { // to a savepoint
       return sendAlone(method, arguments);
     }
-    forget();
+    trailing = null;
     return passOn(method, arguments);
   }
 
@@ -189,11 +198,6 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
       }
     }
     return passOn(method, arguments);
-  }
-
-  private void forget() {
-    leading = null;
-    trailing = null;
   }
 
   private Object prepare(Method method, Object @Nullable [] arguments) throws Throwable {
@@ -260,8 +264,8 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     return leading == statements;
   }
 
-  /** Sends what waits by itself. */
-  void sendAlone() throws SQLException {
+  @Override
+  public void sendAlone() throws SQLException {
     checkAccepted();
     LeadingStatements alone = leading;
     if (alone == null) {

@@ -41,6 +41,14 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   /** Sends statements in front of the handler's first one, instead of {@link #begin}. */
   abstract void carryFirst(LeadingStatements statements);
 
+  /**
+   * The handler has ended, and the statements in front of its first one were not sent yet: sends
+   * them, if they have to go with anything that is to come.
+   *
+   * @return whether another transaction may take the place of this one if they are not sent
+   */
+  abstract boolean sendFirst();
+
   /** The statements in front of the handler's first one were sent, whatever became of them. */
   abstract void begun();
 

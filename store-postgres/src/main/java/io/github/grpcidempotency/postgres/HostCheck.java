@@ -7,10 +7,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 
 /** Looks for anything that makes the host's transactions unfit for the store's claims. */
 final class HostCheck {
   private static final String PLACE = SqlFile.load("check/place", Map.of());
+
+  private static final String NO_CARRIER =
+      "the host's transactions do not run on connections of an IdempotencyDataSource, so no claim"
+          + " can travel with a handler's first statement: wrap the pool in one, and give that to"
+          + " the host's transaction manager, its repositories and its HostTransactions; or let the"
+          + " procedures claim BEFORE_HANDLER";
 
   private HostCheck() {}
 
@@ -46,6 +53,26 @@ final class HostCheck {
     try {
       Place host = transaction.begin(Place::of);
       return problems(host, database.onConnection(Place::of));
+    } finally {
+      transaction.rollback();
+    }
+  }
+
+  /**
+   * Returns what keeps a claim from travelling with a handler's first statement; nothing if there
+   * are no transactions of a host.
+   *
+   * @throws JdbiException if the database cannot be reached, or the host gives no transaction
+   */
+  static List<String> problemsOfCarrying(RecordDatabase database) {
+    if (database.hosts().isEmpty()) {
+      return List.of();
+    }
+    HandlerTransaction transaction = database.open("idempotency/check");
+    try {
+      return transaction.own().isWrapperFor(StatementCarrier.class) ? List.of() : List.of(NO_CARRIER);
+    } catch (SQLException failure) {
+      throw new UnableToExecuteStatementException(failure, null);
     } finally {
       transaction.rollback();
     }

@@ -51,6 +51,16 @@ public interface HostTransaction {
   /** A transaction that the store has begun, and that the store ends. */
   interface Begun extends HostTransaction {
     /**
+     * Writes what the host has held back until now, as JPA does. A claim that was to travel with
+     * the handler's first statement then travels with the first of these. Does nothing if the
+     * transaction is set to rollback-only, or if the host holds nothing back, or writes it before
+     * the commit only; then the claim is sent by itself.
+     *
+     * @throws RuntimeException if it cannot be written; the transaction is then rolled back
+     */
+    default void flush() {}
+
+    /**
      * Commits.
      *
      * @return {@code ROLLED_BACK} if somebody had set it to rollback-only; {@code UNKNOWN} if the

@@ -44,6 +44,8 @@ final class HostedTransaction extends HandlerTransaction {
   private final AtomicBoolean over = new AtomicBoolean();
   private volatile Optional<Completion> heard = Optional.empty();
   private volatile Optional<Boolean> used = Optional.empty();
+  private Optional<StatementCarrier> carrier = Optional.empty();
+  private Optional<RuntimeException> flushFailure = Optional.empty();
   private Optional<RuntimeException> recordFailure = Optional.empty();
 
   private HostedTransaction(
@@ -93,10 +95,37 @@ final class HostedTransaction extends HandlerTransaction {
   @Override
   void carryFirst(LeadingStatements statements) {
     try {
-      own().unwrap(StatementCarrier.class).carryFirst(statements);
+      StatementCarrier itsCarrier = own().unwrap(StatementCarrier.class);
+      itsCarrier.carryFirst(statements);
+      carrier = Optional.of(itsCarrier);
     } catch (SQLException failure) {
       throw new TransactionException("could not use the host's connection", failure);
     }
+  }
+
+  /**
+   * What the host holds back belongs to this transaction, and so does what it will do before the
+   * commit. So the claim is sent within it: in front of the first statement of a flush, or by
+   * itself if there is nothing to flush.
+   */
+  @Override
+  boolean sendFirst() {
+    checkThread();
+    try {
+      host.flush();
+    } catch (ClaimPreemptedException known) {
+      return false;
+    } catch (RuntimeException failure) {
+      flushFailure = Optional.of(failure);
+    }
+    try {
+      carrier.orElseThrow().sendAlone();
+    } catch (ClaimPreemptedException known) {
+      return false;
+    } catch (SQLException failure) {
+      logger.warn("a claim could not be sent at its handler's end", failure);
+    }
+    return false;
   }
 
   /** The host has begun it. */
@@ -170,6 +199,9 @@ final class HostedTransaction extends HandlerTransaction {
     Optional<TransactionState> state = state();
     if (state.filter(TransactionState.IDLE::equals).isPresent()) {
       throw endedByHandler();
+    }
+    if (flushFailure.isPresent()) {
+      return Optional.of(onCommitFailure(flushFailure.get(), false));
     }
     if (isRollbackOnly()) {
       return Optional.of(Settled.ROLLED_BACK);
@@ -317,6 +349,7 @@ final class HostedTransaction extends HandlerTransaction {
 
   private void end() {
     if (!over.getAndSet(true)) {
+      carrier.ifPresent(StatementCarrier::forget);
       rollBack(host);
     }
   }

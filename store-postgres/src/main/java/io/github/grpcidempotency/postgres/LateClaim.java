@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
  *       preempted, and the key is claimed anew. So it is if the connection breaks.
  *   <li>If anything else fails, nobody knows whether the claim or the handler's statement did. The
  *       transaction has failed, and the claim counts as not made.
- *   <li>A claim that is not made when its handler ends is made then, by itself, in a transaction of
- *       its own.
+ *   <li>A claim that is not made when its handler ends is made then, by itself: in a transaction of
+ *       its own, or in the host's, which may yet have to do what the handler has left to it.
  * </ol>
  */
 final class LateClaim implements Claim, LeadingStatements {
@@ -69,8 +69,13 @@ final class LateClaim implements Claim, LeadingStatements {
   static LateClaim open(RecordDatabase database, ClaimRequest request) {
     HandlerTransaction transaction = database.openLate(request.procedure().name());
     LateClaim claim = new LateClaim(database, request, transaction);
-    transaction.carryFirst(claim);
-    return claim;
+    try {
+      transaction.carryFirst(claim);
+      return claim;
+    } catch (RuntimeException failure) {
+      transaction.rollback();
+      throw failure;
+    }
   }
 
   @Override
@@ -111,19 +116,24 @@ final class LateClaim implements Claim, LeadingStatements {
 
   @Override
   public synchronized boolean confirm() {
+    boolean replaceable = state == State.WAITING && first.sendFirst();
     return switch (state) {
       case WON -> true;
       case PREEMPTED -> {
         first.rollback();
         yield false;
       }
-      case WAITING, FAILED -> claimByItself();
+      case WAITING -> claimByItself(!replaceable);
+      case FAILED -> claimByItself(true);
     };
   }
 
-  /** Makes the claim after its handler has ended. What the handler has sent is rolled back. */
-  private boolean claimByItself() {
-    boolean failed = state == State.FAILED;
+  /**
+   * Makes the claim after its handler has ended. What the handler has sent is rolled back.
+   *
+   * @param failed whether that may not be followed by an OK
+   */
+  private boolean claimByItself(boolean failed) {
     state = State.PREEMPTED;
     first.refuseUse();
     first.rollback();

@@ -42,6 +42,12 @@ final class OpenTransaction extends HandlerTransaction {
     carrying.orElseThrow().carryFirst(statements);
   }
 
+  /** All that the handler can have done is to send a statement. */
+  @Override
+  boolean sendFirst() {
+    return true;
+  }
+
   @Override
   void begun() {
     endAutoCommit();

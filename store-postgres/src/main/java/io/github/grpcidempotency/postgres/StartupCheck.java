@@ -94,6 +94,7 @@ final class StartupCheck {
     try (Handle handle = Jdbi.open(database.pool())) {
       new SchemaCheck(handle, database.schema()).missingRefusal().ifPresent(problems::add);
     }
+    problems.addAll(HostCheck.problemsOfCarrying(database));
     throwIfAny();
   }
 

@@ -76,6 +76,14 @@ final class BegunTransaction implements HostTransaction.Begun {
     return watch.suspended;
   }
 
+  /** What is rolled back anyway is not written. */
+  @Override
+  public void flush() {
+    if (isCurrent() && !status.isRollbackOnly()) {
+      status.flush();
+    }
+  }
+
   @Override
   public Completion commit() {
     if (!isCurrent()) {

@@ -29,7 +29,9 @@ final class Host implements AutoCloseable {
     /** The same, with the manager that does not tell what its exceptions mean. */
     DATA_SOURCE,
     /** Hibernate. */
-    JPA
+    JPA,
+    /** Hibernate, which sends several rows in a batch. */
+    JPA_BATCHING
   }
 
   private final AnnotationConfigApplicationContext context =
@@ -50,9 +52,10 @@ final class Host implements AutoCloseable {
       case DATA_SOURCE ->
           context.registerBean(
               PlatformTransactionManager.class, () -> new DataSourceTransactionManager(dataSource));
-      case JPA -> {
+      case JPA, JPA_BATCHING -> {
         context.registerBean(
-            LocalContainerEntityManagerFactoryBean.class, () -> entityManagerFactory(dataSource));
+            LocalContainerEntityManagerFactoryBean.class,
+            () -> entityManagerFactory(dataSource, kind == Kind.JPA_BATCHING ? 10 : 0));
         context.registerBean(PlatformTransactionManager.class, () -> new JpaTransactionManager());
       }
     }
@@ -106,6 +109,16 @@ final class Host implements AutoCloseable {
         () -> jdbc().update("INSERT INTO app.things (id, name) VALUES (?, ?)", id, name));
   }
 
+  /** Writes a name at once, or waits for whoever has written it. */
+  void takeName(String name) {
+    entities.ifPresentOrElse(
+        manager -> {
+          manager.persist(new NameEntity(name));
+          manager.flush();
+        },
+        () -> jdbc().update("INSERT INTO app.names (name) VALUES (?)", name));
+  }
+
   /** Writes a note at once. */
   void note(String text) {
     jdbc().update("INSERT INTO app.notes (text) VALUES (?)", text);
@@ -117,14 +130,26 @@ final class Host implements AutoCloseable {
   }
 
   static LocalContainerEntityManagerFactoryBean entityManagerFactory(DataSource dataSource) {
+    return entityManagerFactory(dataSource, 0);
+  }
+
+  private static LocalContainerEntityManagerFactoryBean entityManagerFactory(
+      DataSource dataSource, int batchSize) {
     LocalContainerEntityManagerFactoryBean factory = new LocalContainerEntityManagerFactoryBean();
     factory.setDataSource(dataSource);
-    factory.setManagedTypes(PersistenceManagedTypes.of(ThingEntity.class.getName()));
+    factory.setManagedTypes(
+        PersistenceManagedTypes.of(
+            ThingEntity.class.getName(),
+            NameEntity.class.getName(),
+            NoteEntity.class.getName(),
+            TicketEntity.class.getName()));
     factory.setJpaVendorAdapter(new HibernateJpaVendorAdapter());
     factory.setJpaPropertyMap(
         Map.of(
             "hibernate.dialect",
             "org.hibernate.dialect.PostgreSQLDialect",
+            "hibernate.jdbc.batch_size",
+            String.valueOf(batchSize),
             "hibernate.boot.allow_jdbc_metadata_access",
             "false"));
     return factory;

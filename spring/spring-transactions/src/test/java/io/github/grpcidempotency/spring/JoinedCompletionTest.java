@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
-import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -45,7 +44,7 @@ class JoinedCompletionTest extends SpringServerTest {
   private final TransactionTemplate template;
 
   JoinedCompletionTest(Host.Kind kind) {
-    super(kind, Execution.RESERVED, database);
+    super(kind, Way.RESERVED, database);
     this.template = new TransactionTemplate(host.manager());
   }
 
@@ -299,7 +298,7 @@ class JoinedCompletionTest extends SpringServerTest {
     try (FaultProxy proxy = FaultProxy.before(database.jdbcUrl("things_app"));
         HikariDataSource pool = SpringServer.pool(proxy.jdbcUrl());
         Host proxied = Host.of(kind, pool);
-        SpringServer other = SpringServer.start(proxied, Execution.RESERVED)) {
+        SpringServer other = SpringServer.start(proxied, Way.RESERVED)) {
       TransactionTemplate own = new TransactionTemplate(proxied.manager());
       for (FaultProxy.Trap cut : List.of(proxy.cutBefore("COMMIT"), proxy.cutAfter("COMMIT"))) {
         ThingClient caller = other.newClient();

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.spring;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -13,6 +12,7 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
+import jakarta.persistence.EntityManager;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.function.Consumer;
@@ -26,7 +26,7 @@ final class SpringServer implements AutoCloseable {
   private final EventJournal journal = new EventJournal();
   private final ThingServer server;
 
-  private SpringServer(Host host, Execution execution, DataSource pool) {
+  private SpringServer(Host host, Way way, DataSource pool) {
     this.host = host;
     this.server =
         ThingServer.on(Transport.IN_PROCESS)
@@ -35,19 +35,19 @@ final class SpringServer implements AutoCloseable {
                     .hostTransactions(host.transactions())
                     .build())
             .createThing(
-                thing -> thing.execution(execution).inFlight(InFlightPolicy.attach(LONG_WAIT)))
-            .describe(Procedure.of(ThingServer.CREATE_OTHER).execution(execution).build())
+                thing -> way.describe(thing).inFlight(InFlightPolicy.attach(LONG_WAIT)))
+            .describe(way.describe(Procedure.of(ThingServer.CREATE_OTHER)).build())
             .settings(settings -> settings.listener(journal.listener()))
             .start();
   }
 
-  static SpringServer start(Host host, Execution execution) {
-    return start(host, execution, host.dataSource());
+  static SpringServer start(Host host, Way way) {
+    return start(host, way, host.dataSource());
   }
 
   /** Starts a server whose store has a pool beside the host's data source. */
-  static SpringServer start(Host host, Execution execution, DataSource pool) {
-    return new SpringServer(host, execution, pool);
+  static SpringServer start(Host host, Way way, DataSource pool) {
+    return new SpringServer(host, way, pool);
   }
 
   Host host() {
@@ -82,6 +82,12 @@ final class SpringServer implements AutoCloseable {
 
   void insert(Thing thing) {
     host.insert(UUID.fromString(thing.getId()), thing.getName());
+  }
+
+  /** Writes a thing so that it is in the table, though not yet committed. */
+  void insertAtOnce(Thing thing) {
+    insert(thing);
+    host.entities().ifPresent(EntityManager::flush);
   }
 
   static CreateThingRequest named(String name) {

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.spring;
 
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -19,16 +18,18 @@ abstract class SpringServerTest {
   private static final Set<SpringServer> servers = ConcurrentHashMap.newKeySet();
 
   final Host.Kind kind;
+  final Way way;
   final SpringServer server;
   final Host host;
   final ThingClient client;
   private final PostgresFixture fixture;
 
-  SpringServerTest(Host.Kind kind, Execution execution, PostgresFixture fixture) {
+  SpringServerTest(Host.Kind kind, Way way, PostgresFixture fixture) {
     this.kind = kind;
+    this.way = way;
     this.fixture = fixture;
     if (servers.isEmpty()) {
-      servers.add(SpringServer.start(Host.of(kind, fixture.pool()), execution));
+      servers.add(SpringServer.start(Host.of(kind, way.on(fixture.pool())), way));
     }
     this.server = servers.iterator().next();
     this.host = server.host();

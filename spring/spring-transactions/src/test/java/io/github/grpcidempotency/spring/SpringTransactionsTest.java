@@ -49,7 +49,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.transaction.support.TransactionTemplate;
 
 @ParameterizedClass
-@EnumSource
+@EnumSource(names = {"JDBC", "DATA_SOURCE", "JPA"})
 class SpringTransactionsTest {
   @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
 

@@ -22,8 +22,20 @@ CREATE TABLE app.notes (
   text text NOT NULL
 );
 
+-- Taken at once: a second INSERT of a name waits until the first one's transaction has ended.
+CREATE TABLE app.names (
+  name text PRIMARY KEY
+);
+
+CREATE SEQUENCE app.ticket_ids;
+
+CREATE TABLE app.tickets (
+  id bigint PRIMARY KEY
+);
+
 GRANT USAGE ON SCHEMA app TO things_app;
-GRANT SELECT, INSERT, UPDATE, DELETE ON app.things, app.notes TO things_app;
+GRANT SELECT, INSERT, UPDATE, DELETE ON app.things, app.notes, app.names, app.tickets TO things_app;
+GRANT USAGE ON SEQUENCE app.ticket_ids TO things_app;
 
 SELECT idempotency.add_resource_type('thing', 'app.things', 'id');
 SELECT idempotency.grant_to('things_app');

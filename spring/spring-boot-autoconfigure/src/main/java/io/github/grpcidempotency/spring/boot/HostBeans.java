@@ -32,8 +32,19 @@ final class HostBeans {
    * @throws SetupException if there is none, or several and none of them is marked
    */
   DataSource dataSource() {
-    return choose(DataSource.class, name -> true)
+    return choose(DataSource.class, true, name -> true)
+        .map(name -> beans.getBean(name, DataSource.class))
         .orElseThrow(() -> new SetupException(List.of("there is no DataSource bean")));
+  }
+
+  /**
+   * Returns the name of the data source of the records; empty if there is none. Makes no bean, not
+   * even to find out its type.
+   *
+   * @throws SetupException if there are several and none of them is marked
+   */
+  Optional<String> nameOfDataSource() {
+    return choose(DataSource.class, false, name -> true);
   }
 
   /**
@@ -45,10 +56,12 @@ final class HostBeans {
   Optional<PlatformTransactionManager> transactionManager(DataSource dataSource) {
     Optional<PlatformTransactionManager> chosen =
         choose(
-            PlatformTransactionManager.class,
-            name ->
-                ManagedDataSource.mayBe(
-                    beans.getBean(name, PlatformTransactionManager.class), dataSource));
+                PlatformTransactionManager.class,
+                true,
+                name ->
+                    ManagedDataSource.mayBe(
+                        beans.getBean(name, PlatformTransactionManager.class), dataSource))
+            .map(name -> beans.getBean(name, PlatformTransactionManager.class));
     List<String> all =
         List.of(
             BeanFactoryUtils.beanNamesForTypeIncludingAncestors(
@@ -63,11 +76,12 @@ final class HostBeans {
     return chosen;
   }
 
-  private <T> Optional<T> choose(Class<T> type, Predicate<String> fits) {
+  private Optional<String> choose(Class<?> type, boolean eager, Predicate<String> fits) {
     List<String> all = new ArrayList<>();
     List<String> marked = new ArrayList<>();
     List<String> primary = new ArrayList<>();
-    for (String name : BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type)) {
+    for (String name :
+        BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, type, true, eager)) {
       boolean isMarked =
           BeanFactoryAnnotationUtils.isQualifierMatch(QUALIFIER::equals, name, beans);
       if (isMarked) {
@@ -94,7 +108,7 @@ final class HostBeans {
                       chosen.isEmpty() ? "none" : "more than one",
                       QUALIFIER)));
     }
-    return Optional.of(beans.getBean(chosen.get(0), type));
+    return Optional.of(chosen.get(0));
   }
 
   private boolean isPrimary(String name) {

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.spring.boot;
 
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
@@ -22,6 +23,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param interceptorOrder Order of the interceptor among the server's. It must stand inside
  *     Spring's observation, exception mapping and authentication.
  * @param hostTransactions Whether transactional handlers run in transactions of Spring.
+ * @param claimTiming When a transactional call is claimed, unless its procedure says so itself.
+ * @param wrapDataSource Whether to wrap the data source of the records, so that claims can travel
+ *     with a handler's first statement. By default, if claim-timing is with-first-statement.
  * @param migration The migration of the library's schema.
  * @param sweeper The deletion of expired records.
  * @param services The library's own gRPC services.
@@ -36,6 +40,8 @@ record IdempotencyProperties(
     @Nullable String keyHashSecret,
     @DefaultValue("100") int interceptorOrder,
     @DefaultValue("true") boolean hostTransactions,
+    @DefaultValue("before-handler") ClaimTiming claimTiming,
+    @Nullable Boolean wrapDataSource,
     @DefaultValue Migration migration,
     @DefaultValue Sweeper sweeper,
     @DefaultValue Services services) {

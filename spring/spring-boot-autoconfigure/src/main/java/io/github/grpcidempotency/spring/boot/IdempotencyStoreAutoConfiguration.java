@@ -53,6 +53,12 @@ public final class IdempotencyStoreAutoConfiguration {
     return new SchemaMigration(properties, () -> new HostBeans(beans).dataSource());
   }
 
+  @Bean
+  @Conditional(OnWrapping.class)
+  static WrappedDataSource idempotencyWrappedDataSource(ConfigurableListableBeanFactory beans) {
+    return new WrappedDataSource(new HostBeans(beans));
+  }
+
   /** Made when it is first needed, so that a service without procedures needs no database. */
   @Bean
   @Lazy

@@ -45,7 +45,8 @@ final class InterceptorSetup {
   IdempotencyInterceptor build() {
     IdempotencyInterceptor.Builder builder =
         IdempotencyInterceptor.builder(found.procedures(), caller())
-            .keyHeader(properties.keyHeader());
+            .keyHeader(properties.keyHeader())
+            .claimTiming(properties.claimTiming());
     properties.keyHash().ifPresent(builder::keyHashSecret);
     listeners.orderedStream().forEach(builder::listener);
     store().ifPresent(builder::store);

@@ -59,6 +59,10 @@ enum Remedy {
       "Spring's transactions cannot be used",
       "Mark the transaction manager of this data source with @Qualifier(\"idempotency\"), or set"
           + " grpc.idempotency.host-transactions to false and write through ClaimTransaction."),
+  WRAP_THE_DATA_SOURCE(
+      "connections of an IdempotencyDataSource",
+      "Set grpc.idempotency.wrap-data-source to true, or let your own DataSource bean be an"
+          + " IdempotencyDataSource: docs/hosts/spring-boot.md."),
   BIND_THE_SERVICE(
       "no bound service has this method", "Make its service a bean, or remove the descriptor."),
   LET_IT_THROUGH(

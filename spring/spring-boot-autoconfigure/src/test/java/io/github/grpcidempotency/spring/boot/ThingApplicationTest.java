@@ -6,14 +6,17 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.Empty;
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
+import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -269,6 +272,52 @@ class ThingApplicationTest {
         .hasRootCauseInstanceOf(SetupException.class)
         .rootCause()
         .hasMessageContaining("the URL connects as boot_app");
+  }
+
+  /** The second application is another server: the duplicate that it gets is stopped there. */
+  @Test
+  void claimsTravelWithTheFirstStatementIfThatIsAskedFor() {
+    try (FaultProxy proxy = FaultProxy.before(url() + "?sslmode=disable");
+        ConfigurableApplicationContext late =
+            newApplication(
+                    "grpc.idempotency.claim-timing=with-first-statement",
+                    "spring.datasource.url=" + proxy.jdbcUrl())
+                .run();
+        ThingClient alice = client(late, "alice");
+        LogLines log = LogLines.listen()) {
+      assertThat(late.getBean(HikariDataSource.class).getHikariPoolMXBean().getTotalConnections())
+          .isPositive();
+      assertThat(alice.createOther(THING).status()).isEqualTo(Status.OK);
+      ThingClient another = alice.withNewKey();
+      proxy.forgetRoundTrips();
+
+      ThingClient.Reply first = another.createOther(THING);
+      List<String> sent = proxy.roundTrips();
+      ThingClient.Reply retry = another.createOther(THING);
+
+      assertThat(first.status()).isEqualTo(Status.OK);
+      assertThat(sent.get(0)).contains("refuse_claim", "INSERT INTO app.things");
+      assertThat(sent.get(1)).contains("INSERT INTO idempotency.idempotency_keys", "COMMIT");
+      assertThat(sent).hasSize(2);
+      assertThat(retry.bytes()).isEqualTo(first.bytes());
+      assertThat(late.getBean(Things.class).runs()).as("the retry's was stopped").isEqualTo(3);
+      assertThat(log.all()).noneMatch(line -> line.contains("WARN") || line.contains("ERROR"));
+    }
+  }
+
+  @Test
+  void aDataSourceThatCarriesNoClaimsStopsTheStart() {
+    assertThatThrownBy(
+            () ->
+                newApplication(
+                        "grpc.idempotency.claim-timing=with-first-statement",
+                        "grpc.idempotency.wrap-data-source=false")
+                    .run())
+        .hasRootCauseInstanceOf(SetupException.class)
+        .rootCause()
+        .extracting(problem -> Remedy.of(((SetupException) problem).problems().get(0)))
+        .asString()
+        .startsWith("Set grpc.idempotency.wrap-data-source to true");
   }
 
   @Test

@@ -1,0 +1,170 @@
+package io.github.grpcidempotency.spring.boot;
+
+import static io.github.grpcidempotency.spring.boot.Runners.bare;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.postgres.IdempotencyDataSource;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/** Which data sources are wrapped, and what becomes of those that are. */
+class WrappedDataSourceTest {
+  private static final String LATE = "grpc.idempotency.claim-timing=with-first-statement";
+  private static final String WRAP = "grpc.idempotency.wrap-data-source=";
+
+  @Test
+  void aDataSourceIsWrappedOnlyIfThatIsAskedFor() {
+    assertWrapped(false);
+    assertWrapped(true, LATE);
+    assertWrapped(true, "grpc.idempotency.claimTiming=WITH_FIRST_STATEMENT");
+    assertWrapped(false, "grpc.idempotency.claim-timing=before-handler");
+    assertWrapped(true, WRAP + true);
+    assertWrapped(false, LATE, WRAP + false);
+  }
+
+  private static void assertWrapped(boolean wrapped, String... properties) {
+    runner(One.class)
+        .withPropertyValues(properties)
+        .run(context -> assertThat(isWrapped(context.getBean(DataSource.class))).isEqualTo(wrapped));
+  }
+
+  @Test
+  void aPoolIsStillInjectedAsWhatItIs() {
+    runner(One.class)
+        .withUserConfiguration(AsPool.class)
+        .withPropertyValues(LATE)
+        .run(
+            context -> {
+              HikariDataSource pool = context.getBean(Holder.class).pool();
+              assertThat(isWrapped(pool)).isTrue();
+              assertThat(pool).isSameAs(context.getBean(DataSource.class));
+              assertThat(pool.getPoolName()).isEqualTo("things");
+              assertThat(
+                      DataSourceUnwrapper.unwrap(
+                          pool, HikariConfigMXBean.class, HikariDataSource.class))
+                  .isNotNull();
+              context.close();
+              assertThat(pool.isClosed()).isTrue();
+            });
+  }
+
+  @Test
+  void onlyTheDataSourceOfTheRecordsIsWrapped() {
+    runner(Several.class)
+        .withPropertyValues(LATE)
+        .run(
+            context -> {
+              assertThat(isWrapped(context.getBean("records", DataSource.class))).isTrue();
+              assertThat(isWrapped(context.getBean("main", DataSource.class))).isFalse();
+              assertThat(isWrapped(context.getBean("other", DataSource.class))).isFalse();
+            });
+  }
+
+  @Test
+  void whatCannotBeExtendedIsWrappedWithoutItsClass() {
+    runner(Final.class)
+        .withPropertyValues(LATE)
+        .run(
+            context -> {
+              DataSource dataSource = context.getBean(DataSource.class);
+              assertThat(dataSource).isInstanceOf(IdempotencyDataSource.class);
+              assertThat(dataSource.unwrap(FinalDataSource.class)).isNotNull();
+            });
+  }
+
+  @Test
+  void whatIsWrappedAlreadyIsLeftAlone() {
+    runner(Own.class)
+        .withPropertyValues(LATE)
+        .run(
+            context ->
+                assertThat(context.getBean(DataSource.class))
+                    .isExactlyInstanceOf(IdempotencyDataSource.class));
+  }
+
+  private static ApplicationContextRunner runner(Class<?> beans) {
+    return bare().withBean(WiringTest.PlainService.class).withUserConfiguration(beans);
+  }
+
+  private static boolean isWrapped(DataSource dataSource) throws SQLException {
+    return dataSource.isWrapperFor(IdempotencyDataSource.class);
+  }
+
+  /** Opens no connection. */
+  private static HikariDataSource newPool() {
+    HikariDataSource pool = new HikariDataSource();
+    pool.setPoolName("things");
+    return pool;
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class One {
+    @Bean
+    HikariDataSource dataSource() {
+      return newPool();
+    }
+  }
+
+  /** What a bean has that asks for the pool. */
+  record Holder(HikariDataSource pool) {}
+
+  @Configuration(proxyBeanMethods = false)
+  static class AsPool {
+    @Bean
+    Holder holder(HikariDataSource pool) {
+      return new Holder(pool);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Several {
+    @Bean
+    @Primary
+    DataSource main() {
+      return Runners.unreachable();
+    }
+
+    @Bean
+    @Qualifier("idempotency")
+    DataSource records() {
+      return Runners.unreachable();
+    }
+
+    @Bean
+    DataSource other() {
+      return Runners.unreachable();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Final {
+    @Bean
+    DataSource dataSource() {
+      return new FinalDataSource();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Own {
+    @Bean
+    DataSource dataSource() {
+      return new IdempotencyDataSource(Runners.unreachable());
+    }
+  }
+
+  private static final class FinalDataSource extends DelegatingDataSource {
+    FinalDataSource() {
+      super(Runners.unreachable());
+    }
+  }
+}

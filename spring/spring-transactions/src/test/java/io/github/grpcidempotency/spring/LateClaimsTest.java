@@ -1,0 +1,444 @@
+package io.github.grpcidempotency.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.postgres.IdempotencyDataSource;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.test.LogLines;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.grpc.Status;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.support.GeneratedKeyHolder;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/** Claims that travel with the first statement that Spring or Hibernate sends. */
+@ParameterizedClass
+@EnumSource(names = {"JDBC", "JPA"})
+class LateClaimsTest extends SpringServerTest {
+  @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
+
+  private static final String CLAIM = "refuse_claim";
+  private static final String RECORD = "INSERT INTO idempotency.idempotency_keys";
+
+  LateClaimsTest(Host.Kind kind) {
+    super(kind, Way.WITH_FIRST_STATEMENT, database);
+    server.journal().clear();
+  }
+
+  /** The name is taken by an uncommitted row, which another INSERT would wait for. */
+  @Test
+  void aDuplicateOnAnotherServerIsStoppedAtItsFirstStatementAndWaitsForNoRow() {
+    List<Throwable> stopped = new CopyOnWriteArrayList<>();
+    CountDownLatch open = new CountDownLatch(1);
+    server.create(
+        thing -> {
+          host.takeName("taken");
+          server.insert(thing);
+          awaitOpen(open);
+        });
+    try (HikariDataSource pool = database.newPool(5);
+        Host otherHost = Host.of(kind, way.on(pool));
+        SpringServer other = SpringServer.start(otherHost, way);
+        LogLines log = LogLines.listen()) {
+      other.create(
+          thing -> {
+            try {
+              otherHost.propagations().required(() -> otherHost.takeName("taken"));
+            } catch (RuntimeException unwound) {
+              stopped.add(unwound);
+              throw unwound;
+            }
+          });
+      CompletableFuture<Reply> first = client.startThing(REQUEST);
+      await().until(() -> writers() == 1);
+
+      CompletableFuture<Reply> duplicate = other.newClient().like(client).startThing(REQUEST);
+      await().until(() -> other.journal().all(IdempotencyEvent.Attached.class).size() == 1);
+
+      assertThat(stopped).singleElement().isInstanceOf(ClaimPreemptedException.class);
+      assertThat(log.all()).noneMatch(line -> line.contains("WARN") || line.contains("ERROR"));
+      open.countDown();
+      assertThat(first.join().isOk()).as(first.join().toString()).isTrue();
+      assertThat(duplicate.join().isReplay()).isTrue();
+      assertThat(duplicate.join().bytes()).isEqualTo(first.join().bytes());
+      assertThat(other.runs()).isEqualTo(1);
+    } finally {
+      open.countDown();
+    }
+  }
+
+  @Test
+  void aHandlerThatCatchesEverythingIsStoppedAllTheSame() {
+    server.create(
+        thing -> {
+          host.takeName("caught");
+          server.insert(thing);
+        });
+    Reply first = client.createThing(REQUEST);
+    AtomicInteger failures = new AtomicInteger();
+    List<Runnable> attempts =
+        List.of(
+            () -> host.takeName("caught"),
+            () -> host.propagations().required(() -> host.note("caught")),
+            () -> host.jdbc().execute("INSERT INTO app.notes (text) VALUES ('caught')"),
+            () -> host.jdbc().queryForList("SELECT text FROM app.notes", String.class));
+    server.create(
+        thing -> {
+          for (Runnable attempt : attempts) {
+            try {
+              attempt.run();
+            } catch (RuntimeException swallowed) {
+              failures.incrementAndGet();
+            }
+          }
+        });
+
+    Reply retried = client.createThing(REQUEST);
+
+    assertThat(failures).hasValue(attempts.size());
+    assertThat(retried.isReplay()).as(retried.toString()).isTrue();
+    assertThat(retried.bytes()).isEqualTo(first.bytes());
+    assertThat(ThingDatabase.notes(database)).isEmpty();
+  }
+
+  @Test
+  void theClaimTravelsWithTheFirstOfTwoRows() {
+    List<String> sent =
+        roundTrips(
+            kind,
+            counted ->
+                thing -> {
+                  counted.insert(UUID.fromString(thing.getId()), thing.getName());
+                  counted.insert(UUID.randomUUID(), "another");
+                });
+
+    assertThat(sent.get(0)).contains(CLAIM, "app.things");
+    assertThat(sent.get(1)).contains("app.things").doesNotContain(CLAIM);
+    assertThat(sent.get(2)).contains(RECORD, "COMMIT");
+    assertThat(sent).hasSize(3);
+  }
+
+  @Test
+  void theClaimTravelsWithAQueryToo() {
+    List<String> sent =
+        roundTrips(
+            kind,
+            counted ->
+                thing -> {
+                  if (counted.entities().isPresent()) {
+                    counted.entities().get().persist(new TicketEntity());
+                  } else {
+                    counted
+                        .jdbc()
+                        .queryForObject(
+                            "SELECT nextval(CAST(? AS regclass))", Long.class, "app.ticket_ids");
+                  }
+                });
+
+    assertThat(sent.get(0)).contains(CLAIM, "nextval");
+    assertThat(sent).filteredOn(each -> each.contains(CLAIM)).hasSize(1);
+  }
+
+  /** For an argument that is null, Spring asks for the name of the driver. */
+  @Test
+  void theClaimTravelsWithAStatementThatHasANullAmongItsArguments() {
+    List<String> sent =
+        roundTrips(
+            kind,
+            counted ->
+                thing ->
+                    counted
+                        .jdbc()
+                        .update(
+                            "INSERT INTO app.notes (text) VALUES (coalesce(?, 'none'))",
+                            new Object[] {null}));
+
+    assertThat(sent.get(0)).contains(CLAIM, "app.notes");
+    assertThat(sent).hasSize(2);
+  }
+
+  @Test
+  void aHandlerWithoutAStatementIsClaimedAtItsEnd() {
+    List<String> sent = roundTrips(kind, counted -> thing -> {});
+
+    assertThat(sent.get(0)).contains(CLAIM);
+    assertThat(sent.get(1)).contains(RECORD, "COMMIT");
+    assertThat(sent).hasSize(2);
+  }
+
+  /** Its rows would be written for nothing. */
+  @Test
+  void whatIsSetToRollbackOnlyIsNotFlushed() {
+    server.create(
+        thing ->
+            host.propagations()
+                .required(
+                    () -> {
+                      host.entities().ifPresent(entities -> entities.persist(badThing()));
+                      throw new IllegalArgumentException("on purpose");
+                    }));
+
+    assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNKNOWN);
+    assertThatItRunsAnew();
+  }
+
+  @Test
+  void whatCannotBeJoinedGoesAfterAClaimOfItsOwn() {
+    List<Consumer<Host>> firsts =
+        List.of(
+            other -> other.propagations().nested(() -> other.takeName("nested")),
+            other ->
+                other.jdbc().batchUpdate(
+                    "INSERT INTO app.names (name) VALUES (?)",
+                    List.of(new Object[] {"batch 1"}, new Object[] {"batch 2"})),
+            other -> other.jdbc().execute("INSERT INTO app.names (name) VALUES ('simple')"),
+            other ->
+                other
+                    .entities()
+                    .ifPresentOrElse(
+                        entities -> entities.persist(new NoteEntity("identity")),
+                        () -> generated(other.jdbc())));
+    for (Consumer<Host> first : firsts) {
+      ThingClient caller = server.newClient();
+      server.create(
+          thing -> {
+            if (first != firsts.get(0) || kind == Host.Kind.JDBC) {
+              first.accept(host); // Hibernate has no savepoints for Spring
+            }
+            server.insert(thing);
+          });
+
+      Reply reply = caller.createThing(REQUEST);
+
+      assertThat(reply.isOk()).as(reply.toString()).isTrue();
+      assertThat(caller.createThing(REQUEST).isReplay()).isTrue();
+      assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aBatchGoesAfterAClaimOfItsOwn() {
+    List<String> sent =
+        roundTrips(
+            kind == Host.Kind.JPA ? Host.Kind.JPA_BATCHING : kind,
+            counted ->
+                thing ->
+                    counted
+                        .entities()
+                        .ifPresentOrElse(
+                            entities -> {
+                              entities.persist(thingEntity(thing));
+                              entities.persist(new ThingEntity(UUID.randomUUID(), "another"));
+                            },
+                            () ->
+                                counted
+                                    .jdbc()
+                                    .batchUpdate(
+                                        "INSERT INTO app.things (id, name) VALUES (?, ?)",
+                                        List.of(
+                                            new Object[] {
+                                              UUID.fromString(thing.getId()), thing.getName()
+                                            },
+                                            new Object[] {UUID.randomUUID(), "another"}))));
+
+    assertThat(sent.get(0)).contains(CLAIM).doesNotContain("app.things");
+    assertThat(sent.get(1)).contains("app.things");
+    assertThat(sent).hasSize(3);
+  }
+
+  /** It must not be taken for the claim, nor may it carry that. */
+  @Test
+  void otherConnectionsOfTheDataSourceHaveNothingToDoWithTheClaim() {
+    server.create(
+        thing -> {
+          host.propagations().requiresNew(() -> host.note("beside"));
+          noteOnAConnectionOfItsOwn();
+          server.insert(thing);
+        });
+
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
+    assertThat(ThingDatabase.notes(database)).containsExactly("beside", "of its own");
+
+    // What a handler does elsewhere before its first statement is done for duplicates as well.
+    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+    assertThat(ThingDatabase.notes(database)).hasSize(4);
+  }
+
+  @Test
+  void anOkAfterAFirstStatementThatFailedIsNoSuccess() {
+    server.create(
+        thing -> {
+          try {
+            host.jdbc().update("INSERT INTO app.things (id, name) VALUES (?, 'bad')", uuid(thing));
+          } catch (RuntimeException swallowed) {
+            assertThat(swallowed).isNotInstanceOf(ClaimPreemptedException.class);
+          }
+        });
+
+    assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
+    assertThatItRunsAnew();
+  }
+
+  @Test
+  void aFailureBeforeAnyStatementLeavesNothing() {
+    server.handle(
+        (request, answer) -> {
+          server.insert(ThingHandler.newThing(request));
+          answer.onError(Status.UNAVAILABLE.asRuntimeException());
+        });
+    assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThatItRunsAnew();
+  }
+
+  @Test
+  void aConnectionThatBreaksAtTheFirstStatementIsFollowedByAnotherRun() {
+    try (FaultProxy proxy = FaultProxy.before(database.jdbcUrl("things_app"));
+        HikariDataSource pool = SpringServer.pool(proxy.jdbcUrl());
+        Host proxied = Host.of(kind, way.on(pool));
+        SpringServer other = SpringServer.start(proxied, way)) {
+      other.create(other::insert);
+      for (FaultProxy.Trap trap : List.of(proxy.cutBefore(CLAIM), proxy.cutAfter(CLAIM))) {
+        ThingClient caller = other.newClient();
+
+        Reply reply = await().until(() -> caller.createThing(REQUEST), Reply::isOk);
+
+        assertThat(trap.hasSprung()).isTrue();
+        assertThat(ThingDatabase.thingsOf(database, caller.user())).hasSize(1);
+        assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
+        assertThat(caller.createThing(REQUEST).bytes()).isEqualTo(reply.bytes());
+      }
+    }
+  }
+
+  @Test
+  void aWrappedPoolIsAllThatAHostNeeds() {
+    storeOn(database.pool()).verifyLateClaims();
+  }
+
+  private static PostgresIdempotencyStore storeOn(DataSource pool) {
+    DataSource dataSource = new IdempotencyDataSource(pool);
+    PlatformTransactionManager manager = new JdbcTransactionManager(dataSource);
+    return PostgresIdempotencyStore.builder(dataSource)
+        .hostTransactions(SpringTransactions.of(manager, dataSource))
+        .build();
+  }
+
+  @Test
+  void aHostWhoseConnectionsCarryNothingStopsTheStart() {
+    try (Host bare = Host.of(kind, database.pool())) {
+      assertThatExceptionOfType(SetupException.class)
+          .isThrownBy(() -> SpringServer.start(bare, way).close())
+          .withMessageContaining("wrap the pool in one");
+    }
+  }
+
+  /** Returns what a call sends on a connection that has sent such a call before. */
+  private List<String> roundTrips(Host.Kind of, Function<Host, Consumer<Thing>> handler) {
+    try (FaultProxy proxy = FaultProxy.before(database.jdbcUrl("things_app"));
+        HikariDataSource pool = SpringServer.pool(proxy.jdbcUrl());
+        Host counted = Host.of(of, way.on(pool));
+        SpringServer other = SpringServer.start(counted, way)) {
+      other.create(handler.apply(counted));
+      Reply warm = other.newClient().createOther(REQUEST);
+      assertThat(warm.isOk()).as(warm.toString()).isTrue();
+      proxy.forgetRoundTrips();
+
+      Reply reply = other.newClient().createOther(REQUEST);
+
+      assertThat(reply.isOk()).as(reply.toString()).isTrue();
+      return proxy.roundTrips();
+    }
+  }
+
+  private void assertThatItRunsAnew() {
+    assertThat(ThingDatabase.thingsOf(database, client.user())).isEmpty();
+    assertThat(ThingDatabase.records(database, client.user())).isZero();
+    server.create(server::insert);
+    Reply retried = client.createThing(REQUEST);
+    assertThat(retried.isOk()).as(retried.toString()).isTrue();
+    assertThat(retried.isReplay()).isFalse();
+    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
+  }
+
+  /** Returns how many transactions have written and are still open. */
+  private static int writers() {
+    Integer writers =
+        new JdbcTemplate(database.superuser())
+            .queryForObject(
+                "SELECT count(*) FROM pg_stat_activity WHERE backend_xid IS NOT NULL"
+                    + " AND state = 'idle in transaction' AND datname = current_database()",
+                Integer.class);
+    return writers == null ? 0 : writers;
+  }
+
+  private static void generated(JdbcTemplate jdbc) {
+    jdbc.update(
+        connection -> {
+          PreparedStatement insert =
+              connection.prepareStatement(
+                  "INSERT INTO app.notes (text) VALUES (?)", new String[] {"id"});
+          insert.setString(1, "generated");
+          return insert;
+        },
+        new GeneratedKeyHolder());
+  }
+
+  private void noteOnAConnectionOfItsOwn() {
+    try (Connection own = host.dataSource().getConnection();
+        PreparedStatement insert =
+            own.prepareStatement("INSERT INTO app.notes (text) VALUES ('of its own')")) {
+      insert.executeUpdate();
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  private static ThingEntity thingEntity(Thing thing) {
+    return new ThingEntity(uuid(thing), thing.getName());
+  }
+
+  private static ThingEntity badThing() {
+    return new ThingEntity(UUID.randomUUID(), "bad");
+  }
+
+  private static UUID uuid(Thing thing) {
+    return UUID.fromString(thing.getId());
+  }
+
+  private static void awaitOpen(CountDownLatch open) {
+    try {
+      open.await();
+    } catch (InterruptedException stopped) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
