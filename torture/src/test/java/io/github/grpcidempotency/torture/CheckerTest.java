@@ -243,7 +243,8 @@ class CheckerTest {
   @Test
   void anUnguardedEffectBesideAHolderOfItsProcessIsSeen() {
     effects.add(
-        new CommittedEffect(ALICE, "server-0", Form.FAIL_OPEN, "a", FIRST, true, 49_000, 51_000));
+        new CommittedEffect(
+            ALICE, "server-0", Form.FAIL_OPEN, "a", FIRST, true, Way.PLAIN, 49_000, 51_000));
     unguarded(Form.FAIL_OPEN, SECOND, 50_000);
     fault(FaultKind.REFUSE, "", 48_000, 51_000);
     assertThat(brokenRules()).containsExactly(Rule.NO_UNGUARDED_EFFECT_BESIDE_A_HOLDER);
@@ -331,6 +332,7 @@ class CheckerTest {
             faults,
             stored,
             refusedRecordings,
+            0,
             lives);
     return Checker.check(history).stream().map(Violation::rule).distinct().toList();
   }
@@ -354,7 +356,8 @@ class CheckerTest {
   }
 
   private void committed(Form form, UUID value, long at) {
-    effects.add(new CommittedEffect(ALICE, "server-0", form, "a", value, true, at - 1, at));
+    effects.add(
+        new CommittedEffect(ALICE, "server-0", form, "a", value, true, Way.PLAIN, at - 1, at));
   }
 
   private void ok(Operation wish, Answer answer) {
@@ -391,7 +394,8 @@ class CheckerTest {
   }
 
   private void unguarded(Form form, UUID value, long at) {
-    effects.add(new CommittedEffect(ALICE, "server-0", form, "a", value, false, at - 1, at));
+    effects.add(
+        new CommittedEffect(ALICE, "server-0", form, "a", value, false, Way.PLAIN, at - 1, at));
   }
 
   private void fault(FaultKind kind, String detail, long start, long end) {

@@ -8,13 +8,13 @@ import io.github.grpcidempotency.torture.v1.EffectRequest;
 import java.util.Map;
 import java.util.UUID;
 
-/** One run of a handler: what it must write, whether it has a claim, and when it began. */
-record EffectRun(Effect effect, boolean guarded, Stopwatch watch) {
+/** One run of a handler: what it must write, whether it has a claim, when it began, and its way. */
+record EffectRun(Effect effect, boolean guarded, Stopwatch watch, Way way) {
   /** Writes it, with the parameters of {@link #parameters}. */
   static final String INSERT =
       """
-      INSERT INTO torture.effects (key, user_id, server, form, payload, value, guarded, began)
-      VALUES (:key, :user, :server, :form, :payload, :value, :guarded,
+      INSERT INTO torture.effects (key, user_id, server, form, payload, value, guarded, way, began)
+      VALUES (:key, :user, :server, :form, :payload, :value, :guarded, :way,
               clock_timestamp() - :millis * interval '1 millisecond')
       """;
 
@@ -28,7 +28,12 @@ record EffectRun(Effect effect, boolean guarded, Stopwatch watch) {
             .setPayload(request.getPayload())
             .setValue(UUID.randomUUID().toString())
             .build();
-    return new EffectRun(effect, CurrentOperation.claim().isPresent(), Stopwatch.createStarted());
+    return new EffectRun(
+        effect, CurrentOperation.claim().isPresent(), Stopwatch.createStarted(), Way.PLAIN);
+  }
+
+  EffectRun by(Way other) {
+    return new EffectRun(effect, guarded, watch, other);
   }
 
   Map<String, Object> parameters(String server) {
@@ -40,6 +45,7 @@ record EffectRun(Effect effect, boolean guarded, Stopwatch watch) {
         "payload", effect.getPayload(),
         "value", UUID.fromString(effect.getValue()),
         "guarded", guarded,
+        "way", way.name(),
         "millis", watch.elapsed().toMillis());
   }
 }

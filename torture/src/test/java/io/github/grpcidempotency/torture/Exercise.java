@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.torture;
 
+import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.Fault;
@@ -19,6 +20,11 @@ record Exercise(Map<String, Long> counts) {
 
   private static final long READ_ONLY_PHASES = 30;
 
+  /** The statements whose cuts are counted. */
+  private static final ImmutableMap<String, String> CUTS =
+      ImmutableMap.of(
+          "COMMIT", Plan.COMMIT, "first flush", Plan.FIRST_FLUSH, "last flush", Plan.LAST_FLUSH);
+
   static Exercise of(History history) {
     Map<String, Long> counts = new LinkedHashMap<>();
     List<Call> calls = history.calls();
@@ -29,6 +35,16 @@ record Exercise(Map<String, Long> counts) {
     }
     counts.put("keys", calls.stream().map(Call::scope).distinct().count());
     counts.put("effects", (long) history.effects().size());
+    for (Way way : Way.values()) {
+      counts.put(
+          "effects " + way,
+          history.effects().stream().filter(effect -> effect.way() == way).count());
+    }
+    counts.put("preempted", history.preempted());
+    counts.put("said to be retries", calls.stream().filter(Exercise::isRetry).count());
+    counts.put(
+        "replays of retries",
+        calls.stream().filter(Exercise::isRetry).filter(Call::replayed).count());
     counts.put("replays", calls.stream().filter(Call::replayed).count());
     counts.put("takeovers", history.changes().stream().filter(Change::isTakeover).count());
     counts.put("mismatches refused", reasons(calls, "IDEMPOTENCY_KEY_REUSED", Purpose.MISMATCH));
@@ -43,8 +59,12 @@ record Exercise(Map<String, Long> counts) {
     for (FaultKind kind : FaultKind.values()) {
       counts.put(kind.name(), faults.getOrDefault(kind, 0L));
     }
-    counts.put("CUT_BEFORE COMMIT", cuts(history, FaultKind.CUT_BEFORE));
-    counts.put("CUT_AFTER COMMIT", cuts(history, FaultKind.CUT_AFTER));
+    for (Map.Entry<String, String> statement : CUTS.entrySet()) {
+      for (FaultKind kind : List.of(FaultKind.CUT_BEFORE, FaultKind.CUT_AFTER)) {
+        counts.put(
+            "%s %s".formatted(kind, statement.getKey()), cuts(history, kind, statement.getValue()));
+      }
+    }
     counts.put("server processes", (long) history.lives().size());
     for (Dimension dimension : Dimension.values()) {
       for (String value : new LinkedHashSet<>(dimension.choices())) {
@@ -65,6 +85,10 @@ record Exercise(Map<String, Long> counts) {
     least.put("answered", LEAST_ANSWERS);
     least.put("replays", 50L);
     plan.forms().forEach(form -> least.put("answered " + form, 1L));
+    if (plan.forms().contains(Form.LATE)) {
+      least.put("effects " + Way.WITH_FIRST_STATEMENT, few());
+      least.put("preempted", few());
+    }
     least.put("takeovers", 1L);
     least.put("mismatches refused", few());
     least.put("cancelled", few());
@@ -131,11 +155,15 @@ record Exercise(Map<String, Long> counts) {
         .count();
   }
 
-  private static long cuts(History history, FaultKind kind) {
+  private static boolean isRetry(Call call) {
+    return call.purpose() == Purpose.RETRY;
+  }
+
+  private static long cuts(History history, FaultKind kind, String statement) {
     return history.faults().stream()
         .filter(fault -> fault.kind() == kind)
         .map(Fault::detail)
-        .filter(Plan.COMMIT::equals)
+        .filter(statement::equals)
         .count();
   }
 }

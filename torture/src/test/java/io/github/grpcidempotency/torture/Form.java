@@ -12,7 +12,9 @@ enum Form {
   JOINED(TortureServiceGrpc.getJoinedMethod(), true),
   JOINED_ATTACHED(TortureServiceGrpc.getJoinedAttachedMethod(), true),
   TRANSACTIONAL(TortureServiceGrpc.getTransactionalMethod(), true),
-  TRANSACTIONAL_ATTACHED(TortureServiceGrpc.getTransactionalAttachedMethod(), true);
+  TRANSACTIONAL_ATTACHED(TortureServiceGrpc.getTransactionalAttachedMethod(), true),
+  LATE(TortureServiceGrpc.getLateMethod(), true),
+  LATE_ATTACHED(TortureServiceGrpc.getLateAttachedMethod(), true);
 
   @SuppressWarnings("ImmutableEnumChecker") // gRPC's descriptors are, and do not say so
   private final MethodDescriptor<EffectRequest, Effect> method;
@@ -38,6 +40,7 @@ enum Form {
     return switch (this) {
       case RESERVED, FAIL_OPEN, JOINED, JOINED_ATTACHED -> Plan.RESERVATION;
       case TRANSACTIONAL, TRANSACTIONAL_ATTACHED -> Plan.TRANSACTION;
+      case LATE, LATE_ATTACHED -> Plan.FIRST_FLUSH;
     };
   }
 }

@@ -13,7 +13,7 @@ interface HandlerTransactions {
   /** Tells the store whose transactions handlers have. */
   void configure(PostgresIdempotencyStore.Builder store);
 
-  /** Writes in the transaction of the claim. */
+  /** Writes in the transaction of the claim, in the run's {@link Way}. */
   void write(EffectRun run, Rest rest);
 
   /** Writes in a transaction of the handler's own, which records the answer as well. */

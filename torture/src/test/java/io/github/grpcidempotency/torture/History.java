@@ -15,6 +15,7 @@ import java.util.UUID;
  *
  * @param lease the servers' lease
  * @param refusedRecordings how often the database refused to record an answer, for good
+ * @param preempted how often a handler was stopped at its first statement
  */
 record History(
     Duration lease,
@@ -24,12 +25,15 @@ record History(
     List<Fault> faults,
     List<StoredAnswer> stored,
     long refusedRecordings,
+    long preempted,
     List<Life> lives) {
 
   /** Who made a call, and what for. */
   enum Purpose {
-    /** The first call of an operation, or a retry of it. */
+    /** The first call of an operation, or a retry that does not say that it is one. */
     WORK,
+    /** A retry that says so: its server looks for an answer before it does anything else. */
+    RETRY,
     /** The same again while the first runs, or long after it was answered. */
     DUPLICATE,
     /** Another request or another method with a key that is taken. */
@@ -89,6 +93,7 @@ record History(
    * A row of the effects' table.
    *
    * @param guarded whether its handler ran under a claim
+   * @param way of the handler to or from its claim
    * @param began when its handler began
    * @param at when the row was written
    */
@@ -99,6 +104,7 @@ record History(
       String payload,
       UUID value,
       boolean guarded,
+      Way way,
       long began,
       long at) {
     boolean isOf(int index) {

@@ -46,6 +46,7 @@ final class HistoryFile {
       line(writer, "run", title);
       line(writer, "lease", history.lease().toMillis());
       line(writer, "refused", history.refusedRecordings());
+      line(writer, "preempted", history.preempted());
       for (Violation violation : violations) {
         line(writer, "violation", violation);
       }
@@ -90,6 +91,7 @@ final class HistoryFile {
         all(lines, "fault", HistoryFile::fault),
         all(lines, "stored", line -> new StoredAnswer(line.nextScope(), line.nextBytes())),
         one(lines, "refused"),
+        one(lines, "preempted"),
         all(lines, "life", HistoryFile::life));
   }
 
@@ -170,7 +172,9 @@ final class HistoryFile {
     String server = line.next();
     UUID value = UUID.fromString(line.next());
     boolean guarded = line.next().equals("guarded");
-    return new CommittedEffect(scope, server, form, payload, value, guarded, line.nextLong(), at);
+    long began = line.nextLong();
+    Way way = Way.valueOf(line.next());
+    return new CommittedEffect(scope, server, form, payload, value, guarded, way, began, at);
   }
 
   private static Change change(Fields line) {
@@ -228,7 +232,8 @@ final class HistoryFile {
         effect.server(),
         effect.value(),
         effect.guarded() ? "guarded" : "unguarded",
-        effect.began());
+        effect.began(),
+        effect.way());
   }
 
   private static String text(Change change) {

@@ -49,12 +49,15 @@ class HistoryFileTest {
                 call(operation, Code.OK, "", Optional.of(answer)),
                 call(operation, Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS", Optional.empty())),
             List.of(
-                new CommittedEffect(SCOPE, "server-1", Form.RESERVED, "a", VALUE, true, 3, 4),
-                new CommittedEffect(SCOPE, "server-1", Form.FAIL_OPEN, "", VALUE, false, 3, 4)),
+                new CommittedEffect(
+                    SCOPE, "server-1", Form.LATE, "a", VALUE, true, Way.BY_ITSELF, 3, 4),
+                new CommittedEffect(
+                    SCOPE, "server-1", Form.FAIL_OPEN, "", VALUE, false, Way.PLAIN, 3, 4)),
             List.of(new Change("TAKEOVER", SCOPE, 5)),
             List.of(new Fault(FaultKind.CUT_AFTER, 1, Plan.COMMIT, 6, 6)),
             List.of(new StoredAnswer(SCOPE, answer.bytes())),
             8,
+            11,
             List.of(
                 new Life(0, 1, 9, ServerLife.ordinary(), ""),
                 new Life(1, 1, 2, ServerLife.ordinary(), "it may not")));

@@ -6,6 +6,8 @@ import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.statement.PreparedBatch;
+import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
 
 /** Those of the store's pool, by Jdbi. */
@@ -25,8 +27,32 @@ final class PlainTransactions implements HandlerTransactions {
 
   @Override
   public void write(EffectRun run, Rest rest) {
-    insert(ClaimTransaction.handle(), server, run);
+    Handle handle = ClaimTransaction.handle();
+    switch (run.way()) {
+      case BY_ITSELF -> insertAsBatch(handle, run);
+      case AFTER_A_FAILURE -> {
+        fail(handle);
+        insert(handle, server, run);
+      }
+      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, COMMITTED_WITH_RECORD ->
+          insert(handle, server, run);
+    }
     rest.run();
+  }
+
+  private void insertAsBatch(Handle handle, EffectRun run) {
+    try (PreparedBatch batch = handle.prepareBatch(EffectRun.INSERT)) {
+      batch.bindMap(run.parameters(server)).add();
+      int[] unused = batch.execute();
+    }
+  }
+
+  private static void fail(Handle handle) {
+    try {
+      int unused = handle.execute("SELECT 1 / 0");
+    } catch (UnableToExecuteStatementException asWanted) {
+      // a handler need not mind
+    }
   }
 
   @Override
@@ -36,7 +62,11 @@ final class PlainTransactions implements HandlerTransactions {
           lockIfStrict(handle);
           insert(handle, server, run);
           rest.run();
-          TransactionalCompletion.complete(handle, run.effect());
+          if (run.way() == Way.COMMITTED_WITH_RECORD) {
+            TransactionalCompletion.completeAndCommit(handle, run.effect());
+          } else {
+            TransactionalCompletion.complete(handle, run.effect());
+          }
         });
   }
 

@@ -54,7 +54,13 @@ record Plan(
   static final String RETENTION = "interval '0.9 millisecond'";
 
   static final String RESERVATION = "ON CONFLICT (idempotency_key, user_id)";
-  static final String TRANSACTION = "pg_try_advisory_xact_lock";
+  static final String TRANSACTION = "AS locked";
+
+  /** What a claim with a handler's first statement raises where it is not won. */
+  static final String FIRST_FLUSH = "refuse_claim()";
+
+  /** What a record and its commit raise in their one flush where the claim is lost. */
+  static final String LAST_FLUSH = "refuse_commit(";
 
   private static final List<String> ALL_CUTS =
       List.of(
@@ -66,6 +72,9 @@ record Plan(
           COMPLETION,
           RESERVATION,
           TRANSACTION,
+          FIRST_FLUSH,
+          FIRST_FLUSH,
+          LAST_FLUSH,
           "attempt = k.attempt + 1",
           "renew_leases",
           RETENTION,
@@ -159,6 +168,12 @@ record Plan(
 
   Plan calling(int otherClients) {
     return new Plan(length, servers, otherClients, lease, pause, faults, cuts, forms, mix, lives);
+  }
+
+  /** Returns a plan that calls only some of the methods. */
+  Plan through(Form... others) {
+    return new Plan(
+        length, servers, clients, lease, pause, faults, cuts, List.of(others), mix, lives);
   }
 
   Plan leasing(Duration other) {

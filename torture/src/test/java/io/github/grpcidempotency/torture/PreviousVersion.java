@@ -23,7 +23,17 @@ import javax.sql.DataSource;
  */
 record PreviousVersion(String classPath) {
   /** The last commit whose schema is an older one. */
-  private static final String COMMIT = "ac3d7ae";
+  private static final String COMMIT = "553f2d1";
+
+  /** The methods that it knows. */
+  static final Form[] FORMS = {
+    Form.RESERVED,
+    Form.FAIL_OPEN,
+    Form.JOINED,
+    Form.JOINED_ATTACHED,
+    Form.TRANSACTIONAL,
+    Form.TRANSACTIONAL_ATTACHED
+  };
 
   private static final Path REPOSITORY = Path.of("..");
 

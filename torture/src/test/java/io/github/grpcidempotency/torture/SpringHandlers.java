@@ -8,8 +8,10 @@ import javax.sql.DataSource;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
+import org.springframework.jdbc.core.namedparam.SqlParameterSourceUtils;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -47,8 +49,29 @@ class SpringHandlers implements HandlerTransactions {
   @Override
   @Transactional
   public void write(EffectRun run, Rest rest) {
-    insert(run);
+    switch (run.way()) {
+      case BY_ITSELF -> insertAsBatch(run);
+      case AFTER_A_FAILURE -> {
+        fail();
+        insert(run);
+      }
+      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, COMMITTED_WITH_RECORD -> insert(run);
+    }
     rest.run();
+  }
+
+  private void insertAsBatch(EffectRun run) {
+    int[] unused =
+        jdbc.batchUpdate(
+            EffectRun.INSERT, SqlParameterSourceUtils.createBatch(run.parameters(server)));
+  }
+
+  private void fail() {
+    try {
+      jdbc.getJdbcOperations().execute("SELECT 1 / 0");
+    } catch (DataAccessException asWanted) {
+      // a handler need not mind
+    }
   }
 
   @Override

@@ -146,6 +146,7 @@ final class Torture implements AutoCloseable {
         faults.happened(),
         database.answers(),
         database.refusedRecordings(),
+        database.preempted(),
         servers.stream().flatMap(server -> server.lived().stream()).toList());
   }
 

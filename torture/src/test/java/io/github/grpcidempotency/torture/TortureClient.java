@@ -6,6 +6,7 @@ import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.torture.History.Answer;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Purpose;
@@ -32,6 +33,8 @@ import java.util.concurrent.atomic.AtomicLong;
 /** Makes calls, and records their results. */
 final class TortureClient {
   private static final int IMPATIENT_PERCENT = 30;
+  private static final Metadata.Key<String> RETRY =
+      Metadata.Key.of(WireNames.RETRY, Metadata.ASCII_STRING_MARSHALLER);
 
   private final Duration lease;
   private final ScheduledExecutorService timer;
@@ -83,7 +86,8 @@ final class TortureClient {
   /** Some clients give up before a lease has ended, and try again. */
   private Duration deadline(Purpose purpose) {
     boolean impatient =
-        purpose == Purpose.WORK && ThreadLocalRandom.current().nextInt(100) < IMPATIENT_PERCENT;
+        (purpose == Purpose.WORK || purpose == Purpose.RETRY)
+            && ThreadLocalRandom.current().nextInt(100) < IMPATIENT_PERCENT;
     return impatient ? lease.multipliedBy(3).dividedBy(4) : lease.multipliedBy(3);
   }
 
@@ -116,6 +120,9 @@ final class TortureClient {
       Metadata headers = new Metadata();
       headers.put(TortureServer.USER, operation.scope().user().toString());
       headers.put(KEY, operation.scope().key());
+      if (purpose == Purpose.RETRY) {
+        headers.put(RETRY, "true");
+      }
       call.start(this, headers);
       call.request(2);
       call.sendMessage(operation.request());

@@ -152,7 +152,7 @@ final class TortureDatabase {
         handle ->
             handle
                 .createQuery(
-                    "SELECT key, user_id, server, form, payload, value, guarded, began, at"
+                    "SELECT key, user_id, server, form, payload, value, guarded, way, began, at"
                         + " FROM torture.effects")
                 .map(
                     (row, context) ->
@@ -163,6 +163,7 @@ final class TortureDatabase {
                             row.getString("payload"),
                             row.getObject("value", UUID.class),
                             row.getBoolean("guarded"),
+                            Way.valueOf(row.getString("way")),
                             row.getTimestamp("began").getTime(),
                             row.getTimestamp("at").getTime()))
                 .list());
@@ -197,12 +198,20 @@ final class TortureDatabase {
 
   /** Returns how often an answer could not be recorded for a permanent reason. */
   long refusedRecordings() {
+    return counted("torture.refused_recordings");
+  }
+
+  /** Returns how often a handler was stopped at its first statement. */
+  long preempted() {
+    return counted("torture.preempted");
+  }
+
+  private long counted(String sequence) {
     return superuser.withHandle(
         handle ->
             handle
-                .createQuery(
-                    "SELECT CASE WHEN is_called THEN last_value ELSE 0 END"
-                        + " FROM torture.refused_recordings")
+                .createQuery("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM <counter>")
+                .define("counter", sequence)
                 .mapTo(Long.class)
                 .one());
   }

@@ -10,6 +10,7 @@ import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -63,6 +64,8 @@ final class TortureServer {
   static final String CLOSED = "closed ";
   static final int POOL_SIZE = 10;
   static final Duration RETENTION = Duration.ofHours(6);
+  private static ClaimTiming LATE = ClaimTiming.WITH_FIRST_STATEMENT; // TODO until hosts can
+
   private static final int MAX_TRIES = 50;
   private static final Duration ATTACH = Duration.ofSeconds(2);
 
@@ -81,6 +84,8 @@ final class TortureServer {
       throws IOException {
     this.life = life;
     this.lease = lease;
+    LATE =
+        kind == ServerKind.SPRING ? ClaimTiming.BEFORE_HANDLER : ClaimTiming.WITH_FIRST_STATEMENT;
     HikariDataSource pool = pool(jdbcUrl);
     DataSource ofStore = DefectivePool.of(pool, life.number(Dimension.POOL_DEFECTS));
     HandlerTransactions transactions = kind.transactions(name, pool);
@@ -248,6 +253,13 @@ final class TortureServer {
       case TRANSACTIONAL -> common.execution(Execution.TRANSACTIONAL).build();
       case TRANSACTIONAL_ATTACHED ->
           common.execution(Execution.TRANSACTIONAL).inFlight(InFlightPolicy.attach(ATTACH)).build();
+      case LATE -> common.execution(Execution.TRANSACTIONAL).claim(LATE).build();
+      case LATE_ATTACHED ->
+          common
+              .execution(Execution.TRANSACTIONAL)
+              .claim(LATE)
+              .inFlight(InFlightPolicy.attach(ATTACH))
+              .build();
     };
   }
 

@@ -2,7 +2,10 @@ package io.github.grpcidempotency.torture;
 
 import com.google.common.base.Strings;
 import com.google.common.base.Throwables;
+import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.ClaimLostException;
+import io.github.grpcidempotency.postgres.ClaimPreemptedException;
+import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
 import io.github.grpcidempotency.torture.v1.HogRequest;
@@ -21,6 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
+import org.jdbi.v3.core.JdbiException;
 
 /** Writes effects, slowly, and sometimes fails. */
 final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
@@ -111,6 +115,16 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   @Override
+  public void late(EffectRequest request, StreamObserver<Effect> answer) {
+    writeLate(EffectRun.begin(Form.LATE, request), request, answer);
+  }
+
+  @Override
+  public void lateAttached(EffectRequest request, StreamObserver<Effect> answer) {
+    writeLate(EffectRun.begin(Form.LATE_ATTACHED, request), request, answer);
+  }
+
+  @Override
   public void hog(HogRequest request, StreamObserver<Hogged> answer) {
     List<Connection> taken = new ArrayList<>();
     try {
@@ -155,7 +169,8 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         answer,
         () -> {
           pause(request.getDelayMillis() * 3L / 4);
-          tryAgainOnConflicts(() -> transactions.join(run, () -> finish(request)));
+          EffectRun ofWay = chance(50) ? run.by(Way.COMMITTED_WITH_RECORD) : run;
+          tryAgainOnConflicts(() -> transactions.join(ofWay, () -> finish(request)));
         });
   }
 
@@ -216,6 +231,54 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
                 }));
   }
 
+  /** Takes its time before its first statement too, and may fail there. */
+  private void writeLate(EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
+    answer(
+        run,
+        answer,
+        () -> {
+          pause(request.getDelayMillis() / 3);
+          if (chance(30)) {
+            failSometimes(request);
+          }
+          try {
+            transactions.write(
+                run.by(lateWay()),
+                () -> {
+                  pause(request.getDelayMillis() * 2L / 3);
+                  failSometimes(request);
+                });
+          } catch (ClaimPreemptedException stopped) {
+            goOnSometimes(stopped);
+          }
+        });
+  }
+
+  private static Way lateWay() {
+    if (CurrentOperation.claim().map(Claim::isWon).orElse(true)) {
+      return Way.CLAIMED_FIRST;
+    }
+    if (chance(5)) {
+      return Way.AFTER_A_FAILURE;
+    }
+    return chance(15) ? Way.BY_ITSELF : Way.WITH_FIRST_STATEMENT;
+  }
+
+  /** A handler that was stopped may not mind, and answer all the same, whatever that is. */
+  private void goOnSometimes(ClaimPreemptedException stopped) {
+    try {
+      past.useHandle(handle -> handle.execute("SELECT nextval('torture.preempted')"));
+    } catch (JdbiException databaseIsOut) {
+      // then it is not counted
+    }
+    if (chance(50)) {
+      throw stopped;
+    }
+    if (chance(30)) {
+      throw new AskedFor(Status.FAILED_PRECONDITION.withDescription(UUID.randomUUID().toString()));
+    }
+  }
+
   private void answer(EffectRun run, StreamObserver<Effect> answer, Runnable work) {
     track(
         answer,
@@ -244,12 +307,16 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   private static void failSometimes(EffectRequest request) {
-    if (ThreadLocalRandom.current().nextInt(100) < request.getFailPercent()) {
+    if (chance(request.getFailPercent())) {
       throw new AskedFor(Status.RESOURCE_EXHAUSTED.withDescription("as asked for"));
     }
-    if (ThreadLocalRandom.current().nextInt(100) < request.getTerminalPercent()) {
+    if (chance(request.getTerminalPercent())) {
       throw new AskedFor(Status.FAILED_PRECONDITION.withDescription(UUID.randomUUID().toString()));
     }
+  }
+
+  private static boolean chance(int percent) {
+    return ThreadLocalRandom.current().nextInt(100) < percent;
   }
 
   private static void pause(long millis) {

@@ -39,7 +39,11 @@ class UpgradeTest {
     RollingUpgrade upgrade =
         new RollingUpgrade(database, ServerClasses.of("previous-server", old.classPath()));
     String name = "upgrade-" + seed;
-    Plan plan = Plan.everything(length).calling(24).serving(ServerKind.PLAIN, ServerKind.PLAIN);
+    Plan plan =
+        Plan.everything(length)
+            .calling(24)
+            .serving(ServerKind.PLAIN, ServerKind.PLAIN)
+            .through(PreviousVersion.FORMS);
     try (Torture torture = new Torture(plan, seed, database, upgrade, TortureReport.log(name))) {
       History history = torture.run();
       TortureReport report = TortureReport.report(history, name, name);

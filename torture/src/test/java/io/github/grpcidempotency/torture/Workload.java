@@ -64,7 +64,7 @@ final class Workload implements Runnable {
   private void askAgain() {
     List<CompletableFuture<Call>> calls = new ArrayList<>();
     while (!past.isEmpty() && chance(70)) {
-      calls.add(client.call(Purpose.DUPLICATE, any(past), anyServer()));
+      calls.add(client.call(again(Purpose.DUPLICATE), any(past), anyServer()));
     }
     calls.forEach(CompletableFuture::join);
   }
@@ -137,8 +137,13 @@ final class Workload implements Runnable {
     Call last = first;
     for (int tries = 1; !isFinal(last) && tries < MAX_TRIES; tries++) {
       pause(20L + random.nextInt(60 * tries));
-      last = client.call(Purpose.WORK, operation, anyServer()).join();
+      last = client.call(again(Purpose.WORK), operation, anyServer()).join();
     }
+  }
+
+  /** Some clients say that they ask again. */
+  private Purpose again(Purpose otherwise) {
+    return chance(50) ? Purpose.RETRY : otherwise;
   }
 
   private static boolean isFinal(Call call) {

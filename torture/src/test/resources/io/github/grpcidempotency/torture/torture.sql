@@ -10,6 +10,7 @@ CREATE TABLE torture.effects (
   payload text        NOT NULL,
   value   uuid        NOT NULL,
   guarded boolean     NOT NULL,
+  way     text        NOT NULL DEFAULT 'PLAIN', -- which the previous version does not know
   began   timestamptz NOT NULL,
   at      timestamptz NOT NULL DEFAULT clock_timestamp()
 );
@@ -21,11 +22,13 @@ CREATE TABLE torture.changes (
   at      timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
--- Counts what an error rolls back.
+-- Count what is rolled back.
 CREATE SEQUENCE torture.refused_recordings;
+CREATE SEQUENCE torture.preempted;
 
 GRANT USAGE ON SCHEMA torture TO torture_app;
 GRANT INSERT ON torture.effects TO torture_app;
+GRANT USAGE ON SEQUENCE torture.preempted TO torture_app;
 
 -- Notes every change of a completed record that has not expired, and every takeover.
 CREATE FUNCTION torture.note_change() RETURNS trigger

@@ -1,0 +1,17 @@
+package io.github.grpcidempotency.torture;
+
+/** How a handler has come by its claim, or has ended it, where there is more than one way. */
+enum Way {
+  /** As its procedure always does. */
+  PLAIN,
+  /** Claimed before the handler, although its procedure claims later: the call is a retry. */
+  CLAIMED_FIRST,
+  /** Claimed in the flush of the first statement. */
+  WITH_FIRST_STATEMENT,
+  /** Claimed in a flush of its own: nothing goes in front of a batch. */
+  BY_ITSELF,
+  /** Claimed when the handler has ended: its first statement failed. */
+  AFTER_A_FAILURE,
+  /** Recorded and committed in one flush. */
+  COMMITTED_WITH_RECORD
+}
