@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * starts over without it:
  *
  * <ul>
- *   <li>What the handler has answered or thrown is dropped, and what it still sends is rejected.
+ *   <li>What the handler has answered or thrown is dropped, and so is what it still sends. It hears
+ *       that its call was cancelled.
  *   <li>The call goes on once the handler has returned, never within its frames, and on the thread
  *       that it has returned on. If the handler ends on another thread after that, the call goes on
  *       elsewhere.

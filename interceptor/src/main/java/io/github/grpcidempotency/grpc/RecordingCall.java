@@ -88,7 +88,6 @@ final class RecordingCall<RequestT, ResponseT>
 
   @Override
   public void sendHeaders(Metadata sent) {
-    checkNotDropped();
     checkState(headers.isEmpty(), "sendHeaders has already been called");
     checkState(!closed, "call is closed");
     headers = Optional.of(sent);
@@ -96,7 +95,6 @@ final class RecordingCall<RequestT, ResponseT>
 
   @Override
   public void sendMessage(ResponseT sent) {
-    checkNotDropped();
     checkState(headers.isPresent(), "sendHeaders has not been called");
     checkState(!closed, "call is closed");
     if (leftToGrpc) {
@@ -118,7 +116,6 @@ final class RecordingCall<RequestT, ResponseT>
 
   @Override
   public void close(Status status, Metadata trailers) {
-    checkNotDropped();
     checkState(!closed, "call already closed");
     closed = true;
     if (leftToGrpc) {
@@ -138,16 +135,12 @@ final class RecordingCall<RequestT, ResponseT>
   }
 
   /**
-   * Takes the call from its handler, which has run in vain: the call goes on without it. What it
-   * still sends is rejected, and is not waited for.
+   * Takes the call from its handler, which has run in vain: the call goes on without it. As for a
+   * call that its client has cancelled, what the handler still sends is dropped without an error.
    */
   void drop() {
     dropped = true;
     parked.ifPresent(ParkedEnd::forget);
-  }
-
-  private void checkNotDropped() {
-    checkState(!dropped, "the call goes on without this handler: another one has its key");
   }
 
   /**

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.grpc;
 
 import static java.util.stream.Collectors.toSet;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -13,6 +14,7 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.thing.ForwardingStore;
+import io.grpc.Context;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,6 +23,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -41,6 +44,8 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
   private final AtomicInteger open = new AtomicInteger();
   private volatile boolean cutOff;
   private volatile boolean unreachable;
+  private volatile CountDownLatch confirming = new CountDownLatch(0);
+  private volatile CountDownLatch mayConfirm = new CountDownLatch(0);
 
   LateStore(IdempotencyStore store, boolean bindsThreads) {
     super(store);
@@ -67,7 +72,7 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
     return effects;
   }
 
-  /** Returns what was done to transactions on the wrong thread. */
+  /** Returns what was done that must not be done. */
   List<String> misuses() {
     return misuses;
   }
@@ -85,6 +90,17 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
   /** Lets no claim be confirmed any more. */
   void breakDown() {
     unreachable = true;
+  }
+
+  /** Lets the next confirmation wait until it may go on. */
+  void holdConfirmation(CountDownLatch mayGoOn) {
+    confirming = new CountDownLatch(1);
+    mayConfirm = mayGoOn;
+  }
+
+  /** Waits until a claim is being confirmed. */
+  void awaitConfirmation() {
+    Uninterruptibles.awaitUninterruptibly(confirming);
   }
 
   @Override
@@ -121,6 +137,9 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
   /** Transactions have no lease. */
   @Override
   public Set<UUID> renew(Collection<Claim> claims) {
+    if (!claims.stream().allMatch(Claim::isWon)) {
+      misuses.add("renewed before it was won");
+    }
     return claims.stream().map(Claim::operationId).collect(toSet());
   }
 
@@ -169,6 +188,11 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
 
     @Override
     public boolean confirm() {
+      if (Context.current().isCancelled()) {
+        misuses.add("confirmed in a context that is cancelled");
+      }
+      confirming.countDown();
+      Uninterruptibles.awaitUninterruptibly(mayConfirm);
       if (unreachable) {
         transaction.rollback();
         throw new StoreException("cut off", null);
