@@ -471,6 +471,7 @@ class LateClaimTest extends CallTest {
 
     Seen first = keyed(server).end().first();
 
+    await().until(told::isDone);
     ServerCallStreamObserver<Thing> call = told.join();
     assertThat(call.isCancelled()).isTrue();
     assertThatCode(() -> ThingHandler.answer(call, Thing.getDefaultInstance()))
