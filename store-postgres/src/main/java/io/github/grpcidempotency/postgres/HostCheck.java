@@ -70,7 +70,9 @@ final class HostCheck {
     }
     HandlerTransaction transaction = database.open("idempotency/check");
     try {
-      return transaction.own().isWrapperFor(StatementCarrier.class) ? List.of() : List.of(NO_CARRIER);
+      return transaction.own().isWrapperFor(StatementCarrier.class)
+          ? List.of()
+          : List.of(NO_CARRIER);
     } catch (SQLException failure) {
       throw new UnableToExecuteStatementException(failure, null);
     } finally {

@@ -61,9 +61,7 @@ public final class IdempotencyDataSource implements DataSource, AutoCloseable {
 
   @Override
   public boolean isWrapperFor(Class<?> type) throws SQLException {
-    return type == IdempotencyDataSource.class
-        || type.isInstance(pool)
-        || pool.isWrapperFor(type);
+    return type == IdempotencyDataSource.class || type.isInstance(pool) || pool.isWrapperFor(type);
   }
 
   @Override

@@ -15,7 +15,11 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionalStore;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +37,7 @@ import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,6 +53,8 @@ import org.slf4j.LoggerFactory;
  *   <li>Reserve another key, and release it.
  *   <li>If a procedure is transactional: claim a key with a transaction. A duplicate on another
  *       connection is kept out. Complete it, and replay it.
+ *   <li>If one is claimed with its handler's first statement: send a statement with a claim.
+ *       Complete it, and replay it. The statement of a duplicate does not run.
  * </ol>
  *
  * <p>It leaves no row. A row that a crash leaves behind expires after a minute.
@@ -121,6 +128,16 @@ final class ProbeCall {
     return problemOf(this::completeTransaction).stream().toList();
   }
 
+  /**
+   * Makes a call that is claimed with its first statement, and returns what went wrong.
+   *
+   * @throws RuntimeException what the store threw, if that is nothing that lasts
+   */
+  List<String> problemsOfLateClaims() {
+    claiming = store::claimInTransaction;
+    return problemOf(this::completeLate).stream().toList();
+  }
+
   private Optional<String> problemOf(Consumer<ClaimRequest> trial) {
     ClaimRequest request = request();
     try {
@@ -166,6 +183,41 @@ final class ProbeCall {
     } catch (RuntimeException failure) {
       letGo(claim);
       throw failure;
+    }
+  }
+
+  private void completeLate(ClaimRequest request) {
+    step = "claim a key with a statement";
+    Claim claim = store.claimLater(request);
+    try {
+      check(runs(claim) && claim.confirm(), "a trial call's statement does not claim its key");
+      complete(claim);
+    } catch (RuntimeException failure) {
+      claim.transaction().ifPresent(StoreTransaction::rollback);
+      throw failure;
+    }
+    step = "stop a duplicate at its first statement";
+    Claim duplicate = store.claimLater(request);
+    try {
+      check(!runs(duplicate), "the first statement of a trial call's duplicate runs");
+    } finally {
+      duplicate.transaction().ifPresent(StoreTransaction::rollback);
+    }
+  }
+
+  /** Runs a claim's first statement, and returns whether it was won with it. */
+  private static boolean runs(Claim claim) {
+    Optional<Connection> connection =
+        claim
+            .transaction()
+            .filter(HandlerTransaction.class::isInstance)
+            .map(transaction -> ((HandlerTransaction) transaction).connection());
+    try (PreparedStatement statement = connection.orElseThrow().prepareStatement("SELECT 1")) {
+      return statement.execute() && claim.isWon();
+    } catch (ClaimPreemptedException preempted) {
+      return false;
+    } catch (SQLException failure) {
+      throw new UnableToExecuteStatementException(failure, null);
     }
   }
 

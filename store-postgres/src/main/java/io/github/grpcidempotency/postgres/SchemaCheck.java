@@ -33,14 +33,14 @@ final class SchemaCheck {
     return exists("check/observation", Map.of());
   }
 
-  /** Returns what is wrong with the function that refuses a handler's first statement. */
-  Optional<String> missingRefusal() {
-    return exists("check/refusal", Map.of())
+  /** Returns what is wrong with the functions that end a flush. */
+  Optional<String> missingRefusals() {
+    return exists("check/refusals", Map.of())
         ? Optional.empty()
         : Optional.of(
-            ("the schema %s is of an earlier release, without V6__refusals.sql, which a claim with"
-                    + " the handler's first statement needs; migrate it with IdempotencySchema"
-                    + " before this server starts, and let its role execute refuse_claim()")
+            ("the schema %1$s is of an earlier release, without V6__refusals.sql, or its functions"
+                    + " refuse_claim and refuse_commit were revoked from PUBLIC; migrate it with"
+                    + " IdempotencySchema before this server starts")
                 .formatted(schema));
   }
 

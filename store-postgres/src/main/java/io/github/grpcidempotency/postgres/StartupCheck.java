@@ -85,16 +85,17 @@ final class StartupCheck {
   }
 
   /**
-   * Checks whether a claim can go with a handler's first statement.
+   * Tries a call that is claimed with its handler's first statement.
    *
    * @throws SetupException saying what is wrong
    * @throws org.jdbi.v3.core.JdbiException if the database cannot be reached
+   * @throws io.github.grpcidempotency.store.StoreException if it cannot be reached any more
    */
   void runLateClaims() {
-    try (Handle handle = Jdbi.open(database.pool())) {
-      new SchemaCheck(handle, database.schema()).missingRefusal().ifPresent(problems::add);
-    }
     problems.addAll(HostCheck.problemsOfCarrying(database));
+    if (problems.isEmpty()) {
+      problems.addAll(probe().problemsOfLateClaims());
+    }
     throwIfAny();
   }
 
@@ -138,6 +139,7 @@ final class StartupCheck {
                 + " migrate it with IdempotencySchema before this server starts");
         return false;
       }
+      check.missingRefusals().ifPresent(problems::add);
       problems.addAll(check.problems());
       boolean sound = problems.isEmpty();
       for (RecordedProcedure procedure : procedures) {
