@@ -96,6 +96,7 @@ final class StartupCheck {
     if (problems.isEmpty()) {
       problems.addAll(probe().problemsOfLateClaims());
     }
+    problems.addAll(HostCheck.problemsOfCarrying(database));
     throwIfAny();
   }
 

@@ -216,9 +216,11 @@ class LateClaimsTest extends SpringServerTest {
         List.of(
             other -> other.propagations().nested(() -> other.takeName("nested")),
             other ->
-                other.jdbc().batchUpdate(
-                    "INSERT INTO app.names (name) VALUES (?)",
-                    List.of(new Object[] {"batch 1"}, new Object[] {"batch 2"})),
+                other
+                    .jdbc()
+                    .batchUpdate(
+                        "INSERT INTO app.names (name) VALUES (?)",
+                        List.of(new Object[] {"batch 1"}, new Object[] {"batch 2"})),
             other -> other.jdbc().execute("INSERT INTO app.names (name) VALUES ('simple')"),
             other ->
                 other

@@ -34,8 +34,7 @@ final class SpringServer implements AutoCloseable {
                 PostgresIdempotencyStore.builder(pool)
                     .hostTransactions(host.transactions())
                     .build())
-            .createThing(
-                thing -> way.describe(thing).inFlight(InFlightPolicy.attach(LONG_WAIT)))
+            .createThing(thing -> way.describe(thing).inFlight(InFlightPolicy.attach(LONG_WAIT)))
             .describe(way.describe(Procedure.of(ThingServer.CREATE_OTHER)).build())
             .settings(settings -> settings.listener(journal.listener()))
             .start();

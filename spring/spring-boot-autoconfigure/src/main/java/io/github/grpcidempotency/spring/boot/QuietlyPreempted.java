@@ -10,7 +10,8 @@ import io.grpc.ServerCallHandler;
  * Keeps from the mapping of exceptions that a handler was stopped because its call is a duplicate.
  * That is no failure: the mapping would log it as an error, and what it makes of it is dropped.
  */
-final class QuietlyPreempted<RequestT, ResponseT> implements ServerCallHandler<RequestT, ResponseT> {
+final class QuietlyPreempted<RequestT, ResponseT>
+    implements ServerCallHandler<RequestT, ResponseT> {
   private final ServerCallHandler<RequestT, ResponseT> handler;
 
   QuietlyPreempted(ServerCallHandler<RequestT, ResponseT> handler) {

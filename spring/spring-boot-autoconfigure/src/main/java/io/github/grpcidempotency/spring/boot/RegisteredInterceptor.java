@@ -50,9 +50,7 @@ final class RegisteredInterceptor implements ServerInterceptor, Ordered {
     ServerCallHandler<RequestT, ResponseT> handler =
         exceptionMapping.isPresent() && maps.test(call.getMethodDescriptor().getFullMethodName())
             ? (inner, received) ->
-                exceptionMapping
-                    .get()
-                    .interceptCall(inner, received, new QuietlyPreempted<>(next))
+                exceptionMapping.get().interceptCall(inner, received, new QuietlyPreempted<>(next))
             : next;
     return interceptor.interceptCall(call, headers, handler);
   }

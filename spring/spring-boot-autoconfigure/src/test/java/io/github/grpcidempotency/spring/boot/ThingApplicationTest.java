@@ -83,8 +83,8 @@ class ThingApplicationTest {
         .bannerMode(Banner.Mode.OFF)
         .initializers(
             context ->
-                TestPropertyValues.of(properties)
-                    .and("spring.grpc.server.port=0", "spring.datasource.url=" + url())
+                TestPropertyValues.of("spring.grpc.server.port=0", "spring.datasource.url=" + url())
+                    .and(properties)
                     .applyTo(context));
   }
 

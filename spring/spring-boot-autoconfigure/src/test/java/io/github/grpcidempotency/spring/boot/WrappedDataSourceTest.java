@@ -35,7 +35,8 @@ class WrappedDataSourceTest {
   private static void assertWrapped(boolean wrapped, String... properties) {
     runner(One.class)
         .withPropertyValues(properties)
-        .run(context -> assertThat(isWrapped(context.getBean(DataSource.class))).isEqualTo(wrapped));
+        .run(
+            context -> assertThat(isWrapped(context.getBean(DataSource.class))).isEqualTo(wrapped));
   }
 
   @Test
