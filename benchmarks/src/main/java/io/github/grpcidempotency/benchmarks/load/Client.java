@@ -3,6 +3,7 @@ package io.github.grpcidempotency.benchmarks.load;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
+import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Grpc;
@@ -15,6 +16,9 @@ import java.util.function.Consumer;
 
 /** Calls a server without a thread of its own per call: the transport's threads call back. */
 public final class Client implements AutoCloseable {
+  private static final Metadata.Key<String> RETRY =
+      Metadata.Key.of(WireNames.RETRY, Metadata.ASCII_STRING_MARSHALLER);
+
   private final ManagedChannel channel;
 
   /** Connects to a server on this machine when it is first used. */
@@ -33,6 +37,26 @@ public final class Client implements AutoCloseable {
       Consumer<Reply> done) {
     Metadata headers = new Metadata();
     key.ifPresent(present -> headers.put(IdempotencyMetadata.KEY, present));
+    call(method, headers, request, done);
+  }
+
+  /** Begins a call that says of itself that it repeats an earlier one. */
+  public void retry(
+      MethodDescriptor<CreateProjectRequest, Project> method,
+      String key,
+      CreateProjectRequest request,
+      Consumer<Reply> done) {
+    Metadata headers = new Metadata();
+    headers.put(IdempotencyMetadata.KEY, key);
+    headers.put(RETRY, "true");
+    call(method, headers, request, done);
+  }
+
+  private void call(
+      MethodDescriptor<CreateProjectRequest, Project> method,
+      Metadata headers,
+      CreateProjectRequest request,
+      Consumer<Reply> done) {
     ClientCall<CreateProjectRequest, Project> call = channel.newCall(method, CallOptions.DEFAULT);
     call.start(new ReplyListener(done), headers);
     call.request(2);

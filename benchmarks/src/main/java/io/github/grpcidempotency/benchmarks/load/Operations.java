@@ -34,6 +34,17 @@ public final class Operations {
     };
   }
 
+  /** Retries so many creates like that, and says so. */
+  public static Operation hintedReplay(
+      Client client, MethodDescriptor<CreateProjectRequest, Project> method, int replayedKeys) {
+    List<String> keys = createOnce(client, method, replayedKeys);
+    AtomicInteger next = new AtomicInteger();
+    return done -> {
+      String key = keys.get(Math.floorMod(next.getAndIncrement(), keys.size()));
+      client.retry(method, key, REQUEST, done);
+    };
+  }
+
   /** Returns a fresh key as our clients send it: a UUIDv7. */
   public static String newKey() {
     return UuidCreator.getTimeOrderedEpoch().toString();

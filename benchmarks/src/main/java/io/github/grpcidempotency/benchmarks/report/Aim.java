@@ -19,7 +19,7 @@ record Aim(String scenario, String variant, int calls, String metric, boolean le
           atLeast("calls", JOINED, 16, "throughput ratio", 0.55),
           atLeast("calls across a network", JOINED, 4, "throughput ratio", 0.72),
           atLeast("calls", "reserved, same database", 16, "throughput ratio", 0.50),
-          atLeast("calls", "replay of transactional", 16, "throughput ratio", 2.0),
+          atLeast("calls", "replay of transactional, with the hint", 16, "throughput ratio", 2.0),
           atLeast("calls beside peers", ANY, 16, "times idempotency4j", 1.1),
           atLeast("calls beside peers", "reserved, same database", 16, "times idempotence4j", 1),
           atLeast("calls beside peers", ANY, 16, "times DBOS, workflow only", 2),

@@ -54,7 +54,6 @@ public final class Calls implements Scenario {
             .formatted(longer.toNanos() / 1_000));
     try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections(), longer);
         Client client = new Client(server.port())) {
-      report.progress("%s: checking that retries get the first answer", name);
       List<Subject> subjects = Subject.of(client, pace.selection());
       for (int callers : pace.callers()) {
         report.progress("%s: %d at once, warming up", name, callers);

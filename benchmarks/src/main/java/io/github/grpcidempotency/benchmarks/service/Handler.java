@@ -39,7 +39,8 @@ final class Handler implements PeerHandler {
       case LOOK_UP -> lookedUp(request);
       case SEPARATE -> inSeparateSteps(request);
       case JOINED, JOINED_SAME_DATABASE -> joined(request);
-      case TRANSACTIONAL, TRANSACTIONAL_ATTACHING -> withinTheClaim(request);
+      case JOINED_COMMIT -> joinedWithItsCommit(request);
+      case TRANSACTIONAL, FIRST_STATEMENT, TRANSACTIONAL_ATTACHING -> withinTheClaim(request);
     };
   }
 
@@ -74,6 +75,16 @@ final class Handler implements PeerHandler {
           Effect.write(connection, user, project);
           TransactionalCompletion.complete(connection, project);
         });
+  }
+
+  private Project joinedWithItsCommit(CreateProjectRequest request) throws SQLException {
+    Project project = begin(request);
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      Effect.write(connection, user, project);
+      TransactionalCompletion.completeAndCommit(connection, project);
+    }
+    return project;
   }
 
   private Project inTransaction(CreateProjectRequest request, Work work) throws SQLException {

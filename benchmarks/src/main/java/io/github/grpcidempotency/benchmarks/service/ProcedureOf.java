@@ -43,6 +43,9 @@ public final class ProcedureOf {
             .execution(execution)
             .resource(ResourceType.of("project"), project -> UUID.fromString(project.getId()))
             .status(OUTBOX);
+    if (execution == Execution.TRANSACTIONAL) {
+      described.claim(variant.claimTiming());
+    }
     if (variant.attaches()) {
       described.inFlight(InFlightPolicy.attach(LONGEST_WAIT));
     }

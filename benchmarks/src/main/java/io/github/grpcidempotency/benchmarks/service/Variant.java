@@ -3,6 +3,7 @@ package io.github.grpcidempotency.benchmarks.service;
 import io.github.grpcidempotency.benchmarks.report.Kind;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.grpc.MethodDescriptor;
 import java.util.Locale;
@@ -22,7 +23,13 @@ public enum Variant {
       "reserved, same database, joined completion",
       Optional.of(Execution.RESERVED_SAME_DATABASE),
       false),
+  JOINED_COMMIT(
+      "reserved, same database, joined completion and commit",
+      Optional.of(Execution.RESERVED_SAME_DATABASE),
+      false),
   TRANSACTIONAL("transactional", Optional.of(Execution.TRANSACTIONAL), false),
+  FIRST_STATEMENT(
+      "transactional with the first statement", Optional.of(Execution.TRANSACTIONAL), false),
   RESERVED_ATTACHING("reserved, attaching", Optional.of(Execution.RESERVED), true),
   TRANSACTIONAL_ATTACHING("transactional, attaching", Optional.of(Execution.TRANSACTIONAL), true);
 
@@ -64,7 +71,9 @@ public enum Variant {
           RESERVED_SAME_DATABASE,
           JOINED,
           JOINED_SAME_DATABASE,
+          JOINED_COMMIT,
           TRANSACTIONAL,
+          FIRST_STATEMENT,
           RESERVED_ATTACHING,
           TRANSACTIONAL_ATTACHING ->
           Kind.OURS;
@@ -79,6 +88,11 @@ public enum Variant {
   /** Returns whether it answers a retry with the first response. */
   public boolean replays() {
     return execution.isPresent() || this == SEPARATE;
+  }
+
+  /** Returns when a transactional call is claimed. */
+  ClaimTiming claimTiming() {
+    return this == FIRST_STATEMENT ? ClaimTiming.WITH_FIRST_STATEMENT : ClaimTiming.BEFORE_HANDLER;
   }
 
   /** Returns whether duplicates wait. */
