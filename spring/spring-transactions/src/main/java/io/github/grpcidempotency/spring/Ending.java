@@ -25,7 +25,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
  *       {@link #beforeCompletion} rolls back.
  *   <li>If another one's {@code beforeCommit} throws a {@code TransactionException}, Spring neither
  *       commits nor rolls back, and a manager for JDBC then switches the connection to autocommit,
- *       which commits. So {@link #afterCompletion} rolls back first.
+ *       which commits; one for JPA loses it, with what it has locked. So {@link #afterCompletion}
+ *       rolls back first.
  *   <li>If a savepoint is rolled back within which this was registered, what the work was to go
  *       with is gone. It is not done.
  * </ul>
@@ -113,6 +114,8 @@ final class Ending implements TransactionSynchronization {
   public void afterCompletion(int ended) {
     if (state == State.PENDING && ended != STATUS_COMMITTED) {
       undo();
+    } else if (ended == STATUS_UNKNOWN) {
+      rollBack();
     }
     end(completion(ended));
   }
@@ -135,6 +138,11 @@ final class Ending implements TransactionSynchronization {
   /** Does nothing on a connection that has been rolled back already. */
   private void undo() {
     state = State.UNDONE;
+    rollBack();
+  }
+
+  /** Does nothing either if the transaction is committed, although Spring does not know it. */
+  private void rollBack() {
     try {
       connection.rollback();
     } catch (SQLException ended) {

@@ -21,12 +21,14 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -37,14 +39,14 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Handlers of reserved procedures that record their answer in a Spring transaction of their own.
  */
 @ParameterizedClass
-@EnumSource(names = {"JDBC", "JPA"})
+@CsvSource({"JDBC, RESERVED", "JDBC, RESERVED_CARRYING", "JPA, RESERVED", "JPA, RESERVED_CARRYING"})
 class JoinedCompletionTest extends SpringServerTest {
   @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
 
   private final TransactionTemplate template;
 
-  JoinedCompletionTest(Host.Kind kind) {
-    super(kind, Way.RESERVED, database);
+  JoinedCompletionTest(Host.Kind kind, Way way) {
+    super(kind, way, database);
     this.template = new TransactionTemplate(host.manager());
   }
 
@@ -63,6 +65,66 @@ class JoinedCompletionTest extends SpringServerTest {
       assertThat(retried.bytes()).isEqualTo(first.bytes());
       assertThat(server.runs()).isEqualTo(runs + 1);
       assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aCallWhoseCommitTakesTheRecordAlongIsFourRoundTrips() {
+    try (FaultProxy proxy = FaultProxy.before(database.jdbcUrl("things_app"));
+        HikariDataSource pool = SpringServer.pool(proxy.jdbcUrl());
+        Host counted = Host.of(kind, way.on(pool));
+        SpringServer other = SpringServer.start(counted, way)) {
+      TransactionTemplate own = new TransactionTemplate(counted.manager());
+      other.create(
+          thing ->
+              own.executeWithoutResult(
+                  status -> {
+                    asCaller(counted);
+                    other.insert(thing);
+                    TransactionalCompletion.complete(thing);
+                  }));
+      assertThat(other.newClient().createThing(REQUEST).isOk()).isTrue();
+      proxy.forgetRoundTrips();
+
+      assertThat(other.newClient().createThing(REQUEST).isOk()).isTrue();
+
+      assertThat(proxy.roundTrips()).hasSize(way == Way.RESERVED_CARRYING ? 4 : 5);
+      assertThat(proxy.roundTrips().get(3)).contains("UPDATE idempotency.idempotency_keys");
+      assertThat(proxy.roundTrips()).last().asString().contains("COMMIT");
+    }
+  }
+
+  /** A manager for JDBC then commits as it gives the connection back; one for JPA loses it. */
+  @Test
+  void aTransactionThatFailsBetweenItsRecordAndItsCommitLeavesNothing() {
+    try (HikariDataSource pool = database.newPool(3);
+        Host failing = Host.of(kind, way.on(pool));
+        SpringServer other = SpringServer.start(failing, way)) {
+      TransactionTemplate own = new TransactionTemplate(failing.manager());
+      AtomicBoolean fails = new AtomicBoolean(true);
+      other.create(
+          thing ->
+              own.executeWithoutResult(
+                  status -> {
+                    asCaller(failing);
+                    other.insert(thing);
+                    TransactionalCompletion.complete(thing);
+                    onBeforeCommit(() -> failOnce(fails));
+                  }));
+      ThingClient caller = other.newClient();
+
+      assertThat(caller.createThing(REQUEST).isOk()).isFalse();
+      assertThat(ThingDatabase.thingsOf(database, caller.user())).isEmpty();
+      assertThat(ThingDatabase.records(database, caller.user())).isZero();
+
+      assertThat(caller.createThing(REQUEST).isOk()).isTrue();
+      assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
+    }
+  }
+
+  private static void failOnce(AtomicBoolean fails) {
+    if (fails.getAndSet(false)) {
+      throw new TransactionSystemException("on purpose");
     }
   }
 
@@ -297,8 +359,8 @@ class JoinedCompletionTest extends SpringServerTest {
   void aConnectionThatBreaksAtTheCommitIsNotTakenForARollback() {
     try (FaultProxy proxy = FaultProxy.before(database.jdbcUrl("things_app"));
         HikariDataSource pool = SpringServer.pool(proxy.jdbcUrl());
-        Host proxied = Host.of(kind, pool);
-        SpringServer other = SpringServer.start(proxied, Way.RESERVED)) {
+        Host proxied = Host.of(kind, way.on(pool));
+        SpringServer other = SpringServer.start(proxied, way)) {
       TransactionTemplate own = new TransactionTemplate(proxied.manager());
       for (FaultProxy.Trap cut : List.of(proxy.cutBefore("COMMIT"), proxy.cutAfter("COMMIT"))) {
         ThingClient caller = other.newClient();

@@ -10,6 +10,8 @@ import javax.sql.DataSource;
 /** How calls are run. */
 enum Way {
   RESERVED,
+  /** Reserved, and what a completion records travels with the commit. */
+  RESERVED_CARRYING,
   BEFORE_HANDLER,
   WITH_FIRST_STATEMENT;
 
@@ -17,14 +19,14 @@ enum Way {
   DataSource on(DataSource pool) {
     return switch (this) {
       case RESERVED, BEFORE_HANDLER -> pool;
-      case WITH_FIRST_STATEMENT -> new IdempotencyDataSource(pool);
+      case RESERVED_CARRYING, WITH_FIRST_STATEMENT -> new IdempotencyDataSource(pool);
     };
   }
 
   <ResponseT extends Message> ProcedureBuilder<ResponseT> describe(
       ProcedureBuilder<ResponseT> procedure) {
     return switch (this) {
-      case RESERVED -> procedure.execution(Execution.RESERVED);
+      case RESERVED, RESERVED_CARRYING -> procedure.execution(Execution.RESERVED);
       case BEFORE_HANDLER -> procedure.execution(Execution.TRANSACTIONAL);
       case WITH_FIRST_STATEMENT ->
           procedure.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.WITH_FIRST_STATEMENT);
