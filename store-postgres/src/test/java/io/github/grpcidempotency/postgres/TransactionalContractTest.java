@@ -35,7 +35,7 @@ class TransactionalContractTest {
     protected TransactionalStore newStore(Duration lease) {
       return PostgresIdempotencyStore.builder(database.app())
           .lease(lease)
-          .hostTransactions(new ThreadTransactions(database.app()))
+          .hostTransactions(new ThreadTransactions(new IdempotencyDataSource(database.app())))
           .build();
     }
   }

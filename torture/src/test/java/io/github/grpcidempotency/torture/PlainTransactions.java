@@ -30,10 +30,7 @@ final class PlainTransactions implements HandlerTransactions {
     Handle handle = ClaimTransaction.handle();
     switch (run.way()) {
       case BY_ITSELF -> insertAsBatch(handle, run);
-      case AFTER_A_FAILURE -> {
-        fail(handle);
-        insert(handle, server, run);
-      }
+      case AFTER_A_FAILURE -> fail(handle);
       case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, COMMITTED_WITH_RECORD ->
           insert(handle, server, run);
     }

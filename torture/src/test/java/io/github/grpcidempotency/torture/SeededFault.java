@@ -552,7 +552,66 @@ enum SeededFault {
     Plan plan() {
       return super.plan().serving(ServerKind.SPRING, ServerKind.SPRING);
     }
-  };
+  },
+
+  /** A handler that was stopped at its first statement is taken at its word all the same. */
+  STOPPED_HANDLER_ANSWERS(
+      List.of(
+          store(
+              "LateClaim",
+              "        first.rollback();\n        yield false;",
+              "        first.rollback();\n        yield true;"),
+          store(
+              "LateClaim",
+              "return confirmed().complete(outcome);",
+              "return won.isPresent() ? confirmed().complete(outcome) : Settled.DONE;")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.LATE,
+      Rule.ONE_ANSWER,
+      Rule.ANSWER_HAS_EFFECT,
+      Rule.ANSWER_IS_RECORDED,
+      Rule.FAILURE_STANDS),
+
+  /** A first statement runs although somebody has the key, or has answered it. */
+  STOPPED_STATEMENT_RUNS(
+      List.of(
+          sql("transaction/claim_late", "OR NOT pg_try_advisory_xact_lock(:lock)", ""),
+          sql(
+              "transaction/claim_late",
+              "WHERE k.idempotency_key",
+              "WHERE false AND k.idempotency_key")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.LATE,
+      Rule.ONE_EFFECT) {
+    @Override
+    Optional<String> sabotage() {
+      return Optional.of(
+          "ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key");
+    }
+  },
+
+  /** A first statement that has failed counts as one that was never sent. */
+  FAILED_FIRST_STATEMENT_IS_FORGOTTEN(
+      List.of(
+          store(
+              "LateClaim",
+              "case FAILED -> claimByItself(true);",
+              "case FAILED -> claimByItself(false);")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.LATE,
+      Rule.ANSWER_HAS_EFFECT,
+      Rule.RECORD_HAS_EFFECT),
+
+  /** A record that finds its claim lost is committed all the same, by the commit behind it. */
+  COMMIT_BEHIND_A_LOST_CLAIM(
+      List.of(sql("settle/join", "WHERE NOT EXISTS (SELECT FROM done)", "WHERE false")),
+      Map.of(FaultKind.STOP, 1),
+      List.of(Plan.COMMIT),
+      Form.JOINED,
+      Rule.ONE_EFFECT);
 
   private static final Duration LENGTH = Duration.ofSeconds(10);
 

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.torture;
 
+import io.github.grpcidempotency.postgres.IdempotencyDataSource;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import io.github.grpcidempotency.spring.SpringTransactions;
@@ -35,7 +36,7 @@ class SpringHandlers implements HandlerTransactions {
   static HandlerTransactions start(String server, DataSource pool) {
     AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
     context.registerBean("server", String.class, () -> server);
-    context.registerBean("pool", DataSource.class, () -> pool);
+    context.registerBean("pool", DataSource.class, () -> new IdempotencyDataSource(pool));
     context.register(Beans.class);
     context.refresh();
     return context.getBean(HandlerTransactions.class);
@@ -51,10 +52,7 @@ class SpringHandlers implements HandlerTransactions {
   public void write(EffectRun run, Rest rest) {
     switch (run.way()) {
       case BY_ITSELF -> insertAsBatch(run);
-      case AFTER_A_FAILURE -> {
-        fail();
-        insert(run);
-      }
+      case AFTER_A_FAILURE -> fail();
       case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, COMMITTED_WITH_RECORD -> insert(run);
     }
     rest.run();

@@ -64,8 +64,6 @@ final class TortureServer {
   static final String CLOSED = "closed ";
   static final int POOL_SIZE = 10;
   static final Duration RETENTION = Duration.ofHours(6);
-  private static ClaimTiming LATE = ClaimTiming.WITH_FIRST_STATEMENT; // TODO until hosts can
-
   private static final int MAX_TRIES = 50;
   private static final Duration ATTACH = Duration.ofSeconds(2);
 
@@ -84,8 +82,6 @@ final class TortureServer {
       throws IOException {
     this.life = life;
     this.lease = lease;
-    LATE =
-        kind == ServerKind.SPRING ? ClaimTiming.BEFORE_HANDLER : ClaimTiming.WITH_FIRST_STATEMENT;
     HikariDataSource pool = pool(jdbcUrl);
     DataSource ofStore = DefectivePool.of(pool, life.number(Dimension.POOL_DEFECTS));
     HandlerTransactions transactions = kind.transactions(name, pool);
@@ -253,11 +249,12 @@ final class TortureServer {
       case TRANSACTIONAL -> common.execution(Execution.TRANSACTIONAL).build();
       case TRANSACTIONAL_ATTACHED ->
           common.execution(Execution.TRANSACTIONAL).inFlight(InFlightPolicy.attach(ATTACH)).build();
-      case LATE -> common.execution(Execution.TRANSACTIONAL).claim(LATE).build();
+      case LATE ->
+          common.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.WITH_FIRST_STATEMENT).build();
       case LATE_ATTACHED ->
           common
               .execution(Execution.TRANSACTIONAL)
-              .claim(LATE)
+              .claim(ClaimTiming.WITH_FIRST_STATEMENT)
               .inFlight(InFlightPolicy.attach(ATTACH))
               .build();
     };

@@ -10,7 +10,10 @@ enum Way {
   WITH_FIRST_STATEMENT,
   /** Claimed in a flush of its own: nothing goes in front of a batch. */
   BY_ITSELF,
-  /** Claimed when the handler has ended: its first statement failed. */
+  /**
+   * Claimed when the handler has ended: its first statement failed, and it says OK all the same. So
+   * nothing is committed in this way.
+   */
   AFTER_A_FAILURE,
   /** Recorded and committed in one flush. */
   COMMITTED_WITH_RECORD
