@@ -26,6 +26,6 @@ final class OperationParameters {
         .bind("hash", request.fingerprint().hash().toByteArray())
         .bind("hash_version", request.fingerprint().version())
         .bind("retention_millis", request.retention().toMillis())
-        .bind("trace", request.trace().map(ByteString::toByteArray).orElse(null));
+        .bind("trace", "bytea", request.trace().map(ByteString::toByteArray));
   }
 }

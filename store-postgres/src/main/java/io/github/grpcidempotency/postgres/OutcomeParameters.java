@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
+import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import java.util.Optional;
 
 /** The parameters of what is recorded for an answer. */
 final class OutcomeParameters implements RecordedOutcome.Visitor<Parameters> {
@@ -13,21 +15,27 @@ final class OutcomeParameters implements RecordedOutcome.Visitor<Parameters> {
   static Parameters of(Parameters values, RecordedOutcome outcome) {
     return outcome
         .accept(new OutcomeParameters(values))
-        .bind("resource_id", outcome.resourceId().orElse(null));
+        .bind("resource_id", "uuid", outcome.resourceId());
   }
 
   @Override
   public Parameters response(RecordedOutcome.Response response) {
-    return values.bind("response", response.bytes().toByteArray()).bind("status", null);
+    return bind(Optional.of(response.bytes()), Optional.empty());
   }
 
   @Override
   public Parameters reference(RecordedOutcome.Reference reference) {
-    return values.bind("response", null).bind("status", null);
+    return bind(Optional.empty(), Optional.empty());
   }
 
   @Override
   public Parameters failure(RecordedOutcome.Failure failure) {
-    return values.bind("response", null).bind("status", failure.bytes().toByteArray());
+    return bind(Optional.empty(), Optional.of(failure.bytes()));
+  }
+
+  private Parameters bind(Optional<ByteString> response, Optional<ByteString> status) {
+    return values
+        .bind("response", "bytea", response.map(ByteString::toByteArray))
+        .bind("status", "bytea", status.map(ByteString::toByteArray));
   }
 }

@@ -5,6 +5,7 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -12,11 +13,23 @@ import org.postgresql.util.PGobject;
 
 /** Values by name; a statement uses those it needs. Not thread-safe. */
 final class Parameters {
-  private final Map<String, @Nullable Object> values = new HashMap<>();
+  private final Map<String, Object> values = new HashMap<>();
 
-  /** Binds what the driver can bind by itself, text, numbers, UUIDs, bytes, null; or an array. */
-  Parameters bind(String name, @Nullable Object value) {
+  /** No value, of a type of the database's. */
+  private record Absent(String type) {}
+
+  /** Binds what the driver can bind by itself, text, numbers, UUIDs, bytes; or an array. */
+  Parameters bind(String name, Object value) {
     values.put(name, value);
+    return this;
+  }
+
+  /**
+   * Binds a value of a type of the database's, or null. A null without a type would have the driver
+   * ask for it, and then send what may return long rows in a flush of its own: one round trip more.
+   */
+  Parameters bind(String name, String type, Optional<?> value) {
+    values.put(name, value.isPresent() ? value.get() : new Absent(type));
     return this;
   }
 
@@ -29,10 +42,10 @@ final class Parameters {
   void setOn(PreparedStatement statement, List<String> names) throws SQLException {
     for (int i = 0; i < names.size(); i++) {
       String name = names.get(i);
-      if (!values.containsKey(name)) {
+      Object value = values.get(name);
+      if (value == null) {
         throw new IllegalStateException("nothing is bound as " + name);
       }
-      Object value = values.get(name);
       set(statement, i + 1, value instanceof Supplier<?> supplier ? supplier.get() : value);
     }
   }
@@ -42,20 +55,24 @@ final class Parameters {
    * stringtype=unspecified}): the driver would ask the database what type it is, and to do so send
    * a flush in pieces, each in its own transaction.
    */
-  private static void set(PreparedStatement statement, int index, @Nullable Object value)
+  private static void set(PreparedStatement statement, int index, Object value)
       throws SQLException {
     if (value instanceof Object[] array) {
       String type = array instanceof UUID[] ? "uuid" : "text";
       statement.setArray(index, statement.getConnection().createArrayOf(type, array));
       return;
     }
-    statement.setObject(index, value instanceof String text ? asText(text) : value);
+    if (value instanceof Absent absent) {
+      statement.setObject(index, of(absent.type(), null));
+      return;
+    }
+    statement.setObject(index, value instanceof String text ? of("text", text) : value);
   }
 
-  private static PGobject asText(String value) throws SQLException {
-    PGobject text = new PGobject();
-    text.setType("text");
-    text.setValue(value);
-    return text;
+  private static PGobject of(String type, @Nullable String value) throws SQLException {
+    PGobject typed = new PGobject();
+    typed.setType(type);
+    typed.setValue(value);
+    return typed;
   }
 }

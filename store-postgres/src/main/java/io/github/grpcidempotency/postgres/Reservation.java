@@ -263,7 +263,7 @@ final class Reservation implements Claim {
               values ->
                   OperationParameters.of(OutcomeParameters.of(values, outcome), request, id)
                       .bind("attempt", attempt)
-                      .bind("locked_by", lockedBy.orElse("")),
+                      .bind("locked_by", "text", lockedBy),
               row -> row.getString(1));
     } catch (JdbiException failure) {
       throw refusal(failure);

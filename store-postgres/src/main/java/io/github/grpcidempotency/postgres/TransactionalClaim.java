@@ -153,7 +153,7 @@ final class TransactionalClaim implements Claim {
 
   private Parameters bind(Parameters values) {
     return OperationParameters.of(values, request, id)
-        .bind("cleared", cleared.orElse(null))
+        .bind("cleared", "uuid", cleared)
         .bind("expires", expires.atOffset(ZoneOffset.UTC));
   }
 }

@@ -439,11 +439,15 @@ class IsolationTest {
         .bind("server", "a server")
         .bind("retention_millis", retention(statement).toMillis())
         .bind("response", new byte[] {1})
-        .bind("resource_id", null)
-        .bind("cleared", null)
+        .bind("resource_id", "uuid", Optional.empty())
+        .bind("cleared", "uuid", Optional.empty())
         .bind("namespace", "")
         .bind("procedures", new String[] {Things.CREATE_THING.name()})
-        .bind("status", statement.equals("transaction/record_failure") ? new byte[] {1} : null);
+        .bind(
+            "status",
+            "bytea",
+            Optional.of(new byte[] {1})
+                .filter(some -> statement.equals("transaction/record_failure")));
   }
 
   /** A record is only retained longer if that is worth a write. */
