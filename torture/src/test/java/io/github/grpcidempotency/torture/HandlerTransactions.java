@@ -1,13 +1,38 @@
 package io.github.grpcidempotency.torture;
 
+import com.google.common.base.Throwables;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import java.sql.SQLException;
 
 /** How handlers write together with their record, and what the store knows of it. */
 interface HandlerTransactions {
+  /** PostgreSQL's state of what follows a failed statement. */
+  String FAILED_TRANSACTION = "25P02";
+
   /** What a handler does after it has written, and before its transaction ends. */
   @FunctionalInterface
   interface Rest {
     void run();
+  }
+
+  /**
+   * Writes, and does not mind if nothing can be written in a transaction that has failed. With the
+   * driver's {@code autosave} a failed statement leaves it as it was.
+   */
+  static void unlessFailed(Rest write) {
+    try {
+      write.run();
+    } catch (RuntimeException failure) {
+      boolean inFailed =
+          Throwables.getCausalChain(failure).stream()
+              .anyMatch(
+                  cause ->
+                      cause instanceof SQLException database
+                          && FAILED_TRANSACTION.equals(database.getSQLState()));
+      if (!inFailed) {
+        throw failure;
+      }
+    }
   }
 
   /** Tells the store whose transactions handlers have. */

@@ -30,7 +30,10 @@ final class PlainTransactions implements HandlerTransactions {
     Handle handle = ClaimTransaction.handle();
     switch (run.way()) {
       case BY_ITSELF -> insertAsBatch(handle, run);
-      case AFTER_A_FAILURE -> fail(handle);
+      case AFTER_A_FAILURE -> {
+        fail(handle);
+        HandlerTransactions.unlessFailed(() -> insert(handle, server, run));
+      }
       case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, COMMITTED_WITH_RECORD ->
           insert(handle, server, run);
     }

@@ -52,7 +52,10 @@ class SpringHandlers implements HandlerTransactions {
   public void write(EffectRun run, Rest rest) {
     switch (run.way()) {
       case BY_ITSELF -> insertAsBatch(run);
-      case AFTER_A_FAILURE -> fail();
+      case AFTER_A_FAILURE -> {
+        fail();
+        HandlerTransactions.unlessFailed(() -> insert(run));
+      }
       case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, COMMITTED_WITH_RECORD -> insert(run);
     }
     rest.run();

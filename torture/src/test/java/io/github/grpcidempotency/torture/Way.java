@@ -11,8 +11,8 @@ enum Way {
   /** Claimed in a flush of its own: nothing goes in front of a batch. */
   BY_ITSELF,
   /**
-   * Claimed when the handler has ended: its first statement failed, and it says OK all the same. So
-   * nothing is committed in this way.
+   * Its first statement failed, and it says OK all the same. Nothing is committed in this way, but
+   * where the driver has saved the transaction from the failure.
    */
   AFTER_A_FAILURE,
   /** Recorded and committed in one flush. */
