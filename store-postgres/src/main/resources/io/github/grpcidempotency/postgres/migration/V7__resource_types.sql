@@ -1,7 +1,7 @@
 -- What a resource type costs every call, and what its host may do without.
 
 -- PostgreSQL parses a check constraint again for every statement that writes a row, and this one took a twentieth of the database's
--- time. The store writes one of the columns at most, and its tests see to that.
+-- time. The store writes one of the columns at most: its statements name no other.
 ALTER TABLE ${schema}.idempotency_keys DROP CONSTRAINT IF EXISTS idempotency_keys_one_resource;
 
 -- Lets records refer to a resource type: adds the column <resource_type>_id with its foreign key and index. The caller must own
