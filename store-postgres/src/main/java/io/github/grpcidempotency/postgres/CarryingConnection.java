@@ -313,7 +313,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     try {
       return failure instanceof PSQLException found
           && found.getServerErrorMessage() == null
-          && !"08".equals(String.valueOf(found.getSQLState()).substring(0, 2))
+          && !String.valueOf(found.getSQLState()).startsWith("08")
           && connection.unwrap(BaseConnection.class).getTransactionState() == TransactionState.IDLE;
     } catch (SQLException closed) {
       return false;
