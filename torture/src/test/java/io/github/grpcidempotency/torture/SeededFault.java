@@ -19,16 +19,16 @@ enum SeededFault {
   /** A completion does not ask whose the record is now. */
   NO_FENCE(
       List.of(
-          sql("settle/complete", "   AND k.attempt = :attempt\n   AND k.completed IS NULL\n", "")),
+          sql("settle/update", "   AND k.attempt = :attempt\n   AND k.completed IS NULL\n", "")),
       Map.of(FaultKind.STOP, 1),
       List.of(Plan.COMMIT),
       Form.JOINED,
       Rule.ONE_EFFECT,
       Rule.RECORD_STANDS),
 
-  /** A handler that was overtaken commits all the same. */
+  /** A handler that was overtaken commits all the same, by itself or together with its record. */
   IGNORED_FENCE(
-      List.of(store("Reservation", "throw new ClaimLostException(id);", "return;")),
+      List.of(sql("settle/join", "WHERE NOT EXISTS (SELECT FROM done)", "WHERE false")),
       Map.of(FaultKind.STOP, 1),
       List.of(Plan.COMMIT),
       Form.JOINED,
@@ -538,7 +538,7 @@ enum SeededFault {
       List.of(
           store(
               "Reservation",
-              "    transaction.beforeCommit(() -> recordLatest(connection, answer));\n",
+              "    transaction.beforeCommit(() -> recordLatest(transaction, connection, answer));\n",
               """
                   transaction.afterCompletion(
                       ended -> database.onConnection(other -> complete(other, answer.outcome())));
@@ -547,6 +547,7 @@ enum SeededFault {
       List.of(Plan.COMPLETION),
       Form.JOINED,
       Rule.ONE_EFFECT,
+      Rule.ANSWER_HAS_EFFECT,
       Rule.ANSWER_IS_RECORDED) {
     @Override
     Plan plan() {
@@ -603,15 +604,7 @@ enum SeededFault {
       List.of(Plan.COMMIT),
       Form.LATE,
       Rule.ANSWER_HAS_EFFECT,
-      Rule.RECORD_HAS_EFFECT),
-
-  /** A record that finds its claim lost is committed all the same, by the commit behind it. */
-  COMMIT_BEHIND_A_LOST_CLAIM(
-      List.of(sql("settle/join", "WHERE NOT EXISTS (SELECT FROM done)", "WHERE false")),
-      Map.of(FaultKind.STOP, 1),
-      List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.ONE_EFFECT);
+      Rule.RECORD_HAS_EFFECT);
 
   private static final Duration LENGTH = Duration.ofSeconds(10);
 
