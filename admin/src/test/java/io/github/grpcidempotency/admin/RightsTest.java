@@ -56,18 +56,28 @@ class RightsTest {
             "operator_is_running",
             "operator_list",
             "operator_sweep",
+            "refuse_claim",
+            "refuse_commit",
             "statistics");
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.READER)))
-        .containsExactly("current_user_id", "operator_contents", "operator_request_contents");
+        .containsExactly(
+            "current_user_id",
+            "operator_contents",
+            "operator_request_contents",
+            "refuse_claim",
+            "refuse_commit");
     assertThat(shop.rows(FUNCTIONS.formatted(Shop.APP)))
         .containsExactly(
             "current_user_id",
             "in_flight",
             "refer_if_it_stands",
+            "refuse_claim",
+            "refuse_commit",
             "renew_leases",
             "statistics",
             "sweep_expired");
-    assertThat(shop.rows(FUNCTIONS.formatted("admin_nobody"))).containsExactly("current_user_id");
+    assertThat(shop.rows(FUNCTIONS.formatted("admin_nobody")))
+        .containsExactly("current_user_id", "refuse_claim", "refuse_commit");
   }
 
   @Test
