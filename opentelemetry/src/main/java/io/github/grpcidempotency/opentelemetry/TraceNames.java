@@ -106,7 +106,7 @@ public final class TraceNames {
 
   // Events
 
-  /** A claim was won, and the handler runs. */
+  /** A claim was won; its handler runs, or has run if the claim has travelled with it. */
   public static final String CLAIMED = "idempotency.claimed";
 
   /** A recorded outcome is replayed. The span has a link to that of the run that made it. */
