@@ -6,10 +6,10 @@ import java.util.List;
 
 /** A line for each variant over a few marks, with its name at its end. */
 final class LinePlot {
-  private static final int WIDTH = 900;
+  private static final int WIDTH = 1_000;
   private static final int HEIGHT = 440;
   private static final int LEFT = 60;
-  private static final int RIGHT = 330;
+  private static final int RIGHT = 430;
   private static final int TOP = 50;
   private static final int BOTTOM = 50;
   private static final int LABEL = 16;
