@@ -15,6 +15,13 @@ final class Effect {
   private static final String INSERT_OUTBOX =
       "INSERT INTO app.outbox (project_id, user_id, status) VALUES (?, ?, 'pending')";
 
+  private static final String SET_USER_FIND_AND_INSERT_PROJECT =
+      "SELECT set_config('app.current_user_id', ?, true);"
+          + " SELECT response FROM app.answer WHERE idempotency_key = ? AND user_id = ?; "
+          + INSERT_PROJECT;
+  private static final String RECORD_AND_COMMIT =
+      "INSERT INTO app.answer (idempotency_key, user_id, response) VALUES (?, ?, ?); COMMIT";
+
   private static final String SET_USER_AND_LOOK_UP =
       "SELECT set_config('app.current_user_id', ?, true); SELECT name FROM app.project WHERE id = ?";
 
@@ -38,6 +45,28 @@ final class Effect {
       insert.execute();
     }
     writeOutbox(connection, user, project);
+  }
+
+  /**
+   * Writes both rows, the key and the answer, and commits; the key is looked up with the first row.
+   * Three round trips.
+   */
+  static void writeWithRecord(Connection connection, UUID user, String key, Project project)
+      throws SQLException {
+    try (PreparedStatement insert = connection.prepareStatement(SET_USER_FIND_AND_INSERT_PROJECT)) {
+      insert.setString(1, user.toString());
+      insert.setString(2, key);
+      insert.setObject(3, user);
+      bindProject(insert, 4, user, project);
+      insert.execute();
+    }
+    writeOutbox(connection, user, project);
+    try (PreparedStatement insert = connection.prepareStatement(RECORD_AND_COMMIT)) {
+      insert.setString(1, key);
+      insert.setObject(2, user);
+      insert.setBytes(3, project.toByteArray());
+      insert.execute();
+    }
   }
 
   /** Looks for a project that is not there; the user's setting travels along. One round trip. */

@@ -37,6 +37,7 @@ final class Handler implements PeerHandler {
       case BARE, RESERVED, RESERVED_SAME_DATABASE, RESERVED_ATTACHING -> alone(request);
       case ROUND_TRIP -> withOneRoundTripMore(request);
       case LOOK_UP -> lookedUp(request);
+      case BARE_RECORD -> withTheLeastRecord(request);
       case SEPARATE -> inSeparateSteps(request);
       case JOINED, JOINED_SAME_DATABASE -> joined(request);
       case JOINED_COMMIT -> joinedWithItsCommit(request);
@@ -66,6 +67,18 @@ final class Handler implements PeerHandler {
           }
           Effect.write(connection, user, project);
         });
+  }
+
+  /**
+   * What is left of a create's overhead if nothing but its key and answer is looked up and kept.
+   */
+  private Project withTheLeastRecord(CreateProjectRequest request) throws SQLException {
+    Project project = begin(request);
+    try (Connection connection = pool.getConnection()) {
+      connection.setAutoCommit(false);
+      Effect.writeWithRecord(connection, user, RequestKey.current(), project);
+    }
+    return project;
   }
 
   private Project joined(CreateProjectRequest request) throws SQLException {

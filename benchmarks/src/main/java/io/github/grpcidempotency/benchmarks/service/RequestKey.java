@@ -18,7 +18,7 @@ final class RequestKey implements ServerInterceptor {
 
   private final Set<String> methods =
       Stream.concat(
-              Stream.of(Variant.SEPARATE.method()),
+              Stream.of(Variant.SEPARATE, Variant.BARE_RECORD).map(Variant::method),
               PeerVariant.ALL.stream().map(PeerVariant::method))
           .map(MethodDescriptor::getFullMethodName)
           .collect(Collectors.toUnmodifiableSet());

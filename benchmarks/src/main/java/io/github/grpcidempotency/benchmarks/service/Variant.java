@@ -14,6 +14,7 @@ public enum Variant {
   BARE("bare handler", Optional.empty(), false),
   ROUND_TRIP("bare, and one round trip more", Optional.empty(), false),
   LOOK_UP("one look-up by key, nothing else", Optional.empty(), false),
+  BARE_RECORD("bare, and the least record, which protects nothing", Optional.empty(), false),
   SEPARATE("separate look-up, reserve, complete", Optional.empty(), false),
   RESERVED("reserved", Optional.of(Execution.RESERVED), false),
   RESERVED_SAME_DATABASE(
@@ -66,7 +67,7 @@ public enum Variant {
   public Kind kind() {
     return switch (this) {
       case BARE, SEPARATE -> Kind.REFERENCE;
-      case ROUND_TRIP, LOOK_UP -> Kind.LIMIT;
+      case ROUND_TRIP, LOOK_UP, BARE_RECORD -> Kind.LIMIT;
       case RESERVED,
           RESERVED_SAME_DATABASE,
           JOINED,

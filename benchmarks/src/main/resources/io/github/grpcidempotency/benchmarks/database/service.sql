@@ -9,6 +9,14 @@ CREATE TABLE app.outbox (
 );
 CREATE INDEX ON app.outbox (project_id, id DESC);
 
+-- For the variant that keeps no more than a key and an answer.
+CREATE TABLE app.answer (
+  idempotency_key text  NOT NULL,
+  user_id         uuid  NOT NULL,
+  response        bytea NOT NULL,
+  PRIMARY KEY (idempotency_key, user_id)
+);
+
 DO $$
 DECLARE
   resource text;

@@ -50,6 +50,7 @@ class CostOfCallTest {
           """
           # way,                   round trips, statements, flushes, WAL bytes
           bare,                              3,          5,       1,       493
+          bare-record,                       3,          7,       1,       800
           separate,                         12,         17,       3,      1717
           reserved,                          5,          9,       3,      1766
           reserved-same-database,            5,          9,       2,      1781
