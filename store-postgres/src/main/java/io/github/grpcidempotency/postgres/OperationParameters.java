@@ -12,20 +12,20 @@ final class OperationParameters {
   private OperationParameters() {}
 
   static Parameters of(Parameters parameters, ClaimRequest request, UUID id) {
-    return of(parameters, request).bind("id", id);
-  }
-
-  /** Returns those of an operation that has no id yet. */
-  static Parameters of(Parameters parameters, ClaimRequest request) {
-    IdempotencyKey key = request.key();
-    return parameters
-        .bind("user", key.caller().userId().toString())
-        .bind("key", key.stored())
-        .bindLate("lock", () -> LockId.of(key))
+    return of(parameters, request.key())
+        .bind("id", id)
         .bind("procedure", request.procedure().name())
         .bind("hash", request.fingerprint().hash().toByteArray())
         .bind("hash_version", request.fingerprint().version())
         .bind("retention_millis", request.retention().toMillis())
         .bind("trace", "bytea", request.trace().map(ByteString::toByteArray));
+  }
+
+  /** Returns those that are enough to read what stands under a key. */
+  static Parameters of(Parameters parameters, IdempotencyKey key) {
+    return parameters
+        .bind("user", key.caller().userId().toString())
+        .bind("key", key.stored())
+        .bindLate("lock", () -> LockId.of(key));
   }
 }

@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -76,8 +77,13 @@ public final class OutboxStatusResolver implements StatusResolver {
 
   /** Returns what the query found: no entry, one, or the first two of more. */
   static List<String> found(ResultSet row) throws SQLException {
+    return foundIfAsked(row).orElse(List.of());
+  }
+
+  /** Returns what the query found; empty if the statement did not ask it about this row. */
+  static Optional<List<String>> foundIfAsked(ResultSet row) throws SQLException {
     Array entries = row.getArray("outbox_status");
-    return entries == null ? List.of() : List.of((String[]) entries.getArray());
+    return entries == null ? Optional.empty() : Optional.of(List.of((String[]) entries.getArray()));
   }
 
   /** Maps what the query found; anything unknown is {@code processing}. */

@@ -5,7 +5,6 @@ import static java.util.stream.Collectors.joining;
 
 import com.google.common.collect.Lists;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.OwnedResource;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import java.util.Collection;
@@ -62,8 +61,7 @@ final class OutboxStatuses {
             .forEach(found -> statuses.put(found.resource(), outbox.statusOf(found.entries())));
       }
     } catch (JdbiException failure) {
-      FailureCause cause = Failures.causeOf(failure);
-      if (!Failures.isConnected(failure) || !RecordFinder.mayBeTheOutbox(cause)) {
+      if (!RecordFinder.mayBeTheOutbox(failure)) {
         throw Failures.of("could not ask the outbox", failure);
       }
       database.statusUnknown(procedure, failure);

@@ -2,12 +2,12 @@ package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.ClaimResult;
-import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import java.sql.Connection;
 import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
 
-/** Finds what is recorded under a key, and writes nothing. It does not find expired records. */
+/** Reads what stands under a key, and writes nothing. Thread-safe. */
 final class RecordFinder {
   private final RecordDatabase database;
   private final IdempotencyKey key;
@@ -22,22 +22,15 @@ final class RecordFinder {
   }
 
   /**
-   * Returns the record, or the reservation.
+   * Returns the record, or the reservation, unless it has expired.
    *
    * @throws JdbiException if it cannot be read
    */
   Optional<ClaimResult> find() {
-    try {
-      return find(sql.find(), true);
-    } catch (JdbiException failure) {
-      if (!Failures.isConnected(failure) || !mayBeTheOutbox(Failures.causeOf(failure))) {
-        throw failure;
-      }
-      // The outbox query is to blame if the statement works without it.
-      Optional<ClaimResult> found = find(sql.findWithoutStatus(), false);
-      database.statusUnknown(procedure, failure);
-      return found;
-    }
+    return database
+        .onConnection(this::read)
+        .filter(row -> !row.expired())
+        .map(row -> row.ended() ? row.recorded(procedure) : row.inFlight());
   }
 
   /**
@@ -47,40 +40,64 @@ final class RecordFinder {
    * @throws JdbiException if it cannot be read
    */
   Optional<ClaimResult> findWithTransactions() {
-    boolean locked = run(database.reservationSql().isInFlight(), row -> true).isPresent();
+    boolean locked =
+        database
+            .onConnection(
+                connection -> run(connection, database.reservationSql().isInFlight(), row -> true))
+            .isPresent();
     return find().or(() -> locked ? Optional.of(ClaimResult.InFlight.unseen()) : Optional.empty());
   }
 
+  /**
+   * Reads the row, expired or not, for a call that is likely to have one and claims if it has none.
+   * If the connection breaks, it claims as well, and meets the row then.
+   *
+   * @throws JdbiException if it cannot be read otherwise
+   */
+  Optional<RecordRow> readBeforeClaim() {
+    try {
+      return database.onConnection(this::read);
+    } catch (JdbiException failure) {
+      if (Failures.isCutOff(failure)) {
+        return Optional.empty();
+      }
+      throw failure;
+    }
+  }
+
+  /**
+   * Reads the row, expired or not, with the outbox's status; without it if the outbox query is to
+   * blame for a failure.
+   *
+   * @param connection in autocommit
+   * @throws JdbiException if it cannot be read
+   */
+  Optional<RecordRow> read(Connection connection) {
+    try {
+      return run(connection, sql.find(), RecordRow::read);
+    } catch (JdbiException failure) {
+      if (!mayBeTheOutbox(failure)) {
+        throw failure;
+      }
+      // The outbox query is to blame if the statement works without it.
+      Optional<RecordRow> found = run(connection, sql.findWithoutStatus(), RecordRow::read);
+      database.statusUnknown(procedure, failure);
+      return found;
+    }
+  }
+
   /** Returns whether a failure of a statement with an outbox query may be the query's. */
-  static boolean mayBeTheOutbox(FailureCause cause) {
-    return switch (cause) {
+  static boolean mayBeTheOutbox(JdbiException failure) {
+    return switch (Failures.causeOf(failure)) {
       case TIMEOUT, BROKEN, OTHER -> true;
       case NO_CONNECTION, POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN, READ_ONLY, CONTENTION ->
           false;
     };
   }
 
-  private Optional<ClaimResult> find(String statement, boolean outboxAsked) {
-    return run(statement, RecordRow::read)
-        .filter(row -> !row.expired())
-        .map(
-            row ->
-                row.ended()
-                    ? row.recorded(row.statusRead(procedure, outboxAsked))
-                    : row.inFlight());
-  }
-
-  private <T> Optional<T> run(String statement, StatementBatch.RowReader<T> reader) {
-    return database.onConnection(
-        connection ->
-            StatementBatch.run(
-                connection,
-                statement,
-                values ->
-                    values
-                        .bind("user", key.caller().userId().toString())
-                        .bind("key", key.stored())
-                        .bindLate("lock", () -> LockId.of(key)),
-                reader));
+  private <T> Optional<T> run(
+      Connection connection, String statement, StatementBatch.RowReader<T> reader) {
+    return StatementBatch.run(
+        connection, statement, values -> OperationParameters.of(values, key), reader);
   }
 }

@@ -36,7 +36,7 @@ record RecordRow(
     boolean expired,
     Duration leaseLeft,
     Optional<UUID> resourceId,
-    List<String> outboxStatus,
+    Optional<List<String>> outboxStatus,
     Optional<ByteString> trace) {
 
   static RecordRow read(ResultSet row) throws SQLException {
@@ -59,7 +59,7 @@ record RecordRow(
         !expires.isAfter(read) && (ended || leaseLeft.isZero()),
         leaseLeft,
         Optional.ofNullable(row.getObject("resource_id", UUID.class)),
-        OutboxStatusResolver.found(row),
+        OutboxStatusResolver.foundIfAsked(row),
         bytes(row.getBytes("trace")));
   }
 
@@ -78,12 +78,17 @@ record RecordRow(
         false,
         lease,
         Optional.empty(),
-        List.of(),
+        Optional.empty(),
         request.trace());
   }
 
   boolean isSameRequestAs(ClaimRequest request) {
     return request.isFor(procedure, fingerprint);
+  }
+
+  /** Whether it answers retries. */
+  boolean isRecord() {
+    return ended && !expired;
   }
 
   /** Whether nobody but its maker has touched it, and its lease has not ended. */
@@ -104,6 +109,12 @@ record RecordRow(
         outcomeUnknown);
   }
 
+  /** Returns the record with the outbox's status, if that was asked for when the row was read. */
+  ClaimResult.Recorded recorded(RecordedProcedure asked) {
+    return recorded(status(asked, outbox -> outboxStatus.map(outbox::statusOf)));
+  }
+
+  /** Returns the record with the status of the work behind it. */
   ClaimResult.Recorded recorded(Optional<IdempotencyStatus> status) {
     return new ClaimResult.Recorded(fingerprint, procedure, id, expires, outcome(), status, trace);
   }
@@ -115,16 +126,6 @@ record RecordRow(
     return error.isPresent()
         ? new RecordedOutcome.Failure(error.get())
         : new RecordedOutcome.Reference(resourceId);
-  }
-
-  /**
-   * Returns the outbox's status of the resource when the row was read; empty if there is no outbox,
-   * or it was not asked.
-   */
-  Optional<IdempotencyStatus> statusRead(RecordedProcedure asked, boolean outboxAsked) {
-    return status(
-        asked,
-        outbox -> outboxAsked ? Optional.of(outbox.statusOf(outboxStatus)) : Optional.empty());
   }
 
   /**

@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
 
@@ -47,18 +48,17 @@ final class ReservationAttempt {
   private final RecordDatabase database;
   private final ClaimRequest request;
   private final ProcedureSql sql;
+  private final RecordFinder finder;
   private final Set<UUID> ids = new HashSet<>();
 
   private FailurePhase phase = FailurePhase.NOTHING_SENT;
   private long sentNanos;
 
-  /** Whether the last read asked the outbox. */
-  private boolean outboxAsked;
-
   ReservationAttempt(RecordDatabase database, ClaimRequest request) {
     this.database = database;
     this.request = request;
     this.sql = database.sql(request.procedure());
+    this.finder = new RecordFinder(database, request.key(), request.procedure());
   }
 
   ClaimResult run() {
@@ -75,14 +75,14 @@ final class ReservationAttempt {
   }
 
   private ClaimResult claim() {
-    Optional<RecordRow> found = request.retry() ? lookFirst() : reserve(sql.claim());
+    Optional<RecordRow> found = request.retry() ? finder.readBeforeClaim() : reserve(this::insert);
     for (int round = 0; round < MAX_ROUNDS; round++) {
       Optional<ClaimResult> result = found.flatMap(this::settleOn);
       if (result.isPresent()) {
         return result.get();
       }
       boolean expired = found.map(RecordRow::expired).orElse(false);
-      found = reserve(expired ? sql.reclaim() : sql.claim());
+      found = expired ? reserve(this::replaceExpired) : reserve(this::insert);
     }
     return found
         .filter(row -> !row.expired())
@@ -106,7 +106,7 @@ final class ReservationAttempt {
       return Optional.empty();
     }
     if (row.ended()) {
-      return Optional.of(row.recorded(row.statusRead(request.procedure(), outboxAsked)));
+      return Optional.of(row.recorded(request.procedure()));
     }
     if (row.isAbandoned() && row.isSameRequestAs(request)) {
       return takeOver(row).flatMap(attempt -> win(row, attempt));
@@ -129,16 +129,17 @@ final class ReservationAttempt {
     return System.nanoTime() - sentNanos > database.lease().toNanos() / 3;
   }
 
-  private Optional<RecordRow> reserve(String statement) {
+  /** Reserves with a new id, and once more with another one if the answer is lost. */
+  private Optional<RecordRow> reserve(Function<UUID, Optional<RecordRow>> statements) {
     try {
-      return flush(statement);
+      return statements.apply(newId());
     } catch (JdbiException failure) {
       FailureCause cause = Failures.causeOf(failure);
       if (Failures.isCutOff(failure)) {
         boolean again = FailureDecider.remedy(phase, cause) == Remedy.SEND_AGAIN;
         phase = phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST;
         if (again) {
-          return flush(statement);
+          return statements.apply(newId());
         }
       }
       throw failure;
@@ -148,9 +149,7 @@ final class ReservationAttempt {
   /** Reads without writing, for a store that is broken for everybody. */
   private ClaimResult find(StoreException broken) {
     try {
-      return new RecordFinder(database, request.key(), request.procedure())
-          .find()
-          .orElseThrow(() -> broken);
+      return finder.find().orElseThrow(() -> broken);
     } catch (JdbiException failure) {
       FailureCause cause = Failures.causeOf(failure);
       boolean brokenToo =
@@ -162,88 +161,61 @@ final class ReservationAttempt {
     }
   }
 
-  private Optional<RecordRow> flush(String statement) {
+  private UUID newId() {
     UUID id = UuidCreator.getTimeOrderedEpochFast();
     ids.add(id);
-    if (statement.equals(sql.claim())) {
-      return database.onConnection(connection -> insertOrLook(connection, id));
-    }
-    outboxAsked = false;
-    return onConnection(statement, values -> bind(values, id), RecordRow::read);
+    return id;
   }
 
-  private Optional<RecordRow> insertOrLook(Connection connection, UUID id) {
-    sentNanos = System.nanoTime();
-    Optional<RecordRow> made =
-        StatementBatch.run(
-            connection,
-            sql.claim(),
-            values -> bind(values, id),
-            row ->
-                RecordRow.reserved(
-                    id,
-                    request,
-                    database.lease(),
-                    row.getObject("expires", OffsetDateTime.class).toInstant()));
-    return made.isPresent() ? made : look(connection);
+  private Optional<RecordRow> insert(UUID id) {
+    return database.onConnection(
+        connection -> {
+          Optional<RecordRow> inserted =
+              send(
+                  connection,
+                  sql.claim(),
+                  values -> bind(values, id),
+                  row ->
+                      RecordRow.reserved(
+                          id,
+                          request,
+                          database.lease(),
+                          row.getObject("expires", OffsetDateTime.class).toInstant()));
+          return inserted.isPresent() ? inserted : finder.read(connection);
+        });
   }
 
-  /** Reads the row of a call that is likely to have one. If that cannot be done, it claims. */
-  private Optional<RecordRow> lookFirst() {
-    try {
-      return database.onConnection(this::look);
-    } catch (JdbiException failure) {
-      if (Failures.isCutOff(failure)) {
-        return Optional.empty();
-      }
-      throw failure;
-    }
-  }
-
-  /** Reads the row with its outbox status, or without it if the outbox query is to blame. */
-  private Optional<RecordRow> look(Connection connection) {
-    try {
-      outboxAsked = true;
-      return read(connection, sql.find());
-    } catch (JdbiException failure) {
-      if (!Failures.isConnected(failure)
-          || !RecordFinder.mayBeTheOutbox(Failures.causeOf(failure))) {
-        throw failure;
-      }
-      outboxAsked = false;
-      Optional<RecordRow> found = read(connection, sql.findWithoutStatus());
-      database.statusUnknown(request.procedure(), failure);
-      return found;
-    }
-  }
-
-  private Optional<RecordRow> read(Connection connection, String statement) {
-    return StatementBatch.run(
-        connection, statement, values -> OperationParameters.of(values, request), RecordRow::read);
+  private Optional<RecordRow> replaceExpired(UUID id) {
+    return send(sql.reclaim(), values -> bind(values, id), RecordRow::read);
   }
 
   private Optional<Integer> takeOver(RecordRow row) {
-    return onConnection(
+    return send(
         database.reservationSql().takeOver(),
         values -> bind(values, row.id()).bind("attempt", row.attempt()),
         taken -> taken.getInt("attempt"));
   }
 
   private boolean extend(UUID operation, int attempt) {
-    return onConnection(
+    return send(
             database.reservationSql().extend(),
             values -> bind(values, operation).bind("attempt", attempt),
             extended -> extended.getInt("attempt"))
         .isPresent();
   }
 
-  private <T> Optional<T> onConnection(
+  private <T> Optional<T> send(
       String statement, UnaryOperator<Parameters> bindings, StatementBatch.RowReader<T> reader) {
-    return database.onConnection(
-        connection -> {
-          sentNanos = System.nanoTime();
-          return StatementBatch.run(connection, statement, bindings, reader);
-        });
+    return database.onConnection(connection -> send(connection, statement, bindings, reader));
+  }
+
+  private <T> Optional<T> send(
+      Connection connection,
+      String statement,
+      UnaryOperator<Parameters> bindings,
+      StatementBatch.RowReader<T> reader) {
+    sentNanos = System.nanoTime();
+    return StatementBatch.run(connection, statement, bindings, reader);
   }
 
   private Parameters bind(Parameters values, UUID operation) {

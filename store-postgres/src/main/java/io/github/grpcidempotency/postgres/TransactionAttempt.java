@@ -68,26 +68,20 @@ final class TransactionAttempt {
 
   ClaimResult run() {
     try {
-      Optional<ClaimResult> recorded = request.retry() ? findRecorded() : Optional.empty();
-      return recorded.isPresent() ? recorded.get() : claimAgainIfCut();
+      Optional<RecordRow> recorded = request.retry() ? findRecord() : Optional.empty();
+      return recorded.isPresent()
+          ? recorded.get().recorded(request.procedure())
+          : claimAgainIfCut();
     } catch (JdbiException failure) {
       throw new StoreException(
           "could not claim the key", failure, phase, Failures.causeOf(failure));
     }
   }
 
-  /** Looks for an answer without a transaction. If that cannot be done, the claim finds it. */
-  private Optional<ClaimResult> findRecorded() {
-    try {
-      return new RecordFinder(database, request.key(), request.procedure())
-          .find()
-          .filter(ClaimResult.Recorded.class::isInstance);
-    } catch (JdbiException failure) {
-      if (Failures.isCutOff(failure)) {
-        return Optional.empty();
-      }
-      throw failure;
-    }
+  private Optional<RecordRow> findRecord() {
+    return new RecordFinder(database, request.key(), request.procedure())
+        .readBeforeClaim()
+        .filter(RecordRow::isRecord);
   }
 
   private ClaimResult claimAgainIfCut() {
@@ -128,7 +122,7 @@ final class TransactionAttempt {
                     Lock::read,
                     RecordRow::read));
     Optional<RecordRow> found = met.last();
-    if (found.isPresent() && found.get().ended() && !found.get().expired()) {
+    if (found.filter(RecordRow::isRecord).isPresent()) {
       RecordRow row = found.get();
       return row.recorded(row.status(request.procedure(), outbox -> ask(outbox, transaction, row)));
     }
