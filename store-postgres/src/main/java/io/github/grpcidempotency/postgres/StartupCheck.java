@@ -96,7 +96,6 @@ final class StartupCheck {
     if (problems.isEmpty()) {
       problems.addAll(probe().problemsOfLateClaims());
     }
-    problems.addAll(HostCheck.problemsOfCarrying(database));
     throwIfAny();
   }
 

@@ -106,6 +106,20 @@ class HostSetupTest {
     }
   }
 
+  @Test
+  void connectionsThatCannotCarryAClaimAreReportedOnce() {
+    PostgresIdempotencyStore store = storeOf(new ThreadTransactions(database.app()));
+
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(store::verifyLateClaims)
+        .satisfies(
+            refused ->
+                assertThat(refused.problems())
+                    .singleElement()
+                    .asString()
+                    .contains("wrap the pool in one"));
+  }
+
   private static Connection unmanaged(Connection connection) {
     sql(() -> connection.setAutoCommit(true));
     return connection;
@@ -125,8 +139,10 @@ class HostSetupTest {
   }
 
   private static void verify(HostTransactions host) {
-    Things.verify(
-        PostgresIdempotencyStore.builder(database.app()).hostTransactions(host).build(),
-        TRANSACTIONAL);
+    Things.verify(storeOf(host), TRANSACTIONAL);
+  }
+
+  private static PostgresIdempotencyStore storeOf(HostTransactions host) {
+    return PostgresIdempotencyStore.builder(database.app()).hostTransactions(host).build();
   }
 }
