@@ -130,8 +130,7 @@ class CompletionWithCommitTest {
     BY_THE_CONNECTION {
       @Override
       void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
-        try (Connection connection = database.app().getConnection()) {
-          connection.setAutoCommit(false);
+        try (Connection connection = begin()) {
           work.useHandle(Jdbi.open(connection));
           connection.commit();
         }
@@ -140,8 +139,7 @@ class CompletionWithCommitTest {
     NOT_AT_ALL {
       @Override
       void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
-        try (Connection connection = database.app().getConnection()) {
-          connection.setAutoCommit(false);
+        try (Connection connection = begin()) {
           work.useHandle(Jdbi.open(connection));
         }
       }
@@ -149,8 +147,7 @@ class CompletionWithCommitTest {
     ON_A_CONNECTION_THAT_HIDES_THE_DRIVER {
       @Override
       void run(Jdbi jdbi, HandleConsumer<SQLException> work) throws SQLException {
-        try (Connection connection = database.app().getConnection()) {
-          connection.setAutoCommit(false);
+        try (Connection connection = begin()) {
           work.useHandle(Jdbi.open(HostTransactionsTest.hidden(connection)));
         }
       }
@@ -234,8 +231,7 @@ class CompletionWithCommitTest {
                 run(
                     () -> {
                       table.clear();
-                      try (Connection connection = database.app().getConnection()) {
-                        connection.setAutoCommit(false);
+                      try (Connection connection = begin()) {
                         ThingHandlers.insert(Jdbi.open(connection), user, thing);
                         assertThatExceptionOfType(ClaimLostException.class)
                             .isThrownBy(
@@ -433,6 +429,12 @@ class CompletionWithCommitTest {
         });
 
     assertThat(table.count("SELECT count(*) FROM idempotency.idempotency_waits")).isZero();
+  }
+
+  private static Connection begin() throws SQLException {
+    Connection connection = database.app().getConnection();
+    connection.setAutoCommit(false);
+    return connection;
   }
 
   private void insertAndCommit(Handle handle) {
