@@ -36,8 +36,9 @@ import org.jdbi.v3.core.JdbiException;
  * IdempotencySchema} migrates. Give it a pool of autocommit connections of the application's role.
  * Row-level security must bind that role.
  *
- * <p>A claim and a completion take one round trip each. A replay with its outbox status takes one
- * as well, or two if the procedure is transactional, and writes nothing. Thread-safe.
+ * <p>A claim and a completion take one round trip each. A replay with its outbox status takes two,
+ * or one if the call {@linkplain ClaimRequest#retry() says that it is a retry}, and writes nothing.
+ * Thread-safe.
  */
 public final class PostgresIdempotencyStore implements TransactionalStore, OperationStore {
   /** What the host may show as the name of the transaction of a call without a key. */
