@@ -170,7 +170,7 @@ Wins(c, id, attempt, where) ==
   /\ fence' = [fence EXCEPT ![c] = <<id, attempt>>]
   /\ Forgets(c)
 
-(* The reservation is inserted, or what stands there is seen: one flush. *)
+(* The reservation is inserted, or what stands there is seen. *)
 Reserve(c, kind, where) ==
   LET s == Statement(kind, c, Id(c, lost[c]), 1) IN
   /\ at[c] = where
@@ -253,7 +253,7 @@ Fails(c) ==
      \/ "terminal" \in Endings /\ Goes(c, "record error")
   /\ UNCHANGED <<form, row, soft, lock, late, lost, seen, fence, tx, Clients, lapsed, forgotten>>
 
-(* TransactionalCompletion.complete: complete.sql within the handler's transaction. Zero rows: it rolls back. *)
+(* TransactionalCompletion.complete: join.sql within the handler's transaction. If it raises, that rolls back. *)
 Joins(c) ==
   LET s == Statement("complete", c, fence[c][1], fence[c][2]) IN
   /\ at[c] = "running" /\ form = "joined"
@@ -301,7 +301,7 @@ Answers(c) ==
 -----------------------------------------------------------------------------
 (* Settling: Settler, LateRecorder, Reservation. *)
 
-IsSettledBy(s) == row' # row \/ (Names(s) /\ IsDone(row)) \* complete.sql, and else completed.sql
+IsSettledBy(s) == row' # row \/ (Names(s) /\ IsDone(row)) \* complete.sql, and else is_completed.sql
 
 (* The answer is recorded, then sent. While the store does not answer, LateRecorder tries again. *)
 Complete(c) ==

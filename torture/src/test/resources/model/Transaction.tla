@@ -101,7 +101,7 @@ StartsOver(c) ==
   /\ IF c \in Late THEN Drops(c) ELSE Goes(c, "claim") /\ UNCHANGED fate
 
 -----------------------------------------------------------------------------
-(* claim_in_transaction.sql: BEGIN and the try-lock, then the look, as a statement of its own. *)
+(* transaction/claim.sql: BEGIN and the try-lock, then the look, as a statement of its own. *)
 
 TryLock(c) ==
   /\ at[c] = IF Rule("the look comes after the lock") THEN "claim" ELSE "second"
@@ -132,7 +132,7 @@ Decide(c) ==
                   /\ UNCHANGED <<lock, cleared, tx, won, seen, fate>>
   /\ UNCHANGED <<row, stranger, effects, forgotten>>
 
-(* clear.sql, for the row that was seen and as it is now. Until the commit, only this transaction sees it. *)
+(* delete_ended.sql, for the row that was seen and as it is now. Until the commit, only this transaction sees it. *)
 Clear(c) ==
   /\ at[c] = "clear" /\ cleared = None
   /\ IF row.by = seen[c].by /\ IsClearable(row)
@@ -202,7 +202,7 @@ Unwinds(c) ==
 -----------------------------------------------------------------------------
 (* The handler ends. *)
 
-(* record_and_commit.sql: the finished row, unless the index knows a committed one that is not cleared. *)
+(* record.sql: the finished row, unless the index knows a committed one that is not cleared. *)
 IsFree(c) == row = NoRow \/ cleared = c \/ ~Rule("the key is unique")
 
 Recorded(c) ==
@@ -267,7 +267,7 @@ EndsTransaction(c) ==
                       THEN effects \cup {c} ELSE effects
   /\ UNCHANGED <<stranger, at, told, fate, forgotten>>
 
-(* claim.sql of the reserved call: it inserts where it sees no committed row. *)
+(* claim/claim.sql of the reserved call: it inserts where it sees no committed row. *)
 StrangerReserves ==
   /\ stranger = "away" /\ row = NoRow
   /\ row' = Reservation /\ stranger' = "running"
