@@ -9,47 +9,54 @@ import java.sql.Connection;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.UnaryOperator;
+import java.util.function.Predicate;
 import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A claim that is a committed reservation in the table: a lease, fenced by its attempt. */
+/**
+ * A claim that is a committed reservation in the table: a lease, fenced by its attempt. It is
+ * settled by itself, unless the handler's own transaction records the answer.
+ */
 final class Reservation implements Claim {
   private static final Logger logger = LoggerFactory.getLogger(Reservation.class);
 
   private final RecordDatabase database;
-  private final ClaimRequest request;
-  private final UUID id;
-  private final int attempt;
+  private final ReservedRow row;
   private final Instant expires;
+
+  /** What the handler's own transaction records, if it does. */
   private volatile Optional<JoinedAnswer> joined = Optional.empty();
+
+  /** The id of the transaction of the handler's that has locked the row, if one has. */
   private volatile Optional<String> lockedBy = Optional.empty();
+
+  /** Another owner has the row. */
   private volatile boolean lost;
+
+  /** The host's transaction in which the handler answered, and recorded nothing, did not commit. */
   private volatile boolean undone;
 
   Reservation(
       RecordDatabase database, ClaimRequest request, UUID id, int attempt, Instant expires) {
     this.database = database;
-    this.request = request;
-    this.id = id;
-    this.attempt = attempt;
+    this.row = new ReservedRow(database, request, id, attempt);
     this.expires = expires;
   }
 
   @Override
   public ClaimRequest request() {
-    return request;
+    return row.request();
   }
 
   @Override
   public UUID operationId() {
-    return id;
+    return row.id();
   }
 
   @Override
   public int attempt() {
-    return attempt;
+    return row.attempt();
   }
 
   @Override
@@ -106,13 +113,13 @@ final class Reservation implements Claim {
         database.inStore(
             "release the key after the handler's rollback",
             connection -> {
-              if (run(connection, sql().release(), values -> values)) {
+              if (row.release(connection)) {
                 return Settled.ROLLED_BACK;
               }
-              return wasCompletedBefore(connection) ? Settled.DONE : Settled.LOST;
+              return row.isCompleted(connection) ? Settled.DONE : Settled.LOST;
             });
     if (settled == Settled.ROLLED_BACK) {
-      logger.warn("operation {} answered OK, but its transaction was rolled back", id);
+      logger.warn("operation {} answered OK, but its transaction was rolled back", row.id());
     }
     return settled;
   }
@@ -140,7 +147,8 @@ final class Reservation implements Claim {
               });
       return true;
     } catch (IllegalStateException rollbackOnly) {
-      logger.debug("operation {} is answered in a transaction without a future", id, rollbackOnly);
+      logger.debug(
+          "operation {} is answered in a transaction without a future", row.id(), rollbackOnly);
       undone = true;
       return false;
     }
@@ -148,16 +156,12 @@ final class Reservation implements Claim {
 
   @Override
   public Settled release() {
-    return touch("release the key", sql().release());
+    return settle("release the key", row::release);
   }
 
   @Override
   public Settled markUnknown() {
-    return touch("mark the outcome as unknown", database.reservationSql().markUnknown());
-  }
-
-  private ProcedureSql sql() {
-    return database.sql(request.procedure());
+    return settle("mark the outcome as unknown", row::markUnknown);
   }
 
   /** Returns where its record is. */
@@ -177,12 +181,7 @@ final class Reservation implements Claim {
    * @throws ClaimLostException if the fence stands against it
    */
   void lockWithin(Connection connection) {
-    Optional<String> transaction =
-        StatementBatch.run(
-            connection,
-            database.reservationSql().lock(),
-            values -> OperationParameters.of(values, request, id).bind("attempt", attempt),
-            row -> row.getString("transaction"));
+    Optional<String> transaction = row.lock(connection);
     if (transaction.isEmpty()) {
       throw claimLost();
     }
@@ -197,7 +196,7 @@ final class Reservation implements Claim {
    *     last renewal
    */
   void completeWithin(Connection connection, RecordedOutcome outcome) {
-    record(connection, sql().join().alone(), outcome);
+    record(connection, row.joining().alone(), outcome);
     joined = Optional.of(JoinedAnswer.written(outcome));
   }
 
@@ -211,7 +210,7 @@ final class Reservation implements Claim {
   void commitWithin(Connection connection, RecordedOutcome outcome) {
     JoinedAnswer answer = JoinedAnswer.sent(outcome);
     joined = Optional.of(answer);
-    record(connection, sql().join().withCommit(), outcome);
+    record(connection, row.joining().withCommit(), outcome);
     answer.recorded();
     answer.ended(HostTransaction.Completion.COMMITTED);
   }
@@ -240,14 +239,14 @@ final class Reservation implements Claim {
         case COMMITTED ->
             throw new TransactionMisuseException(
                 "operation %s is completed by two transactions, of which one is committed"
-                    .formatted(id));
+                    .formatted(row.id()));
         case UNRECORDED, ROLLED_BACK, UNKNOWN -> joined = Optional.of(answer);
       }
     }
     HostCommit.carry(
         transaction,
         connection,
-        sql().join(),
+        row.joining(),
         (own, statements) -> {
           record(own, statements, answer.outcome());
           answer.recorded();
@@ -256,15 +255,7 @@ final class Reservation implements Claim {
 
   private void record(Connection connection, String statements, RecordedOutcome outcome) {
     try {
-      Optional<String> unused =
-          StatementBatch.run(
-              connection,
-              statements,
-              values ->
-                  OperationParameters.of(OutcomeParameters.of(values, outcome), request, id)
-                      .bind("attempt", attempt)
-                      .bind("locked_by", "text", lockedBy),
-              row -> row.getString(1));
+      row.join(connection, statements, outcome, lockedBy);
     } catch (JdbiException failure) {
       throw refusal(failure);
     }
@@ -287,7 +278,7 @@ final class Reservation implements Claim {
 
   private ClaimLostException claimLost() {
     lost = true;
-    return new ClaimLostException(id);
+    return new ClaimLostException(row.id());
   }
 
   private static TransactionMisuseException staleSnapshot() {
@@ -306,7 +297,7 @@ final class Reservation implements Claim {
       return Settled.DONE;
     }
     throw new TransactionMisuseException(
-        "operation %s answers something else than its transaction recorded".formatted(id));
+        "operation %s answers something else than its transaction recorded".formatted(row.id()));
   }
 
   /** The effect is committed without it, so it is recorded as early as may be. */
@@ -320,33 +311,16 @@ final class Reservation implements Claim {
     return new TransactionMisuseException(
         ("the host has committed without running what was registered before the commit; operation"
                 + " %s was recorded after it: its HostTransactions are at fault")
-            .formatted(id));
+            .formatted(row.id()));
   }
 
   private Settled complete(Connection connection, RecordedOutcome outcome) {
-    boolean updated;
-    try {
-      updated = update(connection, sql().complete(), outcome);
-    } catch (JdbiException failure) {
-      if (!Failures.isForeignKeyViolation(failure)) {
-        throw failure;
-      }
-      logger.warn("operation {} created a resource that does not exist (any more)", id);
-      updated = update(connection, sql().completeWithoutResource(), outcome);
-    }
-    return updated || wasCompletedBefore(connection) ? Settled.DONE : Settled.LOST;
+    return row.complete(connection, outcome) || row.isCompleted(connection)
+        ? Settled.DONE
+        : Settled.LOST;
   }
 
-  private boolean update(Connection connection, String statement, RecordedOutcome outcome) {
-    return run(connection, statement, values -> OutcomeParameters.of(values, outcome));
-  }
-
-  /** Returns whether an earlier attempt has recorded the answer, although its result was lost. */
-  private boolean wasCompletedBefore(Connection connection) {
-    return run(connection, database.reservationSql().completed(), values -> values);
-  }
-
-  private Settled touch(String what, String statement) {
+  private Settled settle(String what, Predicate<Connection> statement) {
     if (lost) {
       return Settled.LOST;
     }
@@ -358,20 +332,8 @@ final class Reservation implements Claim {
     return database.inStore(
         what,
         connection ->
-            run(connection, statement, values -> values)
-                    || (joined.isPresent() && wasCompletedBefore(connection))
+            statement.test(connection) || (joined.isPresent() && row.isCompleted(connection))
                 ? Settled.DONE
                 : Settled.LOST);
-  }
-
-  private boolean run(Connection connection, String statement, UnaryOperator<Parameters> bindings) {
-    return StatementBatch.run(
-            connection,
-            statement,
-            values ->
-                OperationParameters.of(bindings.apply(values), request, id)
-                    .bind("attempt", attempt),
-            row -> row.getObject("id", UUID.class))
-        .isPresent();
   }
 }

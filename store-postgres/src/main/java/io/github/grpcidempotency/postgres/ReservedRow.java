@@ -1,0 +1,117 @@
+package io.github.grpcidempotency.postgres;
+
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import java.sql.Connection;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+import org.jdbi.v3.core.JdbiException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The row of a reservation, for its owner. Every statement names the owner's attempt, so that it
+ * touches nothing once another owner has taken over. Thread-safe.
+ */
+record ReservedRow(RecordDatabase database, ClaimRequest request, UUID id, int attempt) {
+  private static final Logger logger = LoggerFactory.getLogger(ReservedRow.class);
+
+  /**
+   * Records an answer; without its resource if that does not exist. Returns whether the row was the
+   * owner's, and without an answer.
+   */
+  boolean complete(Connection connection, RecordedOutcome outcome) {
+    try {
+      return complete(connection, sql().complete(), outcome);
+    } catch (JdbiException failure) {
+      if (!Failures.isForeignKeyViolation(failure)) {
+        throw failure;
+      }
+      logger.warn("operation {} created a resource that does not exist (any more)", id);
+      return complete(connection, sql().completeWithoutResource(), outcome);
+    }
+  }
+
+  private boolean complete(Connection connection, String statement, RecordedOutcome outcome) {
+    return touch(connection, statement, values -> OutcomeParameters.of(values, outcome));
+  }
+
+  /** Returns whether an earlier statement has recorded the answer, although its result was lost. */
+  boolean isCompleted(Connection connection) {
+    return touch(connection, database.reservationSql().completed());
+  }
+
+  /** Deletes the row. Returns whether it was the owner's, and without an answer. */
+  boolean release(Connection connection) {
+    return touch(connection, sql().release());
+  }
+
+  /** Marks the outcome as unknown. Returns whether the row was the owner's. */
+  boolean markUnknown(Connection connection) {
+    return touch(connection, database.reservationSql().markUnknown());
+  }
+
+  /**
+   * Locks the row in the handler's own transaction, so that no other transaction can touch it any
+   * more. Returns the transaction's id; empty if the row was not the owner's.
+   */
+  Optional<String> lock(Connection connection) {
+    return run(
+        connection,
+        database.reservationSql().lock(),
+        values -> values,
+        row -> row.getString("transaction"));
+  }
+
+  /** Returns the statements that {@link #join} takes. */
+  LastStatements joining() {
+    return sql().join();
+  }
+
+  /**
+   * Records an answer in the handler's own transaction.
+   *
+   * @param statements one of {@link #joining}
+   * @param lockedBy the id of the transaction that has locked the row
+   * @throws JdbiException a {@link Refusal} if the row was not the owner's, among others
+   */
+  void join(
+      Connection connection,
+      String statements,
+      RecordedOutcome outcome,
+      Optional<String> lockedBy) {
+    Optional<String> unused =
+        run(
+            connection,
+            statements,
+            values -> OutcomeParameters.of(values, outcome).bind("locked_by", "text", lockedBy),
+            row -> row.getString(1));
+  }
+
+  private ProcedureSql sql() {
+    return database.sql(request.procedure());
+  }
+
+  private boolean touch(Connection connection, String statement) {
+    return touch(connection, statement, values -> values);
+  }
+
+  private boolean touch(
+      Connection connection, String statement, UnaryOperator<Parameters> bindings) {
+    return run(connection, statement, bindings, row -> row.getObject("id", UUID.class)).isPresent();
+  }
+
+  private <T> Optional<T> run(
+      Connection connection,
+      String statement,
+      UnaryOperator<Parameters> bindings,
+      StatementBatch.RowReader<T> reader) {
+    return StatementBatch.run(
+        connection,
+        statement,
+        values ->
+            OperationParameters.of(bindings.apply(values), request, id).bind("attempt", attempt),
+        reader);
+  }
+}
