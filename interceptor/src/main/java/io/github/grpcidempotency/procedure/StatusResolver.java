@@ -5,7 +5,7 @@ import java.util.UUID;
 /**
  * Finds the status of a created resource when its creation is replayed.
  *
- * <p>The PostgreSQL store resolves an outbox query in the round trip of the claim. Every other
+ * <p>The PostgreSQL store runs an outbox query with the statements of the replay. Every other
  * resolver is called on the thread of the replay. If it throws, the status is {@link
  * IdempotencyStatus#PROCESSING}, and a warning is logged. Thread-safe.
  */
