@@ -34,7 +34,10 @@ final class Reservation implements Claim {
   /** Another owner has the row. */
   private volatile boolean lost;
 
-  /** The host's transaction in which the handler answered, and recorded nothing, did not commit. */
+  /**
+   * The handler answered in a transaction of the host, without recording in it, and that is not
+   * known to be committed.
+   */
   private volatile boolean undone;
 
   Reservation(

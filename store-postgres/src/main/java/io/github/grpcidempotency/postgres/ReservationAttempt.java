@@ -24,8 +24,9 @@ import org.jdbi.v3.core.JdbiException;
  * <ol>
  *   <li>If the call says that it is a retry, read the key's row.
  *   <li>Otherwise, or if there is none, insert the reservation: one flush, and usually the only
- *       one. Only if a row exists, read it: the look would cost every call a fifteenth of what it
- *       costs the database.
+ *       one.
+ *   <li>If a row was there already, read it in a second flush: a look in the first one would add a
+ *       fifteenth to what every call costs the database.
  *   <li>If the existing row has expired, replace it, or read the row of somebody who was faster.
  *   <li>If the existing row is the same request, abandoned by its owner, take it over.
  *   <li>If the existing row is gone, start again.

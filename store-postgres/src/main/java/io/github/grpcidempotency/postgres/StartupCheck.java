@@ -26,6 +26,7 @@ import org.jdbi.v3.core.transaction.TransactionException;
  *   <li>Whether a call works from its claim to its replay, if nothing is wrong so far.
  *   <li>Whether the schema and the outbox are as each procedure needs them.
  *   <li>Whether the host's transactions are on the same database, as the same role.
+ *   <li>Whether a claim can travel with a handler's first statement, if one is to.
  * </ol>
  */
 final class StartupCheck {
