@@ -29,12 +29,10 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -344,9 +342,15 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   /** Returns how long the call may wait; empty if nothing bounds it. */
   private Optional<Duration> timeLeft() {
-    return Stream.of(Optional.ofNullable(context().getDeadline()), endOfWait)
-        .flatMap(Optional::stream)
-        .map(end -> Duration.ofMillis(end.timeRemaining(TimeUnit.MILLISECONDS)))
-        .min(Comparator.naturalOrder());
+    Optional<Duration> untilDeadline =
+        Optional.ofNullable(context().getDeadline()).map(IdempotentCall::timeUntil);
+    Optional<Duration> ofWait = endOfWait.map(IdempotentCall::timeUntil);
+    return untilDeadline
+        .filter(left -> ofWait.isEmpty() || left.compareTo(ofWait.get()) < 0)
+        .or(() -> ofWait);
+  }
+
+  private static Duration timeUntil(Deadline end) {
+    return Duration.ofMillis(end.timeRemaining(TimeUnit.MILLISECONDS));
   }
 }

@@ -8,7 +8,9 @@ import io.github.grpcidempotency.internal.runtime.Replay;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.grpc.Context;
+import io.grpc.KnownLength;
 import io.grpc.ServerCall;
+import java.io.FilterInputStream;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -17,6 +19,13 @@ import java.util.function.Supplier;
 
 /** A call whose key has a record: it gets the recorded answer, or is told why not. */
 final class ReplayedCall<ResponseT> implements Replay.Actor<RuntimeException> {
+  /** Tells gRPC how long it is. Otherwise each reading takes a buffer of four kilobytes. */
+  private static final class KnownBytes extends FilterInputStream implements KnownLength {
+    KnownBytes(ByteString bytes) {
+      super(bytes.newInput());
+    }
+  }
+
   private final Engine engine;
   private final KeyedRequest request;
   private final ClaimResult.Recorded recorded;
@@ -68,7 +77,7 @@ final class ReplayedCall<ResponseT> implements Replay.Actor<RuntimeException> {
 
   @Override
   public void response(Replay.Response response) {
-    read(() -> call.getMethodDescriptor().parseResponse(response.bytes().newInput()))
+    read(() -> call.getMethodDescriptor().parseResponse(new KnownBytes(response.bytes())))
         .ifPresent(
             message -> ResponseWriter.replay(call, message, response, operationId, replayed()));
   }

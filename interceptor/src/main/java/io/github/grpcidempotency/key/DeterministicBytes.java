@@ -41,9 +41,24 @@ final class DeterministicBytes {
 
   private static boolean hasUnknown(Message message) {
     return !message.getUnknownFields().asMap().isEmpty()
-        || message.getAllFields().entrySet().stream()
-            .filter(field -> isMessage(field.getKey()))
-            .anyMatch(field -> values(field).stream().anyMatch(DeterministicBytes::hasUnknown));
+        || (mayHoldMessages(message.getDescriptorForType())
+            && message.getAllFields().entrySet().stream()
+                .filter(field -> isMessage(field.getKey()))
+                .anyMatch(
+                    field -> values(field).stream().anyMatch(DeterministicBytes::hasUnknown)));
+  }
+
+  /** Most requests are flat, and to list the fields of a message is dear. */
+  private static boolean mayHoldMessages(Descriptor type) {
+    if (type.isExtendable()) {
+      return true;
+    }
+    for (FieldDescriptor field : type.getFields()) {
+      if (isMessage(field)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** An {@code UnknownFieldSet} keeps and writes its fields in the order of their numbers. */

@@ -40,9 +40,12 @@ public record IdempotencyKey(Caller caller, String value) {
     if (value.length() > MAX_CHARACTERS) {
       return Optional.of(KeyProblem.TOO_LONG);
     }
-    return value.codePoints().anyMatch(IdempotencyKey::isUnfit)
-        ? Optional.of(KeyProblem.CHARACTERS)
-        : Optional.empty();
+    for (int i = 0; i < value.length(); i = value.offsetByCodePoints(i, 1)) {
+      if (isUnfit(value.codePointAt(i))) {
+        return Optional.of(KeyProblem.CHARACTERS);
+      }
+    }
+    return Optional.empty();
   }
 
   private static boolean isUnfit(int character) {

@@ -205,9 +205,10 @@ final class KeySources {
 
     @Override
     public List<KeySource> alternatives() {
-      return source.alternatives().stream()
-          .<KeySource>map(each -> new MappedKeySource(each, spelling))
-          .toList();
+      List<KeySource> mapped = source.alternatives();
+      return mapped.size() == 1 && mapped.get(0).equals(source)
+          ? List.of(this)
+          : mapped.stream().<KeySource>map(each -> new MappedKeySource(each, spelling)).toList();
     }
 
     @Override

@@ -13,22 +13,26 @@ final class GuardedConnection {
       Set.of("commit", "close", "abort", "setAutoCommit", "beginRequest", "endRequest");
 
   private final Connection connection;
+  private final Connection forHandler;
   private volatile boolean ended;
   private volatile boolean preempted;
 
   GuardedConnection(Connection connection) {
     this.connection = connection;
+    this.forHandler =
+        (Connection)
+            Proxy.newProxyInstance(
+                GuardedConnection.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (proxy, method, arguments) ->
+                    method.getName().equals("equals")
+                        ? proxy == arguments[0]
+                        : call(method, arguments));
   }
 
+  /** Returns what the handler gets; the same object each time. */
   Connection forHandler() {
-    return (Connection)
-        Proxy.newProxyInstance(
-            GuardedConnection.class.getClassLoader(),
-            new Class<?>[] {Connection.class},
-            (proxy, method, arguments) ->
-                method.getName().equals("equals")
-                    ? proxy == arguments[0]
-                    : call(method, arguments));
+    return forHandler;
   }
 
   void end() {

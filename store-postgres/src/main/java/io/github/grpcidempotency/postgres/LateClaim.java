@@ -176,12 +176,12 @@ final class LateClaim implements Claim, LeadingStatements {
 
   @Override
   public int parameters() {
-    return sql.parameters().size();
+    return sql.parameters().count();
   }
 
   @Override
   public void bind(PreparedStatement statement) throws SQLException {
-    OperationParameters.of(new Parameters(), request, id).setOn(statement, sql.parameters());
+    OperationParameters.of(new Parameters(sql.parameters()), request, id).setOn(statement);
   }
 
   @Override

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.postgres;
 
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -13,7 +12,7 @@ final class LateClaimSql {
   private static final int MAX_KNOWN = 1_000;
 
   private final String leading;
-  private final List<String> parameters;
+  private final Parameters.Names parameters;
   private final boolean begins;
   private final Map<String, String> known = new ConcurrentHashMap<>();
 
@@ -23,7 +22,7 @@ final class LateClaimSql {
             SqlFile.load(
                 "transaction/claim_late", Map.of("schema", schema, "begin", boundaries.begin())));
     this.leading = positional.sql();
-    this.parameters = positional.parameters();
+    this.parameters = positional.names();
     this.begins = !boundaries.begin().isEmpty();
   }
 
@@ -45,8 +44,8 @@ final class LateClaimSql {
     return joined;
   }
 
-  /** Returns the names of their parameters, in order. */
-  List<String> parameters() {
+  /** Returns the names of their parameters. */
+  Parameters.Names parameters() {
     return parameters;
   }
 

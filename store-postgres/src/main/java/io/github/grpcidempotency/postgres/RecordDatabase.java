@@ -83,8 +83,11 @@ final class RecordDatabase {
 
   /** Returns the statements of a procedure. */
   ProcedureSql sql(RecordedProcedure procedure) {
-    return procedureSql.computeIfAbsent(
-        procedure.name(), name -> new ProcedureSql(procedure, schema, boundaries()));
+    ProcedureSql known = procedureSql.get(procedure.name());
+    return known != null
+        ? known
+        : procedureSql.computeIfAbsent(
+            procedure.name(), name -> new ProcedureSql(procedure, schema, boundaries()));
   }
 
   /** Returns the statements on reservations. */

@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
-import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.ColonPrefixSqlParser;
 import org.jdbi.v3.core.statement.ParsedSql;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
@@ -25,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * and its copy of the configuration. Jdbi only parses the named parameters, once for each text.
  */
 final class StatementBatch {
-  private static final Map<String, ParsedSql> PARSED = new ConcurrentHashMap<>();
+  private static final Map<String, Positional> PARSED = new ConcurrentHashMap<>();
 
   /** Reads one row. */
   interface RowReader<T> {
@@ -67,7 +66,7 @@ final class StatementBatch {
   record Ends<F, L>(F first, Optional<L> last) {}
 
   /** Statements with question marks, and the names of what these stand for. */
-  record Positional(String sql, List<String> parameters) {}
+  record Positional(String sql, Parameters.Names names) {}
 
   private StatementBatch() {}
 
@@ -75,7 +74,8 @@ final class StatementBatch {
   static Positional positional(String sql) {
     // The context is only for the message about a text that cannot be parsed.
     ParsedSql parsed = new ColonPrefixSqlParser().parse(sql, null);
-    return new Positional(parsed.getSql(), parsed.getParameters().getParameterNames());
+    return new Positional(
+        parsed.getSql(), new Parameters.Names(parsed.getParameters().getParameterNames()));
   }
 
   /** Runs the statements and reads the first row of the last one's result, if it has one. */
@@ -123,7 +123,7 @@ final class StatementBatch {
       String sql,
       UnaryOperator<Parameters> bindings,
       ResultReader<T> reader) {
-    ParsedSql parsed = parse(connection, sql);
+    Positional parsed = parse(sql);
     try (PreparedStatement statement = execute(connection, parsed, bindings);
         Results results = new Results(statement)) {
       return reader.read(results);
@@ -132,24 +132,17 @@ final class StatementBatch {
     }
   }
 
-  private static ParsedSql parse(Connection connection, String sql) {
-    ParsedSql known = PARSED.get(sql);
-    if (known != null) {
-      return known;
-    }
-    // This opens only a view of the connection, which must not be closed here.
-    ParsedSql parsed =
-        new ColonPrefixSqlParser().parse(sql, Jdbi.open(connection).createQuery(sql).getContext());
-    PARSED.put(sql, parsed);
-    return parsed;
+  private static Positional parse(String sql) {
+    Positional known = PARSED.get(sql);
+    return known != null ? known : PARSED.computeIfAbsent(sql, StatementBatch::positional);
   }
 
   private static PreparedStatement execute(
-      Connection connection, ParsedSql parsed, UnaryOperator<Parameters> bindings)
+      Connection connection, Positional parsed, UnaryOperator<Parameters> bindings)
       throws SQLException {
-    PreparedStatement statement = connection.prepareStatement(parsed.getSql());
+    PreparedStatement statement = connection.prepareStatement(parsed.sql());
     try {
-      bindings.apply(new Parameters()).setOn(statement, parsed.getParameters().getParameterNames());
+      bindings.apply(new Parameters(parsed.names())).setOn(statement);
       statement.execute();
       return statement;
     } catch (SQLException | RuntimeException failure) {

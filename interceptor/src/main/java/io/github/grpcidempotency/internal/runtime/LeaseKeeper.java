@@ -101,7 +101,7 @@ final class LeaseKeeper implements AutoCloseable {
     held.compute(
         claim.request().key(),
         (key, before) -> {
-          List<Held> now = new ArrayList<>(before == null ? List.of() : without(claim, before));
+          List<Held> now = before == null ? new ArrayList<>(1) : without(claim, before);
           now.add(entry);
           return now;
         });
@@ -129,11 +129,12 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Returns the call of this process that holds a key, as far as this process knows. */
   public Optional<ClaimResult.InFlight> inFlight(IdempotencyKey key) {
-    return of(key).stream()
-        .map(Held::claim)
-        .filter(Claim::isWon)
-        .findFirst()
-        .map(claim -> inFlight(claim));
+    for (Held entry : of(key)) {
+      if (entry.claim().isWon()) {
+        return Optional.of(inFlight(entry.claim()));
+      }
+    }
+    return Optional.empty();
   }
 
   /** Returns whether a call of this process runs under a key, or tries to. */
@@ -249,7 +250,12 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   private boolean holds(Claim claim) {
-    return of(claim.request().key()).stream().anyMatch(entry -> entry.claim() == claim);
+    for (Held entry : of(claim.request().key())) {
+      if (entry.claim() == claim) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private List<Held> of(IdempotencyKey key) {
@@ -261,6 +267,12 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   private static List<Held> without(Claim claim, List<Held> entries) {
-    return entries.stream().filter(entry -> entry.claim() != claim).toList();
+    List<Held> others = new ArrayList<>();
+    for (Held entry : entries) {
+      if (entry.claim() != claim) {
+        others.add(entry);
+      }
+    }
+    return others;
   }
 }
