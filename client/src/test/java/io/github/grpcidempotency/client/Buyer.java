@@ -73,7 +73,6 @@ final class Buyer implements AutoCloseable {
     new CountDownLatch(1).await();
   }
 
-  @SuppressWarnings("SystemOut") // the test that started this process reads it
   private void run(int orders, String place) {
     try {
       if (place.startsWith("jdbc:")) {
@@ -82,7 +81,7 @@ final class Buyer implements AutoCloseable {
         orderFromFile(orders, Path.of(place));
       }
     } catch (SQLException | IOException failure) {
-      System.out.println(failure);
+      say(failure.toString());
       Runtime.getRuntime().halt(1);
     }
   }
@@ -115,6 +114,7 @@ final class Buyer implements AutoCloseable {
         at(Step.BEFORE_COMMIT);
         connection.commit();
       }
+      say("decided");
     }
     at(Step.AFTER_COMMIT);
     IntentWorker unused = worker.start();
@@ -132,6 +132,7 @@ final class Buyer implements AutoCloseable {
       Intent unused = intents.write("shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
       Files.writeString(
           decisions(file), name + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+      say("decided");
     }
     at(Step.AFTER_COMMIT);
     IntentWorker unused = worker.start();
@@ -157,10 +158,15 @@ final class Buyer implements AutoCloseable {
         .build();
   }
 
-  @SuppressWarnings("SystemOut") // the test that started this process reads it
+  /** Tells the test that started this process. */
+  @SuppressWarnings("SystemOut")
+  private static void say(String line) {
+    System.out.println(line);
+  }
+
   private void at(Step reached) {
     if (step == reached) {
-      System.out.println("at " + reached);
+      say("at " + reached);
       try {
         new CountDownLatch(1).await();
       } catch (InterruptedException impossible) {
