@@ -36,8 +36,9 @@ final class ProgramProcess implements AutoCloseable {
       Path err = Files.createTempFile("program", ".err");
       List<String> command = new ArrayList<>();
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      command.addAll(
-          List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")); // it lives for seconds
+      // It lives for seconds, of which the verification of its classes is one.
+      command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+      command.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"));
       command.addAll(
           List.of("-cp", System.getProperty("java.class.path"), Example.class.getName()));
       command.addAll(List.of(arguments));

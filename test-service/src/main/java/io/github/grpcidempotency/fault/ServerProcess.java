@@ -21,6 +21,10 @@ import org.awaitility.Awaitility;
 public final class ServerProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
 
+  /** A third of a start is to verify classes that the compiler has just written. */
+  private static final List<String> UNVERIFIED =
+      List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote");
+
   private final Process process;
   private final List<String> lines = new CopyOnWriteArrayList<>();
 
@@ -33,18 +37,27 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Starts a main class. */
   public static ServerProcess start(Class<?> main, String... arguments) {
-    return start(entry -> true, main, arguments);
+    return start(UNVERIFIED, System.getProperty("java.class.path"), main, arguments);
   }
 
-  /** Starts a main class on the entries of the class path whose file names match. */
+  /**
+   * Starts a main class on the entries of the class path whose file names match. Its classes are
+   * verified: that may need a class which is not there.
+   */
   public static ServerProcess start(Predicate<String> wanted, Class<?> main, String... arguments) {
     String classPath =
         Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
             .filter(entry -> wanted.test(new File(entry).getName()))
             .collect(Collectors.joining(File.pathSeparator));
+    return start(List.of(), classPath, main, arguments);
+  }
+
+  private static ServerProcess start(
+      List<String> options, String classPath, Class<?> main, String... arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(options);
     command.addAll(List.of("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"));
     command.addAll(List.of("-cp", classPath, main.getName()));
     command.addAll(List.of(arguments));

@@ -74,6 +74,9 @@ final class ServerJvm {
     command.addAll(List.of("-Xshare:auto", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));
     if (recipe.overlay().isEmpty()) {
       command.addAll(classes.options());
+    } else {
+      // There is no archive of its classes: to verify them would be a third of its start.
+      command.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"));
     }
     command.addAll(options);
     String classPath = classes.classPath();

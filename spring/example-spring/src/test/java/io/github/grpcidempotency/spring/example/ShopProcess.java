@@ -29,7 +29,9 @@ final class ShopProcess implements AutoCloseable {
     Path out = Files.createTempFile("shop", ".out");
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")); // it lives for seconds
+    // It lives for seconds, of which the verification of its classes is one.
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+    command.addAll(List.of("-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(ShopApplication.class.getName());
     command.add("--logging.level.org.springframework.grpc.server=info");
