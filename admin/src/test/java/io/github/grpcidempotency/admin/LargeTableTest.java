@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import org.assertj.core.data.Percentage;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -20,7 +20,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * 3,000.
  */
 class LargeTableTest {
-  @RegisterExtension static final Shop shop = Shop.open();
+  @RegisterExtension static final Shop shop = Shop.thatKeepsItsRows();
 
   private static final Pattern SHARED =
       Pattern.compile("Buffers: shared( hit=(\\d+))?( read=(\\d+))?");
@@ -52,8 +52,8 @@ class LargeTableTest {
 
   private final Administration operator = shop.operator();
 
-  @BeforeEach
-  void fill() {
+  @BeforeAll
+  static void fill() {
     shop.superuser()
         .useHandle(
             handle -> {
@@ -75,11 +75,11 @@ class LargeTableTest {
     assertThat(statistics.inFlight().orElseThrow().stuck()).isEqualTo(17);
     assertThat(statistics.inFlight().orElseThrow().unknown()).isEqualTo(5);
     assertThat(statistics.inFlight().orElseThrow().oldest().orElseThrow())
-        .isBetween(Duration.ofSeconds(97_500), Duration.ofSeconds(97_600));
+        .isBetween(Duration.ofSeconds(97_500), Duration.ofSeconds(98_500));
     assertThat(statistics.expired()).isEqualTo(10_000);
     assertThat(statistics.expiredIsMore()).isTrue();
     assertThat(statistics.sweepLag().orElseThrow())
-        .isBetween(Duration.ofSeconds(14_999), Duration.ofSeconds(15_100));
+        .isBetween(Duration.ofSeconds(14_999), Duration.ofSeconds(15_999));
     assertThat(pages("SELECT * FROM idempotency.statistics()")).isLessThan(1_000);
   }
 

@@ -50,9 +50,19 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
           .migrate(Shop::runHostMigration);
 
   private final PostgresFixture fixture = MIGRATED.create();
+  private final boolean emptied;
+
+  private Shop(boolean emptied) {
+    this.emptied = emptied;
+  }
 
   static Shop open() {
-    return new Shop();
+    return new Shop(true);
+  }
+
+  /** Opens one whose rows stay from one test to the next. */
+  static Shop thatKeepsItsRows() {
+    return new Shop(false);
   }
 
   @Override
@@ -68,7 +78,9 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
 
   @Override
   public void beforeEach(ExtensionContext context) {
-    fixture.beforeEach(context);
+    if (emptied) {
+      fixture.beforeEach(context);
+    }
   }
 
   @Override
