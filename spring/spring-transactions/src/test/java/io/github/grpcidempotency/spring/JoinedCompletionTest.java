@@ -39,7 +39,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Handlers of reserved procedures that record their answer in a Spring transaction of their own.
  */
 @ParameterizedClass
-@CsvSource({"JDBC, RESERVED", "JDBC, RESERVED_CARRYING", "JPA, RESERVED", "JPA, RESERVED_CARRYING"})
+@CsvSource({"JDBC, RESERVED", "JDBC, RESERVED_CARRYING", "JPA, RESERVED_CARRYING"})
 class JoinedCompletionTest extends SpringServerTest {
   @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
 

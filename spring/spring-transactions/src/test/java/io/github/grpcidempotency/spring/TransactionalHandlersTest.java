@@ -45,12 +45,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /** Handlers of transactional procedures, which write by Spring's means and know nothing of it. */
 @ParameterizedClass
-@CsvSource({
-  "JDBC, BEFORE_HANDLER",
-  "JDBC, WITH_FIRST_STATEMENT",
-  "JPA, BEFORE_HANDLER",
-  "JPA, WITH_FIRST_STATEMENT"
-})
+@CsvSource({"JDBC, BEFORE_HANDLER", "JDBC, WITH_FIRST_STATEMENT", "JPA, WITH_FIRST_STATEMENT"})
 class TransactionalHandlersTest extends SpringServerTest {
   @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
 
