@@ -8,19 +8,23 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /** A process that is to be started without the dependencies that a host may leave out. */
 final class BareProcess {
+  /** It starts while much else does. */
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
   private BareProcess() {}
 
   /** Migrates and serves a database, with its JDBC URLs as the owner and as the application. */
   @SuppressWarnings("SystemOut") // the test that started this process reads it
   public static void main(String[] arguments) throws Exception {
     System.out.println("unlinked " + unlinked());
-    try (HikariDataSource owner = PostgresThingServer.pool(arguments[0]);
-        HikariDataSource app = PostgresThingServer.pool(arguments[1])) {
+    try (HikariDataSource owner = PostgresThingServer.pool(arguments[0], PATIENCE);
+        HikariDataSource app = PostgresThingServer.pool(arguments[1], PATIENCE)) {
       try {
         IdempotencySchema.migrate(owner);
       } catch (IllegalStateException refused) {

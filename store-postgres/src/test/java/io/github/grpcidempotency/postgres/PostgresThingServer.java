@@ -40,7 +40,8 @@ final class PostgresThingServer {
     return pool(jdbcUrl, Duration.ofSeconds(1));
   }
 
-  private static HikariDataSource pool(String jdbcUrl, Duration patience) {
+  /** Opens a pool that waits so long for a connection. */
+  static HikariDataSource pool(String jdbcUrl, Duration patience) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(jdbcUrl);
     config.addDataSourceProperty("socketTimeout", "3");
