@@ -4,6 +4,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
 
@@ -80,9 +81,31 @@ final class RecordFinder {
         throw failure;
       }
       // The outbox query is to blame if the statement works without it.
-      Optional<RecordRow> found = run(connection, sql.findWithoutStatus(), RecordRow::read);
+      Optional<RecordRow> found = readWithoutStatus(connection, failure);
       database.statusUnknown(procedure, failure);
       return found;
+    }
+  }
+
+  /** A pool may have closed the connection for the query's failure: HikariCP does for 0A000. */
+  private Optional<RecordRow> readWithoutStatus(Connection connection, JdbiException failure) {
+    if (!isClosed(connection)) {
+      return run(connection, sql.findWithoutStatus(), RecordRow::read);
+    }
+    try {
+      return database.onConnection(
+          another -> run(another, sql.findWithoutStatus(), RecordRow::read));
+    } catch (JdbiException again) {
+      failure.addSuppressed(again);
+      throw failure;
+    }
+  }
+
+  private static boolean isClosed(Connection connection) {
+    try {
+      return connection.isClosed();
+    } catch (SQLException failure) {
+      return true;
     }
   }
 

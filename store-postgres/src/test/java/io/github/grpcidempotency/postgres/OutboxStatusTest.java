@@ -27,6 +27,7 @@ import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
@@ -245,6 +246,74 @@ class OutboxStatusTest {
     PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
     Function<ClaimRequest, ClaimResult> claiming =
         execution == Execution.TRANSACTIONAL ? store::claimInTransaction : store::claim;
+    ClaimRequest request = recorded(execution, claiming);
+    assertThat(((ClaimResult.Recorded) claiming.apply(request)).status()).contains(COMPLETED);
+    superuser.useHandle(handle -> handle.execute("ALTER TABLE app.outbox RENAME TO gone"));
+    try (LogLines log = LogLines.listen()) {
+      ClaimResult.Recorded recorded = (ClaimResult.Recorded) claiming.apply(request);
+
+      assertThat(recorded.status()).as("what the core is told").isEmpty();
+      assertThat(log.warnings()).anyMatch(line -> line.contains("outbox query"));
+    } finally {
+      superuser.useHandle(handle -> handle.execute("ALTER TABLE app.gone RENAME TO outbox"));
+    }
+  }
+
+  /** A pool closes a connection on which a feature is not supported (SQLSTATE 0A000). */
+  @ParameterizedTest
+  @EnumSource
+  void anOutboxThatCostsTheConnectionHidesNoRecord(Execution execution) {
+    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
+    Function<ClaimRequest, ClaimResult> claiming =
+        execution == Execution.TRANSACTIONAL ? store::claimInTransaction : store::claim;
+    ClaimRequest request = recorded(execution, claiming);
+    superuser.useHandle(
+        handle ->
+            handle
+                .createScript(
+                    """
+                    ALTER TABLE app.outbox RENAME TO gone;
+                    CREATE FUNCTION app.unsupported() RETURNS text LANGUAGE plpgsql AS
+                      'BEGIN RAISE EXCEPTION USING ERRCODE = ''0A000''; END';
+                    CREATE VIEW app.outbox AS
+                      SELECT app.unsupported() AS status, id AS thing_id, 1 AS id FROM app.things;
+                    GRANT SELECT ON app.outbox TO things_app;
+                    """)
+                .executeAsSeparateStatements());
+    try {
+      for (boolean retry : List.of(false, true)) {
+        ClaimResult.Recorded recorded =
+            (ClaimResult.Recorded)
+                claiming.apply(
+                    new ClaimRequest(
+                        request.key(),
+                        request.procedure(),
+                        request.fingerprint(),
+                        request.retention(),
+                        Optional.empty(),
+                        retry));
+
+        assertThat(recorded.status()).as("what the core is told").isEmpty();
+      }
+    } finally {
+      superuser.useHandle(
+          handle ->
+              handle
+                  .createScript(
+                      """
+                      DROP VIEW app.outbox;
+                      DROP FUNCTION app.unsupported();
+                      ALTER TABLE app.gone RENAME TO outbox;
+                      """)
+                  .executeAsSeparateStatements());
+    }
+  }
+
+  /**
+   * Makes a call with an answer recorded under its key, whose resource the outbox does not know.
+   */
+  private static ClaimRequest recorded(
+      Execution execution, Function<ClaimRequest, ClaimResult> claiming) {
     UUID user = UUID.randomUUID();
     UUID thing = UUID.randomUUID();
     Procedure procedure =
@@ -267,16 +336,7 @@ class OutboxStatusTest {
     ((ClaimResult.Won) claiming.apply(request))
         .claim()
         .complete(new RecordedOutcome.Response(REQUEST.toByteString(), Optional.of(thing)));
-    assertThat(((ClaimResult.Recorded) claiming.apply(request)).status()).contains(COMPLETED);
-    superuser.useHandle(handle -> handle.execute("ALTER TABLE app.outbox RENAME TO gone"));
-    try (LogLines log = LogLines.listen()) {
-      ClaimResult.Recorded recorded = (ClaimResult.Recorded) claiming.apply(request);
-
-      assertThat(recorded.status()).as("what the core is told").isEmpty();
-      assertThat(log.warnings()).anyMatch(line -> line.contains("outbox query"));
-    } finally {
-      superuser.useHandle(handle -> handle.execute("ALTER TABLE app.gone RENAME TO outbox"));
-    }
+    return request;
   }
 
   private static Optional<String> replayStatus(ThingServer server, String change) {
