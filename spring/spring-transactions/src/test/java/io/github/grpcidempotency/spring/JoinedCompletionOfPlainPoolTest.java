@@ -1,14 +1,18 @@
 package io.github.grpcidempotency.spring;
 
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
 
 /** The row whose manager and whose pool each have a row in {@link JoinedCompletionTest}. */
 @Tag("torture")
 @ParameterizedClass
-@CsvSource("JPA, RESERVED")
 class JoinedCompletionOfPlainPoolTest extends JoinedCompletionTest {
+  static List<Arguments> rows() {
+    return List.of(Arguments.of(Host.Kind.JPA, Way.RESERVED));
+  }
+
   JoinedCompletionOfPlainPoolTest(Host.Kind kind, Way way) {
     super(kind, way);
   }

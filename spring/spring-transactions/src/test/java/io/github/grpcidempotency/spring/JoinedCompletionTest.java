@@ -27,7 +27,8 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
@@ -39,11 +40,18 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Handlers of reserved procedures that record their answer in a Spring transaction of their own.
  */
 @ParameterizedClass
-@CsvSource({"JDBC, RESERVED", "JDBC, RESERVED_CARRYING", "JPA, RESERVED_CARRYING"})
+@MethodSource("rows")
 class JoinedCompletionTest extends SpringServerTest {
   @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
 
   private final TransactionTemplate template;
+
+  static List<Arguments> rows() {
+    return List.of(
+        Arguments.of(Host.Kind.JDBC, Way.RESERVED),
+        Arguments.of(Host.Kind.JDBC, Way.RESERVED_CARRYING),
+        Arguments.of(Host.Kind.JPA, Way.RESERVED_CARRYING));
+  }
 
   JoinedCompletionTest(Host.Kind kind, Way way) {
     super(kind, way, database);

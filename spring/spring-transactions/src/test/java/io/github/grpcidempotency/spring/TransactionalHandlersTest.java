@@ -35,7 +35,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.postgresql.PGConnection;
 import org.postgresql.jdbc.PgConnection;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -45,9 +46,16 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /** Handlers of transactional procedures, which write by Spring's means and know nothing of it. */
 @ParameterizedClass
-@CsvSource({"JDBC, BEFORE_HANDLER", "JDBC, WITH_FIRST_STATEMENT", "JPA, WITH_FIRST_STATEMENT"})
+@MethodSource("rows")
 class TransactionalHandlersTest extends SpringServerTest {
   @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
+
+  static List<Arguments> rows() {
+    return List.of(
+        Arguments.of(Host.Kind.JDBC, Way.BEFORE_HANDLER),
+        Arguments.of(Host.Kind.JDBC, Way.WITH_FIRST_STATEMENT),
+        Arguments.of(Host.Kind.JPA, Way.WITH_FIRST_STATEMENT));
+  }
 
   TransactionalHandlersTest(Host.Kind kind, Way way) {
     super(kind, way, database);
