@@ -25,6 +25,7 @@ import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -37,6 +38,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -182,9 +184,12 @@ class LateClaimTest extends CallTest {
     if (!bound) {
       running.context().run(LateClaimTest::writeInVain);
     }
+    List<Thread> replayedOn = new CopyOnWriteArrayList<>();
+    journal.onEach(event -> replayedOn.add(Thread.currentThread()));
     running.succeed();
 
     duplicate.end().replays(first);
+    assertThat(replayedOn).isNotEmpty().doesNotContain(Thread.currentThread());
     assertThat(server.things().runs()).isEqualTo(2);
     assertThat(late.effects()).containsExactly("an effect");
   }
@@ -272,6 +277,60 @@ class LateClaimTest extends CallTest {
     assertThat(late.effects()).hasSize(bound ? 0 : 1);
     assertThat(journal.only(IdempotencyEvent.Settled.class).settlement())
         .isEqualTo(bound ? Settlement.RELEASE : Settlement.COMPLETE);
+  }
+
+  @Test
+  void whatAHandlerThrowsAfterItsAnswerReachesGrpc() {
+    assumeThat(bound).isFalse(); // where the handler's end is waited for, it has failed
+    Thrown thrown = new Thrown();
+    ThingServer server = start(late().outside(thrown));
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              write(request, answer);
+              throw new IllegalStateException("on purpose");
+            });
+
+    keyed(server).end().first();
+
+    await().until(() -> thrown.seen.size() == 1);
+    assertThat(thrown.seen.get(0)).hasMessage("on purpose");
+  }
+
+  /** Sees what gRPC would log. */
+  private static final class Thrown implements ServerInterceptor {
+    private final List<Throwable> seen = new CopyOnWriteArrayList<>();
+
+    @Override
+    public <Q, R> ServerCall.Listener<Q> interceptCall(
+        ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+      return new SimpleForwardingServerCallListener<Q>(next.startCall(call, headers)) {
+        @Override
+        public void onHalfClose() {
+          try {
+            super.onHalfClose();
+          } catch (RuntimeException reached) {
+            seen.add(reached);
+            throw reached;
+          }
+        }
+      };
+    }
+  }
+
+  /** As when its server stops: its answer is not waited for any longer. */
+  @Test
+  void aDuplicateWhoseThreadIsInterruptedBeforeItAnswersIsReplayed() {
+    assumeThat(bound).isTrue(); // only then an answer is waited for
+    ThingServer server = start(late());
+    Seen first = keyed(server).end().first();
+    journal.clear();
+    server.things().handle((request, answer) -> Thread.currentThread().interrupt());
+
+    keyed(server).end().replays(first);
+
+    assertThat(journal.kinds()).containsExactly("KeyFound", "Replayed");
   }
 
   @ParameterizedTest
