@@ -20,6 +20,7 @@ import io.github.grpcidempotency.thing.ThingServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -100,11 +101,8 @@ class IsolationTest {
   /** Part of others, and tried by itself: it tells nothing, whatever it has done. */
   private static final Set<String> TACIT = Set.of("settle/refer");
 
-  /** Made of statements that are tried, and of an error if they find nothing. */
-  private static final Set<String> COMPOSED = Set.of("settle/join");
-
-  /** It tells by an error that there is a row. */
-  private static final Set<String> REFUSING = Set.of("transaction/claim_late");
+  /** They tell by an error that there is a row, or that there is none. */
+  private static final Set<String> REFUSING = Set.of("transaction/claim_late", "settle/join");
 
   /** Statements that read no row of the table. */
   private static final Set<String> OTHERS =
@@ -162,8 +160,7 @@ class IsolationTest {
       assertThat(files.map(file -> folder.relativize(file).toString().replace(".sql", "")))
           .containsExactlyInAnyOrderElementsOf(
               Sets.union(
-                  Sets.union(
-                      STATEMENTS.keySet(), Sets.union(TACIT, Sets.union(COMPOSED, REFUSING))),
+                  Sets.union(STATEMENTS.keySet(), Sets.union(TACIT, REFUSING)),
                   Sets.union(MAINTENANCE, OTHERS)));
     }
   }
@@ -219,6 +216,36 @@ class IsolationTest {
           .hasMessageNotContainingAny(owner.toString(), request.key().stored());
     } else {
       assertThat(as(actor, owner, look)).isEmpty();
+    }
+  }
+
+  /** To others it is as if nobody had the key: they get the same error as an owner who lost it. */
+  @ParameterizedTest
+  @EnumSource
+  void anAnswerIsJoinedToTheUsersOwnRowOnly(Actor actor) {
+    UUID owner = UUID.randomUUID();
+    ClaimRequest request = rowOf(owner, Row.IN_FLIGHT);
+    List<String> rows = table.rowsOf(owner);
+    Work join =
+        handle ->
+            StatementBatch.run(
+                    handle.getConnection(),
+                    unscoped("settle/join"),
+                    values -> bind(values, "settle/join", request),
+                    row -> Map.<String, Object>of())
+                .stream()
+                .toList();
+
+    if (actor == Actor.OWNER_OF_THE_ROW) {
+      assertThat(as(actor, owner, join)).isEmpty();
+      assertThat(table.rowsOf(owner)).hasSize(1).isNotEqualTo(rows);
+    } else {
+      assertThatThrownBy(() -> as(actor, owner, join))
+          .isInstanceOfSatisfying(
+              JdbiException.class,
+              refused -> assertThat(Refusal.of(refused)).contains(Refusal.CLAIM_LOST))
+          .hasMessageNotContainingAny(owner.toString(), request.key().stored());
+      assertThat(table.rowsOf(owner)).isEqualTo(rows);
     }
   }
 
@@ -352,28 +379,27 @@ class IsolationTest {
     if (name.equals("claim/select_record")) {
       return ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema);
     }
-    String sql =
-        SqlFile.load(
-            name,
-            Map.ofEntries(
-                entry("schema", schema),
-                entry(
-                    "select_record",
-                    ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema)),
-                entry("durability", ""),
-                entry("wake", ""),
-                entry("resource", name.startsWith("operation/") ? "k.thing_id" : ""),
-                entry("reference", ""),
-                entry("column", ""),
-                entry("value", ""),
-                entry("which", "k.id = :id"),
-                entry(
-                    "update",
-                    SqlFile.load("settle/update", Map.of("schema", schema, "resource", ""))),
-                entry("begin", "BEGIN;"),
-                entry("commit", "COMMIT"),
-                entry("rollback", "ROLLBACK"),
-                entry("use", "")));
+    Map<String, String> parts = new HashMap<>(Refusal.codes());
+    parts.putAll(
+        Map.ofEntries(
+            entry("schema", schema),
+            entry(
+                "select_record",
+                ProcedureSql.selectRecord(RecordedProcedure.of(Things.CREATE_THING), schema)),
+            entry("durability", ""),
+            entry("wake", ""),
+            entry("resource", name.startsWith("operation/") ? "k.thing_id" : ""),
+            entry("reference", ""),
+            entry("column", ""),
+            entry("value", ""),
+            entry("which", "k.id = :id"),
+            entry(
+                "update", SqlFile.load("settle/update", Map.of("schema", schema, "resource", ""))),
+            entry("begin", "BEGIN;"),
+            entry("commit", name.equals("settle/join") ? "" : "COMMIT"),
+            entry("rollback", "ROLLBACK"),
+            entry("use", "")));
+    String sql = SqlFile.load(name, parts);
     int user = sql.indexOf("SELECT set_config('app.current_user_id', :user, true)");
     return user < 0 ? sql : sql.substring(sql.indexOf(';', user) + 1);
   }
