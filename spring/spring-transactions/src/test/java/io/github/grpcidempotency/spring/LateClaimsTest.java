@@ -2,6 +2,7 @@ package io.github.grpcidempotency.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -18,6 +19,7 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.grpc.Status;
+import jakarta.persistence.EntityManager;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -29,6 +31,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -46,6 +52,7 @@ class LateClaimsTest extends SpringServerTest {
   @RegisterExtension static final PostgresFixture database = ThingDatabase.MIGRATED.create();
 
   private static final String CLAIM = "refuse_claim";
+  private static final String BATCH_LEFT = "INFO HHH100503: ";
   private static final String RECORD = "INSERT INTO idempotency.idempotency_keys";
 
   LateClaimsTest(Host.Kind kind) {
@@ -127,6 +134,95 @@ class LateClaimsTest extends SpringServerTest {
     assertThat(retried.isReplay()).as(retried.toString()).isTrue();
     assertThat(retried.bytes()).isEqualTo(first.bytes());
     assertThat(ThingDatabase.notes(database)).isEmpty();
+  }
+
+  /** It logs a statement that fails as an error. Of a batch it says that it was not sent. */
+  @Test
+  void hibernateLogsNothingAlarmingOfADuplicateThatIsStopped() {
+    assumeThat(kind).isEqualTo(Host.Kind.JPA);
+    List<Consumer<Host>> firsts =
+        List.of(
+            other -> entities(other).persist(new ThingEntity(UUID.randomUUID(), "at the end")),
+            other -> other.takeName("flushed at once"),
+            other -> entities(other).persist(new NoteEntity("identity")),
+            other -> entities(other).persist(new TicketEntity()),
+            other -> entities(other).find(ThingEntity.class, UUID.randomUUID()),
+            other ->
+                entities(other).createQuery("FROM NoteEntity", NoteEntity.class).getResultList(),
+            other -> entities(other).createNativeQuery("SELECT 1").getSingleResult(),
+            other -> {
+              entities(other).persist(new NameEntity("a batch of two, 1"));
+              entities(other).persist(new NameEntity("a batch of two, 2"));
+              entities(other).flush();
+            });
+    for (Host.Kind each : List.of(Host.Kind.JPA, Host.Kind.JPA_BATCHING)) {
+      try (HikariDataSource pool = database.newPool(3);
+          Host other = Host.of(each, way.on(pool));
+          SpringServer withIt = SpringServer.start(other, way)) {
+        for (Consumer<Host> first : firsts) {
+          ThingClient caller = withIt.newClient();
+          withIt.create(withIt::insert);
+          Reply created = caller.createThing(REQUEST);
+          int before = withIt.runs();
+          withIt.create(thing -> other.propagations().required(() -> first.accept(other)));
+          try (HibernateLog log = HibernateLog.listen()) {
+            assertThat(caller.createThing(REQUEST).bytes()).isEqualTo(created.bytes());
+            assertThat(log.lines())
+                .as(each + " " + firsts.indexOf(first))
+                .allMatch(line -> each == Host.Kind.JPA_BATCHING && line.startsWith(BATCH_LEFT));
+          }
+          assertThat(withIt.runs()).isEqualTo(before + 1);
+        }
+      }
+    }
+  }
+
+  /** So that the log is known to be heard. */
+  @Test
+  void hibernateLogsAFirstStatementThatFails() {
+    assumeThat(kind).isEqualTo(Host.Kind.JPA);
+    server.create(
+        thing -> {
+          entities(host).persist(badThing());
+          entities(host).flush();
+        });
+    try (HibernateLog log = HibernateLog.listen()) {
+      assertThat(client.createThing(REQUEST).isOk()).isFalse();
+      assertThat(log.lines()).anyMatch(line -> line.contains("violates check constraint"));
+    }
+  }
+
+  private static EntityManager entities(Host of) {
+    return of.entities().orElseThrow();
+  }
+
+  /** What Hibernate logs, by {@code java.util.logging}, that anybody would see. */
+  private static final class HibernateLog extends Handler implements AutoCloseable {
+    private final Logger hibernate = Logger.getLogger("org.hibernate");
+    private final List<String> lines = new CopyOnWriteArrayList<>();
+
+    static HibernateLog listen() {
+      HibernateLog log = new HibernateLog();
+      log.hibernate.addHandler(log);
+      return log;
+    }
+
+    List<String> lines() {
+      return lines;
+    }
+
+    @Override
+    public void publish(LogRecord logged) {
+      lines.add(logged.getLevel() + " " + new SimpleFormatter().formatMessage(logged));
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {
+      hibernate.removeHandler(this);
+    }
   }
 
   @Test
@@ -359,6 +455,7 @@ class LateClaimsTest extends SpringServerTest {
     try (Host bare = Host.of(kind, database.pool())) {
       assertThatExceptionOfType(SetupException.class)
           .isThrownBy(() -> SpringServer.start(bare, way).close())
+          .satisfies(refused -> assertThat(refused.problems()).hasSize(1))
           .withMessageContaining("wrap the pool in one");
     }
   }
