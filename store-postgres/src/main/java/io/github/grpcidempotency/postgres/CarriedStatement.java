@@ -5,7 +5,6 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.temporal.Temporal;
 import java.util.ArrayList;
@@ -14,6 +13,7 @@ import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PGobject;
@@ -28,7 +28,8 @@ import org.postgresql.util.PSQLState;
  *   <li>When it is executed and nobody has sent them yet, they go with it. Their results are read,
  *       and the handler sees its own only.
  *   <li>When it is executed after that, or asked for anything that is not known to be harmless, it
- *       is prepared anew as the handler has written it, with what was remembered.
+ *       is prepared anew as the handler has written it, with what was remembered. The results of
+ *       what went with them can be read until it is executed again.
  * </ol>
  */
 final class CarriedStatement implements InvocationHandler {
@@ -39,6 +40,7 @@ final class CarriedStatement implements InvocationHandler {
   private final String sql;
   private final List<Setting> settings = new ArrayList<>();
   private volatile PreparedStatement statement;
+  private volatile Optional<PreparedStatement> travelled = Optional.empty();
   private volatile boolean plain;
 
   /** A setter's call. */
@@ -100,10 +102,14 @@ final class CarriedStatement implements InvocationHandler {
       case "hashCode" -> System.identityHashCode(proxy);
       case "toString" -> sql;
       case "getConnection" -> connection.shown();
-      case "close", "isClosed" -> passOn(method, given);
+      case "isClosed" -> passOn(method, given);
+      case "close" -> {
+        closeTravelled();
+        yield passOn(method, given);
+      }
       default -> {
         connection.checkAccepted();
-        yield plain ? passOn(method, given) : carried(method, given);
+        yield plain ? asWritten(method, given) : carried(method, given);
       }
     };
   }
@@ -175,18 +181,51 @@ final class CarriedStatement implements InvocationHandler {
     return CarryingConnection.invoke(method, statement, given);
   }
 
+  private @Nullable Object asWritten(Method method, Object @Nullable [] given) throws Throwable {
+    return switch (method.getName()) {
+      case "clearWarnings",
+          "getGeneratedKeys",
+          "getLargeUpdateCount",
+          "getMoreResults",
+          "getResultSet",
+          "getUpdateCount",
+          "getWarnings" ->
+          CarryingConnection.invoke(method, travelled.orElse(statement), given);
+      case "execute",
+          "executeBatch",
+          "executeLargeBatch",
+          "executeLargeUpdate",
+          "executeQuery",
+          "executeUpdate" -> {
+        closeTravelled();
+        yield passOn(method, given);
+      }
+      default -> passOn(method, given);
+    };
+  }
+
+  private void closeTravelled() throws SQLException {
+    Optional<PreparedStatement> earlier = travelled;
+    travelled = Optional.empty();
+    if (earlier.isPresent() && earlier.get() != statement) {
+      earlier.get().close();
+    }
+  }
+
   /** Goes on with the statement as the handler has written it. */
   private @Nullable Object plainly(Method method, Object @Nullable [] given) throws Throwable {
     connection.sendAlone();
     PreparedStatement asWritten = connection.prepareOwn(prepare, arguments, sql);
-    statement.close();
+    if (travelled.isEmpty()) {
+      statement.close();
+    }
     statement = asWritten;
     plain = true;
     for (Setting setting : settings) {
       setting.on(asWritten);
     }
     settings.clear();
-    return passOn(method, given);
+    return asWritten(method, given);
   }
 
   /**
@@ -260,14 +299,14 @@ final class CarriedStatement implements InvocationHandler {
   }
 
   private Object execute(String kind) throws SQLException {
-    connection.send(leading, statement);
-    ResultSet rows = statement.getResultSet();
+    boolean rows = connection.send(leading, statement);
+    travelled = Optional.of(statement);
     return switch (kind) {
       case "executeQuery" -> {
-        if (rows == null) {
+        if (!rows) {
           throw new PSQLException("No results were returned by the query.", PSQLState.NO_DATA);
         }
-        yield rows;
+        yield statement.getResultSet();
       }
       case "executeUpdate" -> {
         checkNone(rows);
@@ -277,12 +316,12 @@ final class CarriedStatement implements InvocationHandler {
         checkNone(rows);
         yield Math.max(0, statement.getLargeUpdateCount());
       }
-      default -> rows != null;
+      default -> rows;
     };
   }
 
-  private static void checkNone(@Nullable ResultSet rows) throws SQLException {
-    if (rows != null) {
+  private static void checkNone(boolean rows) throws SQLException {
+    if (rows) {
       throw new PSQLException(
           "A result was returned when none was expected.", PSQLState.TOO_MANY_RESULTS);
     }

@@ -280,13 +280,13 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     }
   }
 
-  /** Sends what waits, and the statement behind it. */
-  void send(LeadingStatements first, PreparedStatement statement) throws SQLException {
+  /** Sends what waits, and the statement behind it. Returns whether its first result has rows. */
+  boolean send(LeadingStatements first, PreparedStatement statement) throws SQLException {
     leading = null;
     try {
       first.bind(statement);
       boolean unused = statement.execute();
-      first.succeeded(statement);
+      return first.succeeded(statement);
     } catch (SQLException failure) {
       throw failed(first, failure);
     } catch (RuntimeException | Error failure) {

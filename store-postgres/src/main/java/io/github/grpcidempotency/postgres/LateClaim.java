@@ -185,15 +185,16 @@ final class LateClaim implements Claim, LeadingStatements {
   }
 
   @Override
-  public void succeeded(PreparedStatement statement) throws SQLException {
+  public boolean succeeded(PreparedStatement statement) throws SQLException {
     if (sql.begins()) {
       boolean unused = statement.getMoreResults();
     }
     Instant expires = readExpires(statement);
     statement.getResultSet().close();
-    boolean unused = statement.getMoreResults();
+    boolean rows = statement.getMoreResults();
     first.begun();
     beWon(expires);
+    return rows;
   }
 
   private static Instant readExpires(PreparedStatement statement) throws SQLException {
@@ -249,7 +250,7 @@ final class LateClaim implements Claim, LeadingStatements {
     try (PreparedStatement statement = connection.prepareStatement(sql.alone())) {
       bind(statement);
       boolean unused = statement.execute();
-      succeeded(statement);
+      boolean unusedRows = succeeded(statement);
     } catch (SQLException failure) {
       throw failed(failure);
     }

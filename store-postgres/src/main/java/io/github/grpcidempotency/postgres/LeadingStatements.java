@@ -20,9 +20,9 @@ interface LeadingStatements {
 
   /**
    * They were sent in front of a statement, and all have succeeded. Reads their results, and moves
-   * on to the first result of that statement.
+   * on to the first result of that statement. Returns whether that has rows.
    */
-  void succeeded(PreparedStatement statement) throws SQLException;
+  boolean succeeded(PreparedStatement statement) throws SQLException;
 
   /**
    * They were sent, and they or the statement behind them failed. Returns what the user of the

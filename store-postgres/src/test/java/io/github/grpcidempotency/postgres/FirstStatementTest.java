@@ -1,11 +1,14 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import java.io.ByteArrayInputStream;
 import java.io.StringReader;
@@ -34,6 +37,7 @@ import java.util.Calendar;
 import java.util.List;
 import java.util.TimeZone;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -191,7 +195,8 @@ class FirstStatementTest {
         c -> {
           PreparedStatement query =
               c.prepareStatement(
-                  "SELECT ?::bytea::text, ?::date::text, ?::int[]::text, ?::json::text, ?::timestamp::text");
+                  "SELECT ?::bytea::text, ?::date::text, ?::int[]::text, ?::json::text,"
+                      + " ?::timestamp::text");
           byte[] bytes = {1};
           Date date = Date.valueOf("2026-01-02");
           int[] array = {1, 2};
@@ -252,7 +257,8 @@ class FirstStatementTest {
         c -> {
           PreparedStatement insert =
               c.prepareStatement(
-                  "INSERT INTO app.things (id, name) VALUES (gen_random_uuid(), ?::timestamp || coalesce(?, '')) RETURNING name");
+                  "INSERT INTO app.things (id, name) VALUES (gen_random_uuid(), ?::timestamp ||"
+                      + " coalesce(?, '')) RETURNING name");
           insert.setTimestamp(1, Timestamp.valueOf("2026-01-02 03:04:05"));
           insert.setNull(2, Types.OTHER);
           return rows(insert.executeQuery());
@@ -341,6 +347,85 @@ class FirstStatementTest {
           query.close();
           return rows.isClosed();
         }),
+    CLOSED_BEFORE_ITS_ROWS_WERE_READ(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT generate_series(1, 5)");
+          ResultSet rows = query.executeQuery();
+          boolean first = rows.next();
+          query.close();
+          return "" + first + rows.isClosed() + named(c).executeUpdate() + rows(names(c));
+        }),
+    EXECUTED_AGAIN_BEFORE_ITS_ROWS_WERE_READ(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT generate_series(1, 5)");
+          ResultSet rows = query.executeQuery();
+          return "" + rows.next() + rows(query.executeQuery()) + rows.isClosed();
+        }),
+    ROWS_READ_WHILE_ITS_STATEMENT_IS_SET_UP_ANEW(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT generate_series(1, 5)");
+          ResultSet rows = query.executeQuery();
+          String before = "" + rows.next() + query.getMetaData().getColumnLabel(1);
+          query.setFetchSize(2);
+          query.setMaxRows(3);
+          String rest = rows(rows) + query.getMaxRows() + query.getFetchSize();
+          return before + rest + rows(query.executeQuery()) + rows.isClosed();
+        }),
+    RESULTS_ASKED_FOR_AFTER_ITS_STATEMENT_IS_SET_UP_ANEW(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT 1; SELECT 2");
+          boolean first = query.execute();
+          query.setMaxRows(3);
+          String both = rows(query.getResultSet()) + query.getMoreResults();
+          return first + both + rows(query.getResultSet()) + results(query);
+        }),
+    COUNT_ASKED_FOR_AFTER_ITS_STATEMENT_IS_SET_UP_ANEW(
+        c -> {
+          PreparedStatement insert = named(c);
+          boolean rows = insert.execute();
+          insert.setMaxFieldSize(10);
+          return ""
+              + rows
+              + insert.getUpdateCount()
+              + insert.getLargeUpdateCount()
+              + insert.getMoreResults()
+              + insert.getUpdateCount();
+        }),
+    CLOSED_AFTER_IT_WAS_SET_UP_ANEW(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT generate_series(1, 5)");
+          ResultSet rows = query.executeQuery();
+          query.setMaxRows(2);
+          query.close();
+          return "" + rows.isClosed() + query.isClosed() + attempt(query::executeQuery);
+        }),
+    LARGE_COUNT(
+        c -> {
+          PreparedStatement insert = named(c);
+          return insert.executeLargeUpdate() + insert.getLargeUpdateCount() + rows(names(c));
+        }),
+    LIMITS_TAKEN_BACK(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT generate_series(1, 5)");
+          query.setMaxRows(0);
+          query.setFetchSize(0);
+          query.setQueryTimeout(0);
+          return rows(query.executeQuery()) + query.getMaxRows() + query.getQueryTimeout();
+        }),
+    CANCELLED_WHILE_NOTHING_RUNS(
+        c -> {
+          PreparedStatement insert = named(c);
+          insert.cancel();
+          int first = insert.executeUpdate();
+          insert.cancel();
+          return first + insert.executeUpdate() + rows(names(c));
+        }),
+    ON_AN_INTERRUPTED_THREAD(
+        c -> {
+          Thread.currentThread().interrupt();
+          int updated = named(c).executeUpdate();
+          return updated + rows(names(c)) + Thread.interrupted();
+        }),
     NO_KEYS_TO_GET(
         c -> {
           PreparedStatement insert = named(c);
@@ -405,6 +490,28 @@ class FirstStatementTest {
           PreparedStatement query = c.prepareStatement("SELECT generate_series(1, 5)");
           query.setMaxRows(2);
           return rows(query.executeQuery());
+        }),
+    CLOSED_ON_COMPLETION(
+        c -> {
+          PreparedStatement query = c.prepareStatement("SELECT 1");
+          query.closeOnCompletion();
+          ResultSet rows = query.executeQuery();
+          rows.close();
+          return "" + query.isCloseOnCompletion() + query.isClosed();
+        }),
+    WITHOUT_ESCAPES(
+        c -> {
+          PreparedStatement query = set(c.prepareStatement("SELECT ?::text"), "a");
+          query.setEscapeProcessing(false);
+          return rows(query.executeQuery());
+        }),
+    KEYS_AFTERWARDS(
+        c -> {
+          PreparedStatement insert =
+              set(c.prepareStatement(NAMED, Statement.RETURN_GENERATED_KEYS), "a");
+          boolean rows = insert.execute();
+          ResultSet keys = insert.getGeneratedKeys();
+          return "" + rows + keys.next() + keys.getString("name") + insert.getUpdateCount();
         }),
     SCROLLING(
         c -> {
@@ -536,15 +643,109 @@ class FirstStatementTest {
     }
   }
 
-  @Test
-  void itsTimeoutEndsItAsAnyOther() throws Exception {
+  /** How a statement that is under way is stopped. */
+  private enum Stop {
+    TIMEOUT {
+      @Override
+      void prepare(Statement slow) throws SQLException {
+        slow.setQueryTimeout(1);
+      }
+    },
+    CANCEL {
+      @Override
+      void meanwhile(Statement slow) throws SQLException {
+        slow.cancel();
+      }
+    };
+
+    void prepare(Statement slow) throws SQLException {}
+
+    void meanwhile(Statement slow) throws SQLException {}
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFirstStatementThatIsStoppedFailsAsAnyOtherAndLeavesTheKeyFree(Stop stop) throws Exception {
+    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
+    ClaimRequest request = LateClaims.request();
+    Claim claim = store.claimLater(request);
+    PreparedStatement slow = slow(LateClaims.connection(claim));
+    stop.prepare(slow);
+
+    assertThat(stopped(slow, stop)).endsWith("57014");
+
+    assertThat(claim.isPreempted()).isFalse();
+    assertThat(claim.confirm()).isTrue();
+    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Claim.Settled.ROLLED_BACK);
+    Claim again = ((ClaimResult.Won) store.claimInTransaction(request)).claim();
+    assertThat(again.release()).isEqualTo(Claim.Settled.DONE);
+  }
+
+  /** It was prepared behind the claim, and is executed without. */
+  @ParameterizedTest
+  @EnumSource
+  void aSecondStatementIsStoppedToo(Stop stop) throws Exception {
     Claim claim = PostgresIdempotencyStore.builder(pool).build().claimLater(LateClaims.request());
-    PreparedStatement slow = LateClaims.connection(claim).prepareStatement("SELECT pg_sleep(600)");
-    slow.setQueryTimeout(1);
+    Connection connection = LateClaims.connection(claim);
+    PreparedStatement slow = slow(connection);
+    stop.prepare(slow);
+    slow.clearParameters();
+    named(connection).executeUpdate();
 
-    assertThat(attempt(slow::executeQuery)).endsWith("57014");
+    assertThat(stopped(slow, stop)).endsWith("57014");
 
+    assertThat(claim.isWon()).isTrue();
     claim.transaction().orElseThrow().rollback();
+  }
+
+  private static PreparedStatement slow(Connection connection) throws SQLException {
+    return connection.prepareStatement("SELECT pg_sleep(600)");
+  }
+
+  private static String stopped(PreparedStatement slow, Stop stop) throws SQLException {
+    CompletableFuture<String> end =
+        CompletableFuture.supplyAsync(() -> attempt(slow::executeQuery));
+    await().until(() -> sleepers() == 1);
+    stop.meanwhile(slow);
+    return end.join();
+  }
+
+  private static int sleepers() {
+    return new KeyTable(database)
+        .count(
+            "SELECT count(*) FROM pg_stat_activity"
+                + " WHERE wait_event = 'PgSleep' AND datname = current_database()");
+  }
+
+  @Test
+  void aThreadThatIsInterruptedWhileItsFirstStatementRunsHasItsAnswer() throws Exception {
+    PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
+    Claim claim = store.claimLater(LateClaims.request());
+    Connection connection = LateClaims.connection(claim);
+    CompletableFuture<String> end = new CompletableFuture<>();
+    try (Gate gate = Gate.shut(database.superuser())) {
+      Thread handler =
+          new Thread(
+              () ->
+                  end.complete(
+                      attempt(
+                          () -> {
+                            PreparedStatement wait =
+                                connection.prepareStatement(
+                                    "SELECT 1 FROM pg_advisory_xact_lock_shared(?)");
+                            wait.setInt(1, Integer.parseInt(gate.name()));
+                            return wait.execute() + "" + Thread.interrupted();
+                          })));
+      handler.start();
+      gate.awaitWaiting(1);
+      handler.interrupt();
+      gate.open();
+    }
+
+    assertThat(end.join()).isEqualTo("truetrue");
+    assertThat(claim.isWon()).isTrue();
+    assertThat(claim.confirm()).isTrue();
+    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Claim.Settled.DONE);
   }
 
   private static List<String> claims() {
