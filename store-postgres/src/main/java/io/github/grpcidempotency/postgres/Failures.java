@@ -25,8 +25,13 @@ final class Failures {
   private static final String SERIALIZATION_FAILURE = "40001";
   private static final String TOO_MANY_CONNECTIONS = "53300";
 
-  /** The database answers this only on a connection that is open. */
+  /**
+   * The database answers this on a connection that stays open. PgBouncer says so, too, when it has
+   * lost the database, and hangs up: then it is fatal.
+   */
   private static final String PROTOCOL_VIOLATION = "08P01";
+
+  private static final String FATAL = "FATAL";
 
   private static final String STATEMENT_COMPLETION_UNKNOWN = "40003";
 
@@ -93,7 +98,18 @@ final class Failures {
     if (SHUTDOWNS.contains(state)) {
       return FailureCause.SHUTTING_DOWN;
     }
-    return isConnected(failure) ? causeOf(state) : causeOfNoConnection(failure, state);
+    if (!isConnected(failure)) {
+      return causeOfNoConnection(failure, state);
+    }
+    return isHungUp(failure) ? FailureCause.CONNECTION_LOST : causeOf(state);
+  }
+
+  private static boolean isHungUp(JdbiException failure) {
+    return serverError(failure)
+        .filter(error -> PROTOCOL_VIOLATION.equals(error.getSQLState()))
+        .map(ServerErrorMessage::getSeverity)
+        .filter(FATAL::equals)
+        .isPresent();
   }
 
   private static FailureCause causeOf(String state) {

@@ -8,11 +8,15 @@ import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.PgBouncer;
 import io.github.grpcidempotency.fault.ServerProcess;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.Status;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Calls whose servers reach PostgreSQL through a real PgBouncer that pools transactions. */
@@ -43,19 +48,46 @@ class PgBouncerTest {
 
   private static PgBouncer pooler;
 
+  /** Another one, whose way to the database can be cut. */
+  private static PgBouncer behind;
+
+  private static FaultProxy cutting;
+
   private final KeyTable table = new KeyTable(database);
 
   private enum Form {
     RESERVED,
     COMPLETING,
-    TRANSACTIONAL;
+    COMMITTING,
+    TRANSACTIONAL,
+    LATE;
 
     ThingServer start(HikariDataSource pool) {
       PostgresThingServer.Builder server = PostgresThingServer.on(pool);
       return switch (this) {
         case RESERVED -> server.start();
         case COMPLETING -> server.handler(ThingHandlers.completing(pool)).start();
+        case COMMITTING -> server.handler(committing(pool)).start();
         case TRANSACTIONAL -> server.transactional().start();
+        case LATE ->
+            server
+                .createThing(thing -> thing.claim(ClaimTiming.WITH_FIRST_STATEMENT))
+                .transactional()
+                .start();
+      };
+    }
+
+    /** Writes, completes and commits, in a transaction of its own. */
+    private static ThingHandler committing(HikariDataSource pool) {
+      Jdbi jdbi = Jdbi.create(pool);
+      return (request, answer) -> {
+        Thing thing = ThingHandler.newThing(request);
+        jdbi.useTransaction(
+            handle -> {
+              ThingHandlers.insert(handle, Things.caller(), thing);
+              TransactionalCompletion.completeAndCommit(handle, thing);
+            });
+        ThingHandler.answer(answer, thing);
       };
     }
 
@@ -67,11 +99,15 @@ class PgBouncerTest {
   @BeforeAll
   static void startPooler() {
     pooler = PgBouncer.before(database.appUrl(), SERVER_CONNECTIONS);
+    cutting = FaultProxy.before(database.appUrl());
+    behind = PgBouncer.before(cutting.jdbcUrl(), SERVER_CONNECTIONS);
   }
 
   @AfterAll
   static void stopPooler() {
     pooler.close();
+    behind.close();
+    cutting.close();
   }
 
   @ParameterizedTest
@@ -98,7 +134,9 @@ class PgBouncerTest {
         assertThat(replay.isReplay()).as(replay.toString()).isTrue();
         assertThat(table.thingsOf(user)).containsExactly(replay.thingId());
       }
-      assertThat(left.runs() + right.runs()).isEqualTo(users.size());
+      if (form != Form.LATE) { // whose duplicates start handlers in vain
+        assertThat(left.runs() + right.runs()).isEqualTo(users.size());
+      }
       assertThat(usersLeftBehind(leftPool)).containsOnly("");
     }
   }
@@ -123,6 +161,60 @@ class PgBouncerTest {
     } finally {
       open.forEach(Handle::rollback);
       open.forEach(Handle::close);
+    }
+  }
+
+  /** The pooler then says that there is an error, and hangs up. */
+  @ParameterizedTest
+  @CsvSource({
+    "LATE, INSERT INTO app.things, false",
+    "LATE, INSERT INTO app.things, true",
+    "LATE, COMMIT, false",
+    "LATE, COMMIT, true",
+    "TRANSACTIONAL, COMMIT, true",
+    "COMMITTING, COMMIT, false",
+    "COMMITTING, COMMIT, true"
+  })
+  void aCallThatIsCutOffBehindThePoolerHasItsEffectOnce(Form form, String sql, boolean executed) {
+    try (HikariDataSource pool = PostgresThingServer.pool(behind.jdbcUrl());
+        ThingServer server = form.start(pool);
+        ThingClient client = ThingClient.to(server.port())) {
+      FaultProxy.Trap cut = executed ? cutting.cutAfter(sql) : cutting.cutBefore(sql);
+
+      Reply first = client.createThing(REQUEST);
+      Reply last =
+          await()
+              .pollInterval(Duration.ofMillis(20))
+              .until(() -> client.createThing(REQUEST), Reply::isOk);
+
+      assertThat(cut.hasSprung()).isTrue();
+      assertThat(table.thingsOf(client.user())).containsExactly(last.thingId());
+      assertThat(table.joined(client.user())).isTrue();
+      assertThat(first.status().getCode())
+          .as("that of a transaction that is known to be rolled back: %s", first)
+          .isNotEqualTo(Status.Code.INTERNAL);
+    }
+  }
+
+  @Test
+  void aClaimTravelsThroughThePoolerWithItsStatement() {
+    try (FaultProxy proxy = FaultProxy.before(pooler.jdbcUrl());
+        HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingServer server = Form.LATE.start(pool);
+        ThingClient client = ThingClient.to(server.port())) {
+      client.as(UUID.randomUUID()).createThing(REQUEST);
+      proxy.forgetRoundTrips();
+
+      Reply first = client.createThing(REQUEST);
+      List<String> sent = proxy.roundTrips();
+      Reply duplicate = client.createThing(REQUEST);
+
+      assertThat(sent).hasSize(3);
+      assertThat(sent.get(0)).contains("BEGIN", "refuse_claim", "app.things");
+      assertThat(sent.get(2)).contains("INSERT INTO idempotency.idempotency_keys", "COMMIT");
+      assertThat(duplicate.isReplay()).isTrue();
+      assertThat(duplicate.bytes()).isEqualTo(first.bytes());
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
     }
   }
 

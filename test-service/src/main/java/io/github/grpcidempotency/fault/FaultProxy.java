@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.fault;
 
 import io.github.grpcidempotency.fault.FlushReader.Sent;
+import java.io.BufferedOutputStream;
 import java.io.Closeable;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -338,7 +339,9 @@ public final class FaultProxy implements AutoCloseable {
 
     private void forwardAnswers() throws IOException {
       DataInputStream answers = new DataInputStream(database.getInputStream());
-      DataOutputStream toClient = new DataOutputStream(client.getOutputStream());
+      // PgBouncer takes part of a message for a failed login.
+      DataOutputStream toClient =
+          new DataOutputStream(new BufferedOutputStream(client.getOutputStream()));
       while (true) {
         int type = answers.readUnsignedByte();
         int length = answers.readInt();
