@@ -2,6 +2,7 @@ package io.github.grpcidempotency.jta;
 
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.IdempotencyDataSource;
 import jakarta.transaction.InvalidTransactionException;
 import jakarta.transaction.NotSupportedException;
 import jakarta.transaction.Status;
@@ -9,6 +10,7 @@ import jakarta.transaction.SystemException;
 import jakarta.transaction.Transaction;
 import jakarta.transaction.TransactionManager;
 import jakarta.transaction.TransactionSynchronizationRegistry;
+import java.sql.SQLException;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -59,12 +61,30 @@ public final class JtaTransactions implements HostTransactions {
    * @param dataSource enlists its connections in the manager's transactions, and gives one and the
    *     same to all who ask within a transaction, as Agroal does; the one that handlers write
    *     through
+   * @throws IllegalArgumentException if the data source is an {@code IdempotencyDataSource}: it
+   *     wraps anew for each who asks, so that what it carries would not go with a handler's
+   *     statement
    */
   public static JtaTransactions of(
       TransactionManager manager,
       TransactionSynchronizationRegistry registry,
       DataSource dataSource) {
+    if (carries(dataSource)) {
+      throw new IllegalArgumentException(
+          "an IdempotencyDataSource carries nothing in transactions of JTA, where everybody who"
+              + " asks is given a connection of his own: give its pool to the host, and let the"
+              + " procedures claim BEFORE_HANDLER");
+    }
     return new JtaTransactions(manager, registry, dataSource);
+  }
+
+  private static boolean carries(DataSource dataSource) {
+    try {
+      return dataSource.isWrapperFor(IdempotencyDataSource.class);
+    } catch (SQLException untold) {
+      logger.debug("a data source does not tell what it wraps", untold);
+      return false;
+    }
   }
 
   /**

@@ -6,10 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.HostTransactions;
+import io.github.grpcidempotency.postgres.IdempotencyDataSource;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -23,6 +26,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -35,6 +39,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class JtaCallsTest {
   @RegisterExtension
@@ -226,6 +232,64 @@ class JtaCallsTest {
         .hasStackTraceContaining("does not enlist its connections");
   }
 
+  /**
+   * The pool complains of what is left open. A stopped handler's statement ends with its
+   * connection.
+   */
+  @Test
+  void aClaimThatTravelsOutsideOfJtaLeavesNoResultOpen() {
+    ThingHandler handler =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          try (PreparedStatement insert =
+              ClaimTransaction.connection()
+                  .prepareStatement("INSERT INTO things (id) VALUES (?) RETURNING id")) {
+            insert.setObject(1, UUID.fromString(thing.getId()));
+            insert.execute();
+            try (ResultSet returned = insert.getResultSet()) {
+              returned.next();
+            }
+          } catch (SQLException failure) {
+            throw new IllegalStateException(failure);
+          }
+          answer(answer, thing);
+        };
+    try (ThingServer server = late(PostgresIdempotencyStore.builder(host.pool), handler)) {
+      ThingClient client = ThingClient.on(server.channel());
+      assertThat(client.createThing(REQUEST).isOk()).isTrue();
+    }
+    assertThat(host.warnings()).allMatch(warning -> warning.contains(" 0 ResultSet"));
+    host.warnings().clear();
+  }
+
+  private static ThingServer late(PostgresIdempotencyStore.Builder store, ThingHandler handler) {
+    return ThingServer.on(Transport.IN_PROCESS)
+        .store(store.build())
+        .createThing(
+            thing ->
+                thing.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.WITH_FIRST_STATEMENT))
+        .handler(handler)
+        .start();
+  }
+
+  /** Whoever asks within a transaction is given a connection of his own, which carries nothing. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void claimsThatCannotTravelStopTheStart(boolean wrapped) {
+    assertThatThrownBy(
+            () -> {
+              DataSource dataSource = wrapped ? new IdempotencyDataSource(host.pool) : host.pool;
+              late(
+                      PostgresIdempotencyStore.builder(host.pool)
+                          .hostTransactions(
+                              JtaTransactions.of(host.manager, host.registry, dataSource)),
+                      ThingHandler::answer)
+                  .close();
+            })
+        .hasMessageContaining("IdempotencyDataSource")
+        .hasMessageContaining("BEFORE_HANDLER");
+  }
+
   /** What a bean does for a call; the call is answered after its transaction, unless it answers. */
   @FunctionalInterface
   private interface TransactionalHandler {
@@ -321,10 +385,10 @@ class JtaCallsTest {
   /** Returns whether record and effect were written by one transaction. */
   private static boolean joined(ThingClient client) throws SQLException {
     return !ids("""
-            SELECT things.id FROM things
-            JOIN idempotency.idempotency_keys AS records ON records.thing_id = things.id
-            WHERE things.user_id = '%s' AND records.xmin = things.xmin
-            """
+    SELECT things.id FROM things
+    JOIN idempotency.idempotency_keys AS records ON records.thing_id = things.id
+    WHERE things.user_id = '%s' AND records.xmin = things.xmin
+    """
             .formatted(client.user()))
         .isEmpty();
   }
