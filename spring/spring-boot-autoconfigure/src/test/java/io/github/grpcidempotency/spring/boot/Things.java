@@ -22,7 +22,7 @@ class Things extends ThingServiceGrpc.ThingServiceImplBase {
     void run(String id, StreamObserver<Empty> answer);
   }
 
-  private final JdbcTemplate jdbc;
+  private volatile JdbcTemplate jdbc;
   private final AtomicInteger runs = new AtomicInteger();
   private final BlockingQueue<StreamObserver<Empty>> running = new LinkedBlockingQueue<>();
   private volatile Deletion deletion = (id, answer) -> ThingService.answer(answer);
@@ -33,6 +33,11 @@ class Things extends ThingServiceGrpc.ThingServiceImplBase {
 
   int runs() {
     return runs.get();
+  }
+
+  /** Writes elsewhere from now on. */
+  void writeThrough(JdbcTemplate other) {
+    jdbc = other;
   }
 
   void handleDeletes(Deletion handler) {

@@ -2,11 +2,15 @@ package io.github.grpcidempotency.spring.boot;
 
 import static io.github.grpcidempotency.spring.boot.Runners.bare;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.postgres.IdempotencyDataSource;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.SetupException;
 import java.sql.SQLException;
+import java.util.Objects;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Qualifier;
@@ -15,7 +19,9 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
 
 /** Which data sources are wrapped, and what becomes of those that are. */
 class WrappedDataSourceTest {
@@ -69,6 +75,51 @@ class WrappedDataSourceTest {
               assertThat(isWrapped(context.getBean("main", DataSource.class))).isFalse();
               assertThat(isWrapped(context.getBean("other", DataSource.class))).isFalse();
             });
+  }
+
+  /** Whichever manager has it is the one whose transactions are claims. */
+  @Test
+  void ofTwoManagersTheOneOfTheWrappedDataSourceIsTaken() {
+    runner(Several.class)
+        .withUserConfiguration(ManagerOfMain.class, ManagerOfRecords.class)
+        .withPropertyValues(LATE)
+        .run(
+            context -> {
+              assertThat(context.getBean(PostgresIdempotencyStore.class).bindsThreads()).isTrue();
+              assertThat(isWrapped(managed(context.getBean("ofRecords")))).isTrue();
+              assertThat(isWrapped(managed(context.getBean("ofMain")))).isFalse();
+            });
+  }
+
+  @Test
+  void aManagerOfAnotherDataSourceThanTheWrappedOneIsRefused() {
+    runner(Several.class)
+        .withUserConfiguration(ManagerOfMain.class)
+        .withPropertyValues(LATE)
+        .run(
+            context ->
+                assertThatThrownBy(() -> context.getBean(PostgresIdempotencyStore.class))
+                    .hasRootCauseInstanceOf(SetupException.class)
+                    .hasMessageContaining(
+                        "no transaction manager has the data source of the records, of ofMain"));
+  }
+
+  @Test
+  void ofTwoDataSourcesWithoutAMarkNoneIsWrappedAndTheStoreIsRefused() {
+    runner(Unmarked.class)
+        .withPropertyValues(LATE)
+        .run(
+            context -> {
+              assertThat(isWrapped(context.getBean("main", DataSource.class))).isFalse();
+              assertThat(isWrapped(context.getBean("other", DataSource.class))).isFalse();
+              assertThatThrownBy(() -> context.getBean(PostgresIdempotencyStore.class))
+                  .hasRootCauseInstanceOf(SetupException.class)
+                  .hasMessageContaining("there are several DataSource beans");
+            });
+  }
+
+  private static DataSource managed(Object manager) {
+    return Objects.requireNonNull(((DataSourceTransactionManager) manager).getDataSource());
   }
 
   @Test
@@ -138,6 +189,35 @@ class WrappedDataSourceTest {
     @Bean
     @Qualifier("idempotency")
     DataSource records() {
+      return Runners.unreachable();
+    }
+
+    @Bean
+    DataSource other() {
+      return Runners.unreachable();
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class ManagerOfMain {
+    @Bean
+    PlatformTransactionManager ofMain(@Qualifier("main") DataSource main) {
+      return new DataSourceTransactionManager(main);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class ManagerOfRecords {
+    @Bean
+    PlatformTransactionManager ofRecords(@Qualifier("idempotency") DataSource records) {
+      return new DataSourceTransactionManager(records);
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Unmarked {
+    @Bean
+    DataSource main() {
       return Runners.unreachable();
     }
 
