@@ -13,4 +13,9 @@ import java.util.UUID;
 public interface StatusResolver {
   /** Returns the status of the asynchronous work behind a resource. */
   IdempotencyStatus resolve(UUID resourceId);
+
+  /** Returns whether only the store that it is made for can resolve it. */
+  default boolean isReadByStore() {
+    return false;
+  }
 }

@@ -70,6 +70,11 @@ public final class OutboxStatusResolver implements StatusResolver {
         "only the PostgreSQL store can read an outbox, and it could not");
   }
 
+  @Override
+  public boolean isReadByStore() {
+    return true;
+  }
+
   /** Returns the query with an expression for the resource id. */
   String queryFor(String resourceId) {
     return PLACEHOLDER.matcher(query).replaceAll(Matcher.quoteReplacement(resourceId));

@@ -1,0 +1,187 @@
+package io.github.grpcidempotency.redis;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.internal.decision.FailureDecider;
+import io.github.grpcidempotency.internal.decision.FailureDecider.Remedy;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * One claim of a reservation:
+ *
+ * <ol>
+ *   <li>One script reserves the key, takes over what the same request has left, or returns what
+ *       stands there.
+ *   <li>If the answer is lost, it is sent again, once, with the same token. It then finds the
+ *       reservation that the first one may have made.
+ *   <li>If replicas are asked for, they must have what was reserved or seen. If they have not, the
+ *       reservation is given back, and the call does not run.
+ *   <li>A lease counts from when the server ran the script. If the answer took long, the claim
+ *       extends the lease before it wins, and the server says whether that was still possible.
+ * </ol>
+ *
+ * <p>If Redis takes no more writes for everybody, the record is read without writing: an answer
+ * that can be read is replayed, and a known holder keeps its key. A replica may not know the
+ * holder, so without a record nobody knows who owns the key.
+ */
+final class ClaimAttempt {
+  private static final int MAX_ROUNDS = 3;
+
+  private final RecordStore records;
+  private final ClaimRequest request;
+  private final byte[] key;
+  private final byte[] owner = token();
+
+  private FailurePhase phase = FailurePhase.NOTHING_SENT;
+  private long sentNanos;
+
+  ClaimAttempt(RecordStore records, ClaimRequest request) {
+    this.records = records;
+    this.request = request;
+    this.key = records.keyOf(request.key());
+  }
+
+  ClaimResult run() {
+    try {
+      return claim();
+    } catch (RedisFailure failure) {
+      if (FailureDecider.remedy(phase, failure.why()) != Remedy.FIND) {
+        throw givenUp(failure, phase);
+      }
+      return find(givenUp(failure, failure.isReadOnly() ? FailurePhase.ANSWER_LOST : phase));
+    }
+  }
+
+  private static StoreException givenUp(RedisFailure failure, FailurePhase phase) {
+    return new StoreException("could not claim the key", failure, phase, failure.why());
+  }
+
+  private ClaimResult claim() {
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+      Optional<ClaimResult> result = confirmed(sendTwiceIfLost());
+      if (result.isPresent()) {
+        return result.get();
+      }
+    }
+    throw new StoreException(
+        "the server answers too late", null, FailurePhase.ANSWER_LOST, FailureCause.TIMEOUT);
+  }
+
+  private record Answer(RedisSession session, RecordReply reply) {}
+
+  private Answer sendTwiceIfLost() {
+    try {
+      return send();
+    } catch (RedisFailure failure) {
+      // A server that has been demoted is left, and the next connection may lead to its successor.
+      boolean elsewhere = failure.isReadOnly();
+      boolean again =
+          failure.mayBeDone() && FailureDecider.remedy(phase, failure.why()) == Remedy.SEND_AGAIN;
+      phase = failure.mayBeDone() ? FailurePhase.ANSWER_LOST : phase;
+      if (again || elsewhere) {
+        return send();
+      }
+      throw failure;
+    }
+  }
+
+  private Answer send() {
+    List<byte[]> arguments = new ArrayList<>();
+    arguments.add(owner);
+    arguments.add(RecordReply.bytes(UuidCreator.getTimeOrderedEpochFast().toString()));
+    arguments.add(RecordReply.bytes(request.procedure().name()));
+    arguments.add(RecordReply.bytes(request.fingerprint().version()));
+    arguments.add(request.fingerprint().hash().toByteArray());
+    arguments.add(RecordReply.bytes(records.lease().toMillis()));
+    arguments.add(RecordReply.bytes(request.retention().toMillis()));
+    request.trace().ifPresent(trace -> arguments.add(trace.toByteArray()));
+    RedisSession session = records.link().session();
+    sentNanos = System.nanoTime();
+    return new Answer(
+        session, RecordReply.of(session.run(Script.CLAIM, key, arguments.toArray(byte[][]::new))));
+  }
+
+  /** Returns the result, once it is safe and in time; empty if it has to be asked for again. */
+  private Optional<ClaimResult> confirmed(Answer answer) {
+    RecordReply reply = answer.reply();
+    if (reply instanceof RecordReply.Won won) {
+      return win(answer.session(), won);
+    }
+    if (!(reply instanceof RecordReply.Seen seen)) {
+      throw new IllegalStateException("a claim always finds a record");
+    }
+    phase = FailurePhase.ROW_SEEN;
+    if (seen.result() instanceof ClaimResult.Recorded) {
+      answer.session().confirm();
+    }
+    return Optional.of(seen.result());
+  }
+
+  private Optional<ClaimResult> win(RedisSession session, RecordReply.Won won) {
+    try {
+      session.confirm();
+    } catch (RedisFailure unconfirmed) {
+      phase = FailurePhase.ANSWER_LOST;
+      giveBack(session);
+      throw unconfirmed;
+    }
+    boolean inTime = !isLate() || (extend(session) && !isLate());
+    return inTime
+        ? Optional.of(new ClaimResult.Won(new Reservation(records, request, owner, won)))
+        : Optional.empty();
+  }
+
+  /** Whether so much of the lease may have passed that it would not be renewed in time. */
+  private boolean isLate() {
+    return System.nanoTime() - sentNanos > records.lease().toNanos() / 3;
+  }
+
+  private boolean extend(RedisSession session) {
+    sentNanos = System.nanoTime();
+    return RecordReply.isDone(
+        session.run(Script.RENEW, key, owner, RecordReply.bytes(records.lease().toMillis())));
+  }
+
+  /** Best effort: otherwise the lease ends by itself. */
+  private void giveBack(RedisSession session) {
+    try {
+      boolean unused =
+          RecordReply.isDone(session.run(Script.RELEASE, key, owner, RecordReply.bytes(1)));
+    } catch (RedisFailure ignored) {
+      // The failure that is thrown tells more.
+    }
+  }
+
+  private ClaimResult find(StoreException broken) {
+    try {
+      RecordReply reply = RecordReply.of(records.link().session().run(Script.FIND, key));
+      if (reply instanceof RecordReply.Seen seen) {
+        return seen.result();
+      }
+      throw broken;
+    } catch (RedisFailure failure) {
+      boolean brokenToo =
+          FailureDecider.remedy(FailurePhase.NOTHING_SENT, failure.why()) == Remedy.FIND
+              || failure.why() == FailureCause.OTHER;
+      throw brokenToo
+          ? broken
+          : new StoreException("could not read the record", failure, phase, failure.why());
+    }
+  }
+
+  private static byte[] token() {
+    UUID token = UUID.randomUUID();
+    return ByteBuffer.allocate(2 * Long.BYTES)
+        .putLong(token.getMostSignificantBits())
+        .putLong(token.getLeastSignificantBits())
+        .array();
+  }
+}

@@ -1,0 +1,243 @@
+package io.github.grpcidempotency.redis;
+
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.CompletionWatch;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records operations in Redis (6.2 or later) or Valkey. Claims, completions and replays take one
+ * round trip each, and a second one if replicas must confirm. Expired records are deleted by the
+ * server. It has no transactions, so a server with transactional procedures does not start on it.
+ *
+ * <p>Effect and record are in two systems: a crash between them runs the handler again once the
+ * lease has ended. What a crash of Redis loses depends on its settings: see {@link Durability}.
+ *
+ * <p>Thread-safe. Close it after the servers that use it.
+ */
+public final class RedisIdempotencyStore implements IdempotencyStore, AutoCloseable {
+  private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+
+  private final Durability durability;
+  private final RecordStore records;
+
+  private RedisIdempotencyStore(Builder builder) {
+    this.durability = builder.durability;
+    this.records =
+        new RecordStore(
+            new RedisLink(
+                builder.uri,
+                builder.clientOptions,
+                builder.timeout,
+                durability.replicas().orElse(0)),
+            new RecordKey(builder.prefix),
+            builder.lease);
+  }
+
+  /**
+   * Starts a store on a server, or on the master that sentinels name.
+   *
+   * @param uri with address, user, password, and whether the connection is encrypted
+   */
+  public static Builder builder(RedisURI uri) {
+    return new Builder(uri);
+  }
+
+  @Override
+  public void verify(Collection<RecordedProcedure> procedures) {
+    try {
+      new StartupCheck(records, durability).run(procedures);
+    } catch (RedisFailure failure) {
+      throw failure.inStore("could not check the store");
+    }
+  }
+
+  @Override
+  public ClaimResult claim(ClaimRequest request) {
+    return new ClaimAttempt(records, request).run();
+  }
+
+  @Override
+  public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
+    return records.inStore(
+        "read the record",
+        session -> {
+          RecordReply reply = RecordReply.of(session.run(Script.FIND, records.keyOf(key)));
+          if (!(reply instanceof RecordReply.Seen seen)) {
+            return Optional.empty();
+          }
+          if (seen.result() instanceof ClaimResult.Recorded) {
+            session.confirm();
+          }
+          return Optional.of(seen.result());
+        });
+  }
+
+  @Override
+  public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+    return records.inStore(
+        "retain the record",
+        session -> {
+          List<@Nullable Object> expires =
+              session.run(
+                  Script.RETAIN,
+                  records.keyOf(request.key()),
+                  RecordReply.bytes(recorded.operationId().toString()),
+                  RecordReply.bytes(request.retention().toMillis()),
+                  RecordReply.bytes(lease().toMillis()));
+          if (expires.isEmpty()) {
+            return recorded.expires();
+          }
+          session.confirm();
+          return Instant.ofEpochMilli(RecordReply.number(expires.get(0)));
+        });
+  }
+
+  @Override
+  public Set<UUID> renew(Collection<Claim> claims) {
+    if (claims.isEmpty()) {
+      return Set.of();
+    }
+    return records.inStore("renew leases", session -> renew(session, claims));
+  }
+
+  /** Sends all before it waits for the first answer. */
+  private Set<UUID> renew(RedisSession session, Collection<Claim> claims) {
+    byte[] lease = RecordReply.bytes(lease().toMillis());
+    Map<Reservation, CompletableFuture<List<@Nullable Object>>> answers = new LinkedHashMap<>();
+    for (Claim claim : claims) {
+      if (claim instanceof Reservation reservation) {
+        answers.put(
+            reservation,
+            session.start(Script.RENEW, reservation.key(), reservation.owner(), lease));
+      }
+    }
+    Set<UUID> renewed = new HashSet<>();
+    answers.forEach(
+        (reservation, answer) -> {
+          if (RecordReply.isDone(session.await(answer))) {
+            renewed.add(reservation.operationId());
+          }
+        });
+    return renewed;
+  }
+
+  @Override
+  public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
+    return new RedisCompletionWatch(records, ended);
+  }
+
+  @Override
+  public Duration lease() {
+    return records.lease();
+  }
+
+  /** Ends its connections. */
+  @Override
+  public void close() {
+    records.link().close();
+  }
+
+  /** Settings of the store. Not thread-safe. */
+  public static final class Builder {
+    private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9_.-]{1,64}");
+
+    private final RedisURI uri;
+    private Durability durability = Durability.everyWrite();
+    private String prefix = "idempotency";
+    private Duration lease = Duration.ofSeconds(30);
+    private Duration timeout = Duration.ofSeconds(2);
+    private UnaryOperator<ClientOptions.Builder> clientOptions = UnaryOperator.identity();
+
+    private Builder(RedisURI uri) {
+      this.uri = uri;
+    }
+
+    /**
+     * Sets what a reservation or an answer must survive; {@link Durability#everyWrite} by default.
+     */
+    public Builder durability(Durability durability) {
+      this.durability = durability;
+      return this;
+    }
+
+    /**
+     * Sets what the names of all records begin with; {@code idempotency} by default. Services that
+     * share a server need one each.
+     *
+     * @throws IllegalArgumentException if it is not 1 to 64 characters of {@code [A-Za-z0-9_.-]}
+     */
+    public Builder prefix(String prefix) {
+      if (!PREFIX.matcher(prefix).matches()) {
+        throw new IllegalArgumentException("a prefix is 1 to 64 characters of [A-Za-z0-9_.-]");
+      }
+      this.prefix = prefix;
+      return this;
+    }
+
+    /**
+     * Sets how long a crashed server's call blocks its key; 30 seconds by default. A lease is
+     * renewed at every third of its length while the handler runs, so it need not be longer than a
+     * slow handler. It should be longer than a failover of Redis takes, and than the clocks of its
+     * nodes differ.
+     *
+     * @throws IllegalArgumentException if it is shorter than 100 milliseconds
+     */
+    public Builder lease(Duration lease) {
+      if (lease.compareTo(SHORTEST_LEASE) < 0) {
+        throw new IllegalArgumentException("a lease lasts at least 100 ms, not " + lease);
+      }
+      this.lease = lease;
+      return this;
+    }
+
+    /**
+     * Sets how long connecting, or one answer, may take; two seconds by default. An answer that
+     * takes longer counts as lost, together with its connection. Replicas have a quarter of it to
+     * confirm.
+     *
+     * @throws IllegalArgumentException if it is shorter than 10 milliseconds
+     */
+    public Builder timeout(Duration timeout) {
+      if (timeout.toMillis() < 10) {
+        throw new IllegalArgumentException("a timeout lasts at least 10 ms, not " + timeout);
+      }
+      this.timeout = timeout;
+      return this;
+    }
+
+    /**
+     * Changes the driver's options, such as certificates. The store itself sets those that decide
+     * whether a command is sent twice, and how servers are spoken to.
+     */
+    public Builder clientOptions(UnaryOperator<ClientOptions.Builder> change) {
+      this.clientOptions = change;
+      return this;
+    }
+
+    /** Returns the store. It connects when it is first used. */
+    public RedisIdempotencyStore build() {
+      return new RedisIdempotencyStore(this);
+    }
+  }
+}

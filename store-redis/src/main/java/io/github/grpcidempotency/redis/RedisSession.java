@@ -1,0 +1,188 @@
+package io.github.grpcidempotency.redis;
+
+import com.google.common.base.Splitter;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection to one process of Redis, and a second one for the barrier, if there is one. They end
+ * together: a write through the one is confirmed through the other only if both lead to the same
+ * process. Nothing is ever sent again by itself.
+ *
+ * <p>Thread-safe.
+ */
+final class RedisSession implements AutoCloseable {
+  private final StatefulRedisConnection<byte[], byte[]> connection;
+  private final Optional<StatefulRedisConnection<byte[], byte[]>> second;
+  private final Optional<ReplicationBarrier> barrier;
+  private final int replicas;
+  private final Duration timeout;
+
+  private RedisSession(
+      StatefulRedisConnection<byte[], byte[]> connection,
+      Optional<StatefulRedisConnection<byte[], byte[]>> second,
+      int replicas,
+      Duration timeout) {
+    this.connection = connection;
+    this.second = second;
+    this.replicas = replicas;
+    this.timeout = timeout;
+    this.barrier =
+        second.map(other -> new ReplicationBarrier(other.async(), replicas, timeout.dividedBy(4)));
+  }
+
+  /** Makes a session that needs no replicas. */
+  static RedisSession of(StatefulRedisConnection<byte[], byte[]> connection, Duration timeout) {
+    return new RedisSession(connection, Optional.empty(), 0, timeout);
+  }
+
+  /**
+   * Makes a session that asks for replicas.
+   *
+   * @throws RedisFailure if the connections lead to two processes
+   */
+  static RedisSession of(
+      StatefulRedisConnection<byte[], byte[]> connection,
+      StatefulRedisConnection<byte[], byte[]> second,
+      int replicas,
+      Duration timeout) {
+    RedisSession session = new RedisSession(connection, Optional.of(second), replicas, timeout);
+    String first = session.info(connection.async()).getOrDefault("run_id", "");
+    if (!first.equals(session.info(second.async()).get("run_id"))) {
+      session.close();
+      throw RedisFailure.ofConnect(
+          new IllegalStateException("Redis failed over while the store connected"));
+    }
+    return session;
+  }
+
+  boolean isOpen() {
+    return connection.isOpen() && second.map(StatefulRedisConnection::isOpen).orElse(true);
+  }
+
+  /**
+   * Runs a script on a record.
+   *
+   * @throws RedisFailure if it fails
+   */
+  List<@Nullable Object> run(Script script, byte[] key, byte[]... arguments) {
+    return await(start(script, key, arguments));
+  }
+
+  /** Sends a script, and does not wait. The connection is shared, so many go in one round trip. */
+  CompletableFuture<List<@Nullable Object>> start(Script script, byte[] key, byte[]... arguments) {
+    byte[][] keys = {key};
+    CompletionStage<List<@Nullable Object>> sent =
+        commands().evalsha(script.digest(), ScriptOutputType.MULTI, keys, arguments);
+    return sent.toCompletableFuture()
+        .exceptionallyCompose(
+            failure -> {
+              if (!isNotLoaded(failure)) {
+                return CompletableFuture.failedFuture(failure);
+              }
+              CompletionStage<List<@Nullable Object>> again =
+                  commands().eval(script.source(), ScriptOutputType.MULTI, keys, arguments);
+              return again;
+            });
+  }
+
+  private static boolean isNotLoaded(Throwable failure) {
+    return failure instanceof RedisNoScriptException
+        || failure.getCause() instanceof RedisNoScriptException;
+  }
+
+  /**
+   * Waits until the replicas that the store asks for have everything that this session has got an
+   * answer to.
+   *
+   * @throws RedisFailure if they have not; it may have been done all the same
+   */
+  void confirm() {
+    if (barrier.isEmpty()) {
+      return;
+    }
+    long confirmed;
+    try {
+      confirmed = await(barrier.get().confirmations());
+    } catch (RedisFailure failure) {
+      close();
+      throw RedisFailure.lost(failure);
+    }
+    if (confirmed < replicas) {
+      throw RedisFailure.unconfirmed(confirmed, replicas);
+    }
+  }
+
+  /**
+   * Waits for an answer. If it does not come in time, the session is closed, because nobody knows
+   * when it will come.
+   *
+   * @throws RedisFailure if it fails
+   */
+  <T> T await(CompletionStage<T> sent) {
+    try {
+      return sent.toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException | CompletionException failure) {
+      RedisFailure known =
+          RedisFailure.ofCommand(failure.getCause() == null ? failure : failure.getCause());
+      if (known.mayBeDone() || known.isReadOnly()) {
+        close();
+      }
+      throw known;
+    } catch (TimeoutException late) {
+      close();
+      throw RedisFailure.lost(late);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw RedisFailure.lost(interrupted);
+    }
+  }
+
+  RedisAsyncCommands<byte[], byte[]> commands() {
+    return connection.async();
+  }
+
+  /**
+   * Returns what the server tells about itself.
+   *
+   * @throws RedisFailure if it tells nothing
+   */
+  Map<String, String> info() {
+    return info(commands());
+  }
+
+  private Map<String, String> info(RedisAsyncCommands<byte[], byte[]> from) {
+    return Splitter.on('\n')
+        .splitToStream(await(from.info()))
+        .map(String::strip)
+        .filter(line -> line.indexOf(':') > 0)
+        .collect(
+            Collectors.toMap(
+                line -> line.substring(0, line.indexOf(':')),
+                line -> line.substring(line.indexOf(':') + 1),
+                (one, other) -> one));
+  }
+
+  @Override
+  public void close() {
+    CompletableFuture<Void> unused = connection.closeAsync();
+    second.ifPresent(
+        other -> {
+          CompletableFuture<Void> unusedToo = other.closeAsync();
+        });
+  }
+}

@@ -1,0 +1,81 @@
+package io.github.grpcidempotency.redis;
+
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits until replicas have what was written. {@code WAIT} stops the connection that it is sent on,
+ * so it has one to itself, and one {@code WAIT} answers for all who came before it was sent. It
+ * waits for everything that the server had written when the connection's last command was run: that
+ * command is a {@code PING} just before it.
+ *
+ * <p>Thread-safe; does not block.
+ */
+final class ReplicationBarrier {
+  private final RedisAsyncCommands<byte[], byte[]> commands;
+  private final int replicas;
+  private final Duration patience;
+  private CompletableFuture<Long> next = new CompletableFuture<>();
+  private boolean awaited;
+  private boolean running;
+
+  ReplicationBarrier(RedisAsyncCommands<byte[], byte[]> commands, int replicas, Duration patience) {
+    this.commands = commands;
+    this.replicas = replicas;
+    this.patience = patience;
+  }
+
+  /** Returns how many replicas have everything that the server has answered so far. */
+  CompletableFuture<Long> confirmations() {
+    CompletableFuture<Long> mine;
+    boolean starts;
+    synchronized (this) {
+      mine = next;
+      awaited = true;
+      starts = !running;
+      running = true;
+    }
+    if (starts) {
+      send();
+    }
+    return mine;
+  }
+
+  private void send() {
+    CompletableFuture<Long> batch;
+    synchronized (this) {
+      batch = next;
+      next = new CompletableFuture<>();
+      awaited = false;
+    }
+    try {
+      CompletionStage<String> unused = commands.ping();
+      CompletionStage<Long> unusedToo =
+          commands
+              .waitForReplication(replicas, patience.toMillis())
+              .whenComplete((count, failure) -> end(batch, count, failure));
+    } catch (RuntimeException closed) {
+      end(batch, null, closed);
+    }
+  }
+
+  private void end(
+      CompletableFuture<Long> batch, @Nullable Long count, @Nullable Throwable failure) {
+    boolean again;
+    synchronized (this) {
+      again = awaited;
+      running = again;
+    }
+    if (count == null) {
+      batch.completeExceptionally(failure == null ? new IllegalStateException() : failure);
+    } else {
+      batch.complete(count);
+    }
+    if (again) {
+      send();
+    }
+  }
+}

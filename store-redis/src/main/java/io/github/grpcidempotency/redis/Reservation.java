@@ -1,0 +1,119 @@
+package io.github.grpcidempotency.redis;
+
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A claim that is a reservation: a lease, fenced by its owner's token. The attempt alone would not
+ * do: a server that has lost its last second gives the same attempt twice.
+ */
+final class Reservation implements Claim {
+  private final RecordStore records;
+  private final ClaimRequest request;
+  private final byte[] owner;
+  private final RecordReply.Won won;
+
+  Reservation(RecordStore records, ClaimRequest request, byte[] owner, RecordReply.Won won) {
+    this.records = records;
+    this.request = request;
+    this.owner = owner.clone();
+    this.won = won;
+  }
+
+  @Override
+  public ClaimRequest request() {
+    return request;
+  }
+
+  @Override
+  public UUID operationId() {
+    return won.id();
+  }
+
+  @Override
+  public int attempt() {
+    return won.attempt();
+  }
+
+  @Override
+  public Instant expires() {
+    return won.expires();
+  }
+
+  @Override
+  public Settled complete(RecordedOutcome outcome) {
+    List<byte[]> arguments = new ArrayList<>();
+    arguments.add(owner);
+    arguments.addAll(outcome.accept(KIND_AND_BODY));
+    arguments.add(RecordReply.bytes(records.lease().toMillis()));
+    arguments.add(awaited());
+    outcome.resourceId().map(UUID::toString).map(RecordReply::bytes).ifPresent(arguments::add);
+    return records.inStore(
+        "record the answer",
+        session -> {
+          Settled settled = settled(session.run(Script.COMPLETE, key(), array(arguments)));
+          if (settled == Settled.DONE) {
+            session.confirm();
+          }
+          return settled;
+        });
+  }
+
+  @Override
+  public Settled release() {
+    return records.inStore(
+        "release the key",
+        session -> settled(session.run(Script.RELEASE, key(), owner, awaited())));
+  }
+
+  @Override
+  public Settled markUnknown() {
+    return records.inStore(
+        "mark the outcome as unknown",
+        session -> settled(session.run(Script.MARK_UNKNOWN, key(), owner)));
+  }
+
+  byte[] key() {
+    return records.keyOf(request.key());
+  }
+
+  byte[] owner() {
+    return owner.clone();
+  }
+
+  private byte[] awaited() {
+    return RecordReply.bytes(request.procedure().awaited() ? 1 : 0);
+  }
+
+  private static Settled settled(List<@Nullable Object> answer) {
+    return RecordReply.isDone(answer) ? Settled.DONE : Settled.LOST;
+  }
+
+  private static byte[][] array(List<byte[]> arguments) {
+    return arguments.toArray(byte[][]::new);
+  }
+
+  private static final RecordedOutcome.Visitor<List<byte[]>> KIND_AND_BODY =
+      new RecordedOutcome.Visitor<>() {
+        @Override
+        public List<byte[]> response(RecordedOutcome.Response response) {
+          return List.of(RecordReply.Kind.RESPONSE.bytes(), response.bytes().toByteArray());
+        }
+
+        @Override
+        public List<byte[]> reference(RecordedOutcome.Reference reference) {
+          return List.of(RecordReply.Kind.REFERENCE.bytes(), new byte[0]);
+        }
+
+        @Override
+        public List<byte[]> failure(RecordedOutcome.Failure failure) {
+          return List.of(RecordReply.Kind.FAILURE.bytes(), failure.bytes().toByteArray());
+        }
+      };
+}

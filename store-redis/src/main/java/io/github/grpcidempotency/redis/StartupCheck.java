@@ -1,0 +1,233 @@
+package io.github.grpcidempotency.redis;
+
+import io.github.grpcidempotency.internal.decision.FailureDecider;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Looks for anything that would make the store lose a record or fail later, and reports every
+ * problem at once:
+ *
+ * <ol>
+ *   <li>Whether the server is a master, of a version that the scripts run on, and forgets nothing.
+ *   <li>Whether it keeps as much as the {@link Durability} says.
+ *   <li>Whether the store can do what each procedure asks for.
+ *   <li>Whether a call works from its claim to its replay, if nothing is wrong so far.
+ * </ol>
+ */
+final class StartupCheck {
+  private static final Pattern VERSION = Pattern.compile("^(\\d{1,4})\\.(\\d{1,4})");
+  private static final Duration TRIAL_RETENTION = Duration.ofSeconds(1);
+
+  private final RecordStore records;
+  private final Durability durability;
+  private final IdempotencyKey trial = new IdempotencyKey(Caller.of(UUID.randomUUID()), "trial");
+  private final List<String> problems = new ArrayList<>();
+
+  StartupCheck(RecordStore records, Durability durability) {
+    this.records = records;
+    this.durability = durability;
+  }
+
+  /**
+   * Runs every check.
+   *
+   * @throws SetupException listing what is wrong
+   * @throws RedisFailure if the server cannot be reached
+   */
+  void run(Collection<RecordedProcedure> procedures) {
+    procedures.forEach(this::checkProcedure);
+    RedisSession session = records.link().session();
+    Optional<Map<String, String>> info = permitted("+info", session::info);
+    info.ifPresent(this::checkServer);
+    if (info.isPresent()) {
+      checkPersistence(session, info.get());
+      checkReplicas(info.get());
+    }
+    if (problems.isEmpty()) {
+      checkCall(session);
+      checkChannel(session);
+    }
+    if (!problems.isEmpty()) {
+      throw new SetupException(problems);
+    }
+  }
+
+  private void checkProcedure(RecordedProcedure procedure) {
+    if (procedure.statusResolver().filter(StatusResolver::isReadByStore).isPresent()) {
+      problems.add(
+          procedure.name()
+              + ": its status is read from an outbox by the store that the outbox is in, which this"
+              + " one is not: give it a resolver that can be called");
+    }
+  }
+
+  private void checkServer(Map<String, String> info) {
+    String version = info.getOrDefault("redis_version", "");
+    if (!isRecent(version)) {
+      problems.add("Redis is of version " + version + ", and the store needs 6.2 or later");
+    }
+    if (!info.getOrDefault("role", "").equals("master")) {
+      problems.add(
+          "the server is a replica, which takes no writes: name the master or the sentinels");
+    }
+    if (info.getOrDefault("redis_mode", "").equals("cluster")) {
+      problems.add("the server is a node of a cluster, which this store does not speak to");
+    }
+    String eviction = info.getOrDefault("maxmemory_policy", "");
+    if (!eviction.equals("noeviction")) {
+      problems.add(
+          "maxmemory-policy is %s: a server that is short of memory would forget keys, and their calls would run again; set it to noeviction"
+              .formatted(eviction));
+    }
+  }
+
+  private static boolean isRecent(String version) {
+    Matcher parts = VERSION.matcher(version);
+    if (!parts.find()) {
+      return false;
+    }
+    int major = Integer.parseInt(parts.group(1));
+    int minor = Integer.parseInt(parts.group(2));
+    return major > 6 || (major == 6 && minor >= 2);
+  }
+
+  private void checkPersistence(RedisSession session, Map<String, String> info) {
+    boolean appends = info.getOrDefault("aof_enabled", "0").equals("1");
+    switch (durability.persistence()) {
+      case EVERY_WRITE -> {
+        if (requireAppending(appends)) {
+          requireSetting(session, "appendfsync", "always");
+          requireSetting(session, "no-appendfsync-on-rewrite", "no");
+        }
+      }
+      case EVERY_SECOND -> {
+        if (requireAppending(appends)) {
+          requireSetting(session, "appendfsync", "everysec", "always");
+        }
+      }
+      case IN_MEMORY, AS_OPERATED -> {}
+    }
+  }
+
+  private boolean requireAppending(boolean appends) {
+    if (!appends) {
+      problems.add(
+          "appendonly is no: a crash of Redis would lose records, and their calls would run again;"
+              + " set it to yes, or choose another Durability");
+    }
+    return appends;
+  }
+
+  private void requireSetting(RedisSession session, String name, String... wanted) {
+    Optional<Map<String, String>> found =
+        permitted("+config|get", () -> session.await(session.commands().configGet(name)));
+    if (found.isEmpty()) {
+      return;
+    }
+    String value = found.get().getOrDefault(name, "");
+    if (!List.of(wanted).contains(value)) {
+      problems.add(
+          "%s is %s: a crash of the machine could lose records, and their calls would run again; set it to %s, or choose another Durability"
+              .formatted(name, value, wanted[0]));
+    }
+  }
+
+  private void checkReplicas(Map<String, String> info) {
+    int connected = Integer.parseInt(info.getOrDefault("connected_slaves", "0"));
+    if (durability.replicas().isEmpty() && (connected > 0 || records.link().hasSentinels())) {
+      problems.add(
+          "the server has replicas, and a failover could lose what they have not got yet: say with Durability.acknowledgedBy how many must have a write before it counts, or 0");
+    }
+    if (durability.replicas().orElse(0) > connected) {
+      problems.add(
+          "%d replicas are to confirm every write, and %d are connected"
+              .formatted(durability.replicas().orElse(0), connected));
+    }
+  }
+
+  /** Plays a call, with everything that a script does. */
+  private void checkCall(RedisSession session) {
+    byte[] key = RecordKey.bytes(names().nameOf(trial));
+    Optional<Boolean> works =
+        permitted(
+            "the commands of the scripts, on ~%s:*".formatted(names().prefix()),
+            () -> play(session, key));
+    if (works.isPresent() && !works.get()) {
+      problems.add("a trial call was not recorded: is there another store under the prefix?");
+    }
+  }
+
+  private static boolean play(RedisSession session, byte[] key) {
+    byte[] owner = RecordReply.bytes("trial");
+    byte[] id = RecordReply.bytes(UUID.randomUUID().toString());
+    byte[] hash = new byte[32];
+    byte[] time = RecordReply.bytes(TRIAL_RETENTION.toMillis());
+    byte[] yes = RecordReply.bytes(1);
+    for (Script last : List.of(Script.RELEASE, Script.COMPLETE)) {
+      session.run(Script.CLAIM, key, owner, id, owner, yes, hash, time, time, hash);
+      session.run(Script.RENEW, key, owner, time);
+      session.run(Script.MARK_UNKNOWN, key, owner);
+      session.run(Script.IS_IN_FLIGHT, key);
+      if (last == Script.RELEASE) {
+        session.run(last, key, owner, yes);
+      } else {
+        session.run(last, key, owner, RecordReply.Kind.RESPONSE.bytes(), hash, time, yes, id);
+      }
+    }
+    session.run(Script.RETAIN, key, id, time, time);
+    session.confirm();
+    return RecordReply.of(session.run(Script.FIND, key)) instanceof RecordReply.Seen seen
+        && seen.result() instanceof ClaimResult.Recorded;
+  }
+
+  /** Publishing is tried by itself, because a script goes on without it. */
+  private void checkChannel(RedisSession session) {
+    String channel = names().nameOf(trial);
+    String rights = "+publish, +subscribe, +unsubscribe, on &%s:*".formatted(names().prefix());
+    Optional<Long> unused =
+        permitted(
+            rights,
+            () -> session.await(session.commands().publish(RecordKey.bytes(channel), new byte[0])));
+    Optional<Boolean> unusedToo = permitted(rights, () -> listens(session, channel));
+  }
+
+  private boolean listens(RedisSession session, String channel) {
+    try (StatefulRedisPubSubConnection<String, String> connection = records.link().listen()) {
+      session.await(connection.async().subscribe(channel));
+      return true;
+    }
+  }
+
+  private RecordKey names() {
+    return records.names();
+  }
+
+  /** Returns what a command answers; empty if the user may not run it, which is a problem then. */
+  private <T> Optional<T> permitted(String right, Supplier<T> command) {
+    try {
+      return Optional.of(command.get());
+    } catch (RedisFailure failure) {
+      if (FailureDecider.passes(failure.why())) {
+        throw failure;
+      }
+      problems.add("Redis says \"%s\": grant the store's user %s".formatted(failure.said(), right));
+      return Optional.empty();
+    }
+  }
+}

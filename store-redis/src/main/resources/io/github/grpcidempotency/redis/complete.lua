@@ -1,0 +1,19 @@
+-- Records the answer, if its owner still owns the key. Done again, it changes nothing.
+local owner, kind, body = unpack(ARGV, 1, 3)
+local grace, awaited, resource = tonumber(ARGV[4]), ARGV[5], ARGV[6]
+local record = read()
+if record.owner ~= owner then
+  return {0}
+end
+if not record.kind then
+  redis.call('HSET', key, 'kind', kind, 'body', body, 'answered', whole(now))
+  if resource then
+    redis.call('HSET', key, 'resource', resource)
+  end
+  redis.call('HDEL', key, 'unknown')
+  delete_after(record.expires, 0, grace)
+  if awaited == '1' then
+    redis.pcall('PUBLISH', key, '')
+  end
+end
+return {1}

@@ -1,0 +1,6 @@
+-- Returns what stands under the key, and writes nothing.
+local record = read()
+if not record.id or has_expired(record) then
+  return {}
+end
+return seen(record)

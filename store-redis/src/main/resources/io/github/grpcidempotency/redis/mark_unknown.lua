@@ -1,0 +1,7 @@
+-- Marks the outcome as unknown, if the owner still owns the key.
+local record = read()
+if record.owner ~= ARGV[1] or record.kind then
+  return {0}
+end
+redis.call('HSET', key, 'unknown', 1)
+return {1}

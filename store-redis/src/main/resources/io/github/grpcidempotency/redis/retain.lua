@@ -1,0 +1,12 @@
+-- Begins the retention anew, unless less than a tenth of it has passed. Returns when it ends.
+local id, retention, grace = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local record = read()
+if record.id ~= id or not record.kind or record.expires <= now then
+  return {}
+end
+if record.expires < now + retention * 0.9 then
+  record.expires = now + retention
+  redis.call('HSET', key, 'expires', whole(record.expires))
+  delete_after(record.expires, 0, grace)
+end
+return {record.expires}

@@ -1,0 +1,214 @@
+package io.github.grpcidempotency.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import org.awaitility.Awaitility;
+import redis.embedded.core.ExecutableProvider;
+
+/**
+ * A Redis of its own: a process with a directory, which tests kill, stop and start again. The
+ * binary is the one in the jar of embedded-redis, or the one that the property {@code redis.server}
+ * names.
+ */
+final class RedisProcess implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final String BINARY = binary();
+
+  private final int port;
+  private final Path directory;
+  private final List<String> settings;
+  private final RedisClient client = RedisClient.create();
+  private Process process;
+
+  private RedisProcess(int port, Path directory, List<String> settings) {
+    this.port = port;
+    this.directory = directory;
+    this.settings = settings;
+    client.setOptions(ClientOptions.builder().autoReconnect(false).build());
+    this.process = launch();
+  }
+
+  /** Starts a server that flushes every write, with more settings, such as {@code --save ""}. */
+  static RedisProcess durable(String... settings) {
+    return start(
+        concat(List.of("--appendonly", "yes", "--appendfsync", "always"), List.of(settings)));
+  }
+
+  /** Starts a server that keeps nothing. */
+  static RedisProcess inMemory(String... settings) {
+    return start(concat(List.of("--appendonly", "no"), List.of(settings)));
+  }
+
+  private static RedisProcess start(List<String> settings) {
+    try {
+      RedisProcess started =
+          new RedisProcess(freePort(), Files.createTempDirectory("redis"), settings);
+      started.awaitAnswer();
+      return started;
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  int port() {
+    return port;
+  }
+
+  RedisURI uri() {
+    return uri(port);
+  }
+
+  static RedisURI uri(int port) {
+    return RedisURI.create("127.0.0.1", port);
+  }
+
+  /** Kills it with SIGKILL, and waits until it is gone. */
+  void kill() {
+    process.destroyForcibly().onExit().join();
+  }
+
+  /** Starts it again on what its directory has kept. */
+  void startAgain() {
+    process = launch();
+    awaitAnswer();
+  }
+
+  /** Stops it with SIGSTOP: it keeps its memory and its connections, and does nothing. */
+  void freeze() {
+    signal("STOP");
+  }
+
+  /** Lets it go on as if nothing had happened. */
+  void thaw() {
+    signal("CONT");
+  }
+
+  /** Does something as the user who may do everything. */
+  <T> T with(Function<RedisCommands<String, String>, T> work) {
+    try (StatefulRedisConnection<String, String> connection = client.connect(uri())) {
+      return work.apply(connection.sync());
+    }
+  }
+
+  /** Makes it a replica, and waits until it has everything. */
+  RedisProcess replicate(RedisProcess master) {
+    with(commands -> commands.replicaof("127.0.0.1", master.port));
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .until(
+            () -> with(commands -> commands.info("replication")).contains("master_link_status:up"));
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .until(
+            () -> master.with(commands -> commands.info("replication")).contains("state=online"));
+    return this;
+  }
+
+  /** Makes a replica a master. */
+  void promote() {
+    with(RedisCommands::replicaofNoOne);
+  }
+
+  @Override
+  public void close() {
+    thaw();
+    kill();
+    client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+    try (var files = Files.walk(directory)) {
+      files.sorted(java.util.Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
+    } catch (IOException | UncheckedIOException left) {
+      // in the directory for temporary files
+    }
+  }
+
+  private Process launch() {
+    List<String> command =
+        concat(
+            List.of(
+                BINARY,
+                "--port",
+                Integer.toString(port),
+                "--bind",
+                "127.0.0.1",
+                "--dir",
+                directory.toString(),
+                "--repl-diskless-sync",
+                "yes",
+                "--repl-diskless-sync-delay",
+                "0",
+                "--repl-ping-replica-period",
+                "1"),
+            settings);
+    if (!settings.contains("--save")) {
+      command = concat(command, List.of("--save", ""));
+    }
+    try {
+      return new ProcessBuilder(command)
+          .redirectErrorStream(true)
+          .redirectOutput(ProcessBuilder.Redirect.appendTo(directory.resolve("log").toFile()))
+          .start();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private void awaitAnswer() {
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .pollInterval(Duration.ofMillis(20))
+        .ignoreExceptions()
+        .until(() -> with(RedisCommands::ping).equals("PONG"));
+  }
+
+  private void signal(String name) {
+    try {
+      new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+          .inheritIO()
+          .start()
+          .onExit()
+          .join();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private static List<String> concat(List<String> some, List<String> more) {
+    List<String> all = new ArrayList<>(some);
+    all.addAll(more);
+    return all;
+  }
+
+  private static String binary() {
+    String named = System.getProperty("redis.server", "");
+    if (!named.isEmpty()) {
+      return named;
+    }
+    try {
+      return ExecutableProvider.newJarResourceProvider().get().getAbsolutePath();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+}
