@@ -130,7 +130,7 @@ final class ClaimAttempt {
       session.confirm();
     } catch (RedisFailure unconfirmed) {
       phase = FailurePhase.ANSWER_LOST;
-      giveBack(session);
+      giveBack();
       throw unconfirmed;
     }
     boolean inTime = !isLate() || (extend(session) && !isLate());
@@ -151,10 +151,11 @@ final class ClaimAttempt {
   }
 
   /** Best effort: otherwise the lease ends by itself. */
-  private void giveBack(RedisSession session) {
+  private void giveBack() {
     try {
       boolean unused =
-          RecordReply.isDone(session.run(Script.RELEASE, key, owner, RecordReply.bytes(1)));
+          RecordReply.isDone(
+              records.link().session().run(Script.RELEASE, key, owner, RecordReply.bytes(1)));
     } catch (RedisFailure ignored) {
       // The failure that is thrown tells more.
     }

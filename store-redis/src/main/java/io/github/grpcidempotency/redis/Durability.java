@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import java.util.Locale;
 import java.util.OptionalInt;
 
 /**
@@ -35,9 +36,9 @@ public final class Durability {
   }
 
   /**
-   * The server writes before it answers, and flushes once a second: {@code appendonly yes}. A crash
-   * of the server alone loses nothing; a crash of its machine loses a second or two, and calls
-   * answered then may run again.
+   * The server flushes what it has written once a second: {@code appendonly yes}. A crash of its
+   * machine, and at times of the server alone, loses the last second or two: calls answered then
+   * run again, and so do those that run.
    */
   public static Durability everySecond() {
     return new Durability(Persistence.EVERY_SECOND, OptionalInt.empty());
@@ -74,6 +75,12 @@ public final class Durability {
       throw new IllegalArgumentException("not a number of replicas: " + replicas);
     }
     return new Durability(persistence, OptionalInt.of(replicas));
+  }
+
+  @Override
+  public String toString() {
+    String confirmed = replicas.isPresent() ? ", acknowledged by " + replicas.getAsInt() : "";
+    return persistence.name().toLowerCase(Locale.ROOT).replace('_', ' ') + confirmed;
   }
 
   Persistence persistence() {

@@ -213,8 +213,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
 
     /**
      * Sets how long connecting, or one answer, may take; two seconds by default. An answer that
-     * takes longer counts as lost, together with its connection. Replicas have a quarter of it to
-     * confirm.
+     * takes longer counts as lost, together with its connection. Replicas have as long to confirm.
      *
      * @throws IllegalArgumentException if it is shorter than 10 milliseconds
      */

@@ -13,7 +13,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
@@ -33,7 +32,7 @@ final class RedisLink implements AutoCloseable {
 
   RedisLink(
       RedisURI uri, UnaryOperator<ClientOptions.Builder> options, Duration timeout, int replicas) {
-    this.uri = RedisURI.builder(uri).withTimeout(timeout).build();
+    this.uri = withTimeout(uri, timeout);
     this.timeout = timeout;
     this.replicas = replicas;
     this.client = RedisClient.create();
@@ -48,22 +47,32 @@ final class RedisLink implements AutoCloseable {
             .build());
   }
 
+  /** The driver's own way to copy an address forgets its sentinels. */
+  private static RedisURI withTimeout(RedisURI uri, Duration timeout) {
+    RedisURI copy = new RedisURI();
+    if (uri.getHost() != null) {
+      copy.setHost(uri.getHost());
+      copy.setPort(uri.getPort());
+    }
+    if (uri.getSocket() != null) {
+      copy.setSocket(uri.getSocket());
+    }
+    if (uri.getSentinelMasterId() != null) {
+      copy.setSentinelMasterId(uri.getSentinelMasterId());
+    }
+    if (uri.getClientName() != null) {
+      copy.setClientName(uri.getClientName());
+    }
+    copy.getSentinels().addAll(uri.getSentinels());
+    copy.applyAuthentication(uri);
+    copy.applySsl(uri);
+    copy.setDatabase(uri.getDatabase());
+    copy.setTimeout(timeout);
+    return copy;
+  }
+
   boolean hasSentinels() {
     return !uri.getSentinels().isEmpty();
-  }
-
-  /** Returns how many replicas confirm writes. */
-  int replicas() {
-    return replicas;
-  }
-
-  /**
-   * Does something in a session.
-   *
-   * @throws RedisFailure if it fails
-   */
-  <T> T with(Function<RedisSession, T> work) {
-    return work.apply(session());
   }
 
   /**

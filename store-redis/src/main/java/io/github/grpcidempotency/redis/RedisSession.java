@@ -42,7 +42,7 @@ final class RedisSession implements AutoCloseable {
     this.replicas = replicas;
     this.timeout = timeout;
     this.barrier =
-        second.map(other -> new ReplicationBarrier(other.async(), replicas, timeout.dividedBy(4)));
+        second.map(other -> new ReplicationBarrier(other.async(), replicas, timeout));
   }
 
   /** Makes a session that needs no replicas. */
@@ -117,7 +117,8 @@ final class RedisSession implements AutoCloseable {
     }
     long confirmed;
     try {
-      confirmed = await(barrier.get().confirmations());
+      // Behind a WAIT that has just been sent, and perhaps for as long again.
+      confirmed = await(barrier.get().confirmations(), timeout.multipliedBy(3));
     } catch (RedisFailure failure) {
       close();
       throw RedisFailure.lost(failure);
@@ -134,8 +135,12 @@ final class RedisSession implements AutoCloseable {
    * @throws RedisFailure if it fails
    */
   <T> T await(CompletionStage<T> sent) {
+    return await(sent, timeout);
+  }
+
+  private <T> T await(CompletionStage<T> sent, Duration patience) {
     try {
-      return sent.toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      return sent.toCompletableFuture().get(patience.toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException | CompletionException failure) {
       RedisFailure known =
           RedisFailure.ofCommand(failure.getCause() == null ? failure : failure.getCause());

@@ -97,7 +97,7 @@ final class StartupCheck {
     }
   }
 
-  private static boolean isRecent(String version) {
+  static boolean isRecent(String version) {
     Matcher parts = VERSION.matcher(version);
     if (!parts.find()) {
       return false;

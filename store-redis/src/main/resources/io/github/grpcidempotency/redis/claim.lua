@@ -17,7 +17,9 @@ if record.owner == owner and not record.kind and not record.unknown then
 end
 
 if not record.id or has_expired(record) then
-  redis.call('DEL', key)
+  if record.id then
+    redis.call('DEL', key)
+  end
   local expires = now + retention
   redis.call('HSET', key, 'id', id, 'owner', owner, 'attempt', 1, 'procedure', procedure,
       'version', version, 'hash', hash, 'lease', whole(now + lease), 'expires', whole(expires),

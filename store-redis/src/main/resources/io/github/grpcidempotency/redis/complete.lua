@@ -6,11 +6,13 @@ if record.owner ~= owner then
   return {0}
 end
 if not record.kind then
+  -- A script that has begun to write may go on, so a server that is short of memory still takes the
+  -- answers of calls that run.
+  redis.call('HDEL', key, 'unknown')
   redis.call('HSET', key, 'kind', kind, 'body', body, 'answered', whole(now))
   if resource then
     redis.call('HSET', key, 'resource', resource)
   end
-  redis.call('HDEL', key, 'unknown')
   delete_after(record.expires, 0, grace)
   if awaited == '1' then
     redis.pcall('PUBLISH', key, '')

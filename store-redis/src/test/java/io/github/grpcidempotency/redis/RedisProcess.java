@@ -26,7 +26,7 @@ import redis.embedded.core.ExecutableProvider;
  */
 final class RedisProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
-  private static final String BINARY = binary();
+  static final String BINARY = binary();
 
   private final int port;
   private final Path directory;

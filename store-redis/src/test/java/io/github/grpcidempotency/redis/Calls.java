@@ -1,0 +1,62 @@
+package io.github.grpcidempotency.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
+
+/** What the tests claim and answer. */
+final class Calls {
+  static final RecordedProcedure PROCEDURE =
+      new RecordedProcedure(
+          "things.Things/CreateThing", Optional.empty(), false, Optional.empty(), true, false);
+
+  static final RecordedOutcome ANSWER = answer("an answer");
+
+  private Calls() {}
+
+  /** Returns a claim of a new key. */
+  static ClaimRequest request() {
+    return request(UUID.randomUUID().toString());
+  }
+
+  static ClaimRequest request(String key) {
+    return new ClaimRequest(
+        new IdempotencyKey(Caller.of(UUID.nameUUIDFromBytes(new byte[0])), key),
+        PROCEDURE,
+        new Fingerprint(1, ByteString.copyFrom(new byte[32])),
+        Duration.ofHours(1));
+  }
+
+  static RecordedOutcome answer(String text) {
+    return new RecordedOutcome.Response(ByteString.copyFromUtf8(text), Optional.empty());
+  }
+
+  static Claim win(IdempotencyStore store, ClaimRequest request) {
+    ClaimResult result = store.claim(request);
+    assertThat(result).isInstanceOf(ClaimResult.Won.class);
+    return ((ClaimResult.Won) result).claim();
+  }
+
+  static Optional<RecordedOutcome> recorded(IdempotencyStore store, ClaimRequest request) {
+    return store
+        .find(request.key(), request.procedure())
+        .filter(ClaimResult.Recorded.class::isInstance)
+        .map(found -> ((ClaimResult.Recorded) found).outcome());
+  }
+
+  static Duration leaseLeft(ClaimResult result) {
+    return ((ClaimResult.InFlight) result).leaseLeft().orElseThrow();
+  }
+}

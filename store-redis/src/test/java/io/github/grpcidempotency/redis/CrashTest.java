@@ -1,0 +1,97 @@
+package io.github.grpcidempotency.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** Redis is killed under load, and starts again on what it has kept. */
+class CrashTest {
+  private static final int FEW = 2;
+  private static final int MANY = 25;
+
+  @Test
+  void aServerThatFlushesEveryWriteLosesAndDoublesNothing() throws Exception {
+    assertThat(underKills(FEW, Durability.everyWrite(), always())).matches(Workload.Found::isSound);
+  }
+
+  /** This shows that the check sees a loss. */
+  @Test
+  void aServerThatKeepsNothingLosesWhatItHasAnswered() throws Exception {
+    Workload.Found found = underKills(FEW, Durability.inMemory(), never());
+
+    assertThat(found.lost()).isPositive();
+    assertThat(found.stuck()).isZero();
+  }
+
+  @Test
+  @Tag("torture")
+  void manyCrashesOfAServerThatFlushesEveryWriteLoseAndDoubleNothing() throws Exception {
+    assertThat(underKills(MANY, Durability.everyWrite(), always()))
+        .matches(Workload.Found::isSound);
+  }
+
+  /** What the kernel has got outlives the process. A crash of the machine is not tried here. */
+  @Test
+  @Tag("torture")
+  void manyCrashesOfAServerThatFlushesEverySecondLoseLittle() throws Exception {
+    Workload.Found found = underKills(MANY, Durability.everySecond(), everySecond());
+
+    assertThat(found.stuck()).isZero();
+    assertThat(found.lost()).isLessThan(found.answered());
+  }
+
+  @Test
+  @Tag("torture")
+  void manyCrashesOfAServerThatKeepsNothingLoseWhatItHasAnswered() throws Exception {
+    assertThat(underKills(MANY, Durability.inMemory(), never()).lost()).isPositive();
+  }
+
+  @Test
+  @Tag("torture")
+  void manyCrashesOfAServerThatTakesSnapshotsLoseWhatIsYoungerThanTheLast() throws Exception {
+    RedisProcess snapshots = RedisProcess.inMemory("--save", "1 1");
+    assertThat(underKills(MANY, Durability.inMemory(), snapshots).lost()).isPositive();
+  }
+
+  private static RedisProcess always() {
+    return RedisProcess.durable();
+  }
+
+  private static RedisProcess everySecond() {
+    return RedisProcess.durable("--appendfsync", "everysec");
+  }
+
+  private static RedisProcess never() {
+    return RedisProcess.inMemory();
+  }
+
+  private static Workload.Found underKills(int kills, Durability durability, RedisProcess redis)
+      throws Exception {
+    try (redis;
+        RedisIdempotencyStore one = store(redis, durability);
+        RedisIdempotencyStore other = store(redis, durability);
+        Workload workload = new Workload(one, other)) {
+      for (int kill = 0; kill < kills; kill++) {
+        int before = workload.answeredSoFar();
+        await().atMost(Duration.ofMinutes(1)).until(() -> workload.answeredSoFar() > before + 100);
+        redis.kill();
+        redis.startAgain();
+      }
+      int before = workload.answeredSoFar();
+      await().atMost(Duration.ofMinutes(1)).until(() -> workload.answeredSoFar() > before);
+      Workload.Found found = workload.end(one);
+      System.out.println(kills + " kills, " + durability + ": " + found);
+      return found;
+    }
+  }
+
+  private static RedisIdempotencyStore store(RedisProcess redis, Durability durability) {
+    return RedisIdempotencyStore.builder(redis.uri())
+        .durability(durability)
+        .lease(Duration.ofSeconds(3))
+        .build();
+  }
+}

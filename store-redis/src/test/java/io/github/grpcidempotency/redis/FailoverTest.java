@@ -1,0 +1,149 @@
+package io.github.grpcidempotency.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A replica takes over: what it has and what it has not. */
+class FailoverTest {
+  private static final Durability CONFIRMED = Durability.inMemory().acknowledgedBy(1);
+  private static final Durability UNCONFIRMED = Durability.inMemory().acknowledgedBy(0);
+
+  @Test
+  void aReservationThatNoReplicaHasIsNotWonAndIsGivenBack() {
+    try (RedisProcess master = RedisProcess.inMemory();
+        RedisProcess replica = RedisProcess.inMemory().replicate(master);
+        RedisIdempotencyStore store = store(master.uri(), CONFIRMED)) {
+      ClaimRequest request = Calls.request();
+      Claim running = Calls.win(store, Calls.request());
+      replica.freeze();
+
+      StoreException claimed = failureOf(() -> store.claim(request));
+      StoreException completed = failureOf(() -> running.complete(Calls.ANSWER));
+
+      assertThat(claimed.phase()).isEqualTo(FailurePhase.ANSWER_LOST);
+      assertThat(completed.failureCause())
+          .as("it may be done")
+          .isEqualTo(FailureCause.CONNECTION_LOST);
+      replica.thaw();
+      assertThat(Calls.win(store, request).attempt()).isEqualTo(1);
+      assertThat(running.complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
+    }
+  }
+
+  @Test
+  void anAnswerThatNoReplicaHasIsNotReplayed() {
+    try (RedisProcess master = RedisProcess.inMemory();
+        RedisProcess replica = RedisProcess.inMemory().replicate(master);
+        RedisIdempotencyStore unconfirmed = store(master.uri(), UNCONFIRMED);
+        RedisIdempotencyStore store = store(master.uri(), CONFIRMED)) {
+      ClaimRequest request = Calls.request();
+      replica.freeze();
+      Calls.win(unconfirmed, request).complete(Calls.ANSWER);
+
+      failureOf(() -> store.claim(request));
+      failureOf(() -> Calls.recorded(store, request));
+
+      replica.thaw();
+      assertThat(Calls.recorded(store, request)).contains(Calls.ANSWER);
+    }
+  }
+
+  @Test
+  void aPromotedReplicaHasEverythingThatItHasConfirmed() {
+    try (RedisProcess master = RedisProcess.inMemory();
+        RedisProcess replica = RedisProcess.inMemory().replicate(master);
+        RedisIdempotencyStore before = store(master.uri(), CONFIRMED);
+        RedisIdempotencyStore after = store(replica.uri(), UNCONFIRMED)) {
+      List<ClaimRequest> requests = new ArrayList<>();
+      for (int i = 0; i < 50; i++) {
+        ClaimRequest request = Calls.request();
+        Calls.win(before, request).complete(Calls.ANSWER);
+        requests.add(request);
+      }
+      master.kill();
+      replica.promote();
+
+      assertThat(requests)
+          .allSatisfy(
+              request -> assertThat(Calls.recorded(after, request)).contains(Calls.ANSWER));
+    }
+  }
+
+  @Test
+  void sentinelsLeadTheStoreToTheNewMaster() throws Exception {
+    assertThat(underFailovers(1, CONFIRMED)).matches(Workload.Found::isSound);
+  }
+
+  @Test
+  @Tag("torture")
+  void manyFailoversLoseNothingThatAReplicaHasConfirmed() throws Exception {
+    assertThat(underFailovers(10, CONFIRMED)).matches(Workload.Found::isSound);
+  }
+
+  @Test
+  @Tag("torture")
+  void manyFailoversMayLoseWhatNobodyHasConfirmed() throws Exception {
+    assertThat(underFailovers(10, UNCONFIRMED).stuck()).isZero();
+  }
+
+  /** Kills the master again and again; what was killed comes back as a replica. */
+  private static Workload.Found underFailovers(int failovers, Durability durability)
+      throws Exception {
+    try (RedisProcess first = RedisProcess.inMemory();
+        RedisProcess second = RedisProcess.inMemory().replicate(first);
+        RedisSentinel sentinel = new RedisSentinel(first);
+        RedisIdempotencyStore one = store(sentinel.uri(), durability);
+        RedisIdempotencyStore other = store(sentinel.uri(), durability);
+        Workload workload = new Workload(one, other)) {
+      RedisProcess master = first;
+      RedisProcess replica = second;
+      for (int failover = 0; failover < failovers; failover++) {
+        int before = workload.answeredSoFar();
+        await().atMost(Duration.ofMinutes(1)).until(() -> workload.answeredSoFar() > before + 100);
+        sentinel.awaitReplica();
+        master.kill();
+        sentinel.awaitMaster(replica);
+        master.startAgain();
+        master.replicate(replica);
+        RedisProcess promoted = replica;
+        replica = master;
+        master = promoted;
+      }
+      int before = workload.answeredSoFar();
+      await().atMost(Duration.ofMinutes(1)).until(() -> workload.answeredSoFar() > before + 100);
+      Workload.Found found = workload.end(one);
+      System.out.println(failovers + " failovers, " + durability + ": " + found);
+      return found;
+    }
+  }
+
+  private static RedisIdempotencyStore store(RedisURI uri, Durability durability) {
+    return RedisIdempotencyStore.builder(uri)
+        .durability(durability)
+        .lease(Duration.ofSeconds(3))
+        .timeout(Duration.ofMillis(500))
+        .build();
+  }
+
+  private static StoreException failureOf(
+      ThrowingCallable work) {
+    StoreException failure = catchThrowableOfType(StoreException.class, work);
+    assertThat(failure).isNotNull();
+    return failure;
+  }
+}

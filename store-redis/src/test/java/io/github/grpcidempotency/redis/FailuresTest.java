@@ -1,0 +1,247 @@
+package io.github.grpcidempotency.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.StoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisURI;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Redis fails before, during or after a command: what the store says of it, and what remains. */
+class FailuresTest {
+  @AutoClose static final RedisProcess redis = RedisProcess.durable();
+
+  @AutoClose static final RedisIdempotencyStore direct = store(redis.uri());
+
+  private final RedisProxy proxy = new RedisProxy(redis);
+  private final RedisIdempotencyStore store = store(proxy.uri());
+  private final ClaimRequest request = Calls.request();
+
+  private static RedisIdempotencyStore store(RedisURI uri) {
+    return RedisIdempotencyStore.builder(uri).timeout(Duration.ofSeconds(1)).build();
+  }
+
+  /** From then on scripts are sent by their digests, which the proxy knows. */
+  @BeforeEach
+  void loadScripts() {
+    direct.verify(List.of());
+    Calls.win(store, Calls.request());
+  }
+
+  @AfterEach
+  void close() {
+    store.close();
+    proxy.close();
+  }
+
+  @Test
+  void aClaimWhoseAnswerIsLostIsSentAgainAndWon() {
+    proxy.cutAfter(Script.CLAIM);
+
+    Claim claim = Calls.win(store, request);
+
+    assertThat(proxy.hasSprung()).isTrue();
+    assertThat(claim.attempt()).isEqualTo(1);
+    assertThat(claim.complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
+  }
+
+  @Test
+  void aClaimThatNeverArrivedIsSentAgainAndWon() {
+    proxy.cutBefore(Script.CLAIM);
+
+    assertThat(Calls.win(store, request).complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
+    assertThat(proxy.hasSprung()).isTrue();
+  }
+
+  @Test
+  void aTakeoverWhoseAnswerIsLostIsSentAgainAndWon() {
+    try (RedisIdempotencyStore crashed = shortLease(redis.uri())) {
+      Calls.win(crashed, request);
+    }
+    await()
+        .until(() -> direct.find(request.key(), Calls.PROCEDURE).filter(this::isAbandoned).isPresent());
+    proxy.cutAfter(Script.CLAIM);
+
+    assertThat(Calls.win(store, request).attempt()).isEqualTo(2);
+    assertThat(proxy.hasSprung()).isTrue();
+  }
+
+  @Test
+  void aClaimWhoseAnswerIsLostForGoodHasAnUnknownOwner() {
+    proxy.cutAfterAndStayDown(Script.CLAIM);
+
+    StoreException failure = failureOf(() -> store.claim(request));
+
+    assertThat(failure.phase()).isEqualTo(FailurePhase.ANSWER_LOST);
+    assertThat(failure.failureCause()).isEqualTo(FailureCause.NO_CONNECTION);
+    assertThat(direct.claim(request)).isInstanceOf(ClaimResult.InFlight.class);
+  }
+
+  @Test
+  void aServerOutOfReachHasGotNothing() {
+    proxy.refuse();
+    await()
+        .untilAsserted(
+            () -> {
+              StoreException failure = failureOf(() -> store.claim(request));
+              assertThat(failure.phase()).isEqualTo(FailurePhase.NOTHING_SENT);
+              assertThat(failure.failureCause()).isEqualTo(FailureCause.NO_CONNECTION);
+            });
+  }
+
+  @Test
+  void anAnswerThatComesAfterTheLeaseWinsNothing() {
+    try (RedisIdempotencyStore slow = shortLease(proxy.uri())) {
+      Calls.win(slow, Calls.request());
+      proxy.holdAfter(Script.CLAIM, Duration.ofMillis(700));
+      CompletableFuture<ClaimResult> late =
+          CompletableFuture.supplyAsync(() -> slow.claim(request));
+      await()
+          .until(
+              () ->
+                  direct
+                      .find(request.key(), Calls.PROCEDURE)
+                      .filter(this::isAbandoned)
+                      .isPresent());
+
+      Claim successor = Calls.win(direct, request);
+
+      assertThat(late.join()).isInstanceOf(ClaimResult.InFlight.class);
+      assertThat(successor.complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
+    }
+  }
+
+  @Test
+  void anAnswerThatComesLateInTheLeaseExtendsIt() {
+    Duration lease = Duration.ofSeconds(1);
+    try (RedisIdempotencyStore slow =
+        RedisIdempotencyStore.builder(proxy.uri()).lease(lease).build()) {
+      Calls.win(slow, Calls.request());
+      proxy.holdAfter(Script.CLAIM, Duration.ofMillis(500));
+
+      Calls.win(slow, request);
+
+      assertThat(Calls.leaseLeft(direct.claim(request))).isGreaterThan(lease.dividedBy(2));
+    }
+  }
+
+  @Test
+  void aCompletionWhoseAnswerIsLostIsDoneOnceMore() {
+    Claim claim = Calls.win(store, request);
+    proxy.cutAfter(Script.COMPLETE);
+
+    StoreException failure = failureOf(() -> claim.complete(Calls.ANSWER));
+
+    assertThat(failure.failureCause()).isEqualTo(FailureCause.CONNECTION_LOST);
+    assertThat(claim.complete(Calls.answer("another"))).isEqualTo(Settled.DONE);
+    assertThat(Calls.recorded(store, request)).contains(Calls.ANSWER);
+  }
+
+  @Test
+  void aFrozenServerHasPerhapsDoneWhatItWasTold() {
+    Claim claim = Calls.win(store, request);
+    redis.freeze();
+    try {
+      StoreException failure = failureOf(() -> claim.complete(Calls.ANSWER));
+
+      assertThat(failure.failureCause()).isEqualTo(FailureCause.CONNECTION_LOST);
+    } finally {
+      redis.thaw();
+    }
+    await().ignoreExceptions().until(() -> claim.complete(Calls.ANSWER) == Settled.DONE);
+  }
+
+  @Test
+  void aServerWithoutMemoryIsBrokenAndStillReplaysAndTakesTheAnswersOfRunningCalls() {
+    Calls.win(store, request).complete(Calls.ANSWER);
+    Claim running = Calls.win(store, Calls.request());
+    redis.with(commands -> commands.configSet("maxmemory", "1"));
+    try {
+      StoreException failure = failureOf(() -> store.claim(Calls.request()));
+
+      assertThat(failure.failureCause()).isEqualTo(FailureCause.BROKEN);
+      assertThat(failure.phase()).isEqualTo(FailurePhase.NOTHING_SENT);
+      assertThat(store.claim(request)).isInstanceOf(ClaimResult.Recorded.class);
+      assertThat(running.complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
+    } finally {
+      redis.with(commands -> commands.configSet("maxmemory", "0"));
+    }
+  }
+
+  @Test
+  void aDemotedServerReplaysWhatItHasAndKnowsNoOwnerOfTheRest() {
+    Calls.win(store, request).complete(Calls.ANSWER);
+    redis.with(commands -> commands.replicaof("127.0.0.1", RedisProcess.freePort()));
+    try {
+      StoreException failure = failureOf(() -> store.claim(Calls.request()));
+
+      assertThat(failure.failureCause()).isEqualTo(FailureCause.READ_ONLY);
+      assertThat(failure.phase())
+          .as("the new master may know an owner")
+          .isEqualTo(FailurePhase.ANSWER_LOST);
+      assertThat(store.claim(request)).isInstanceOf(ClaimResult.Recorded.class);
+    } finally {
+      redis.promote();
+    }
+  }
+
+  @Test
+  void aScriptThatTheServerHasForgottenIsSentWhole() {
+    redis.with(commands -> commands.scriptFlush());
+
+    assertThat(Calls.win(store, request).complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "LOADING Redis is loading the dataset in memory | SHUTTING_DOWN",
+        "READONLY You can't write against a read only replica. script: a1b2 | READ_ONLY",
+        "NOREPLICAS Not enough good replicas to write. | READ_ONLY",
+        "ERR Error running script (call to f_a1): @user_script:1: -OOM command not allowed | BROKEN",
+        "MISCONF Redis is configured to save RDB snapshots | BROKEN",
+        "NOPERM this user has no permissions to run the 'hset' command | BROKEN",
+        "ERR Error running script (call to f_a1): @user_script:9: The user executing the script"
+            + " can't run this command or subcommand script | BROKEN",
+        "BUSY Redis is busy running a script. | TIMEOUT",
+        "ERR something else | OTHER"
+      })
+  void anErrorMeansWhatItsCodeSays(String error, FailureCause cause) {
+    RedisFailure failure = RedisFailure.ofCommand(new RedisCommandExecutionException(error));
+
+    assertThat(failure.why()).isEqualTo(cause);
+    assertThat(failure.mayBeDone()).isFalse();
+  }
+
+  private static RedisIdempotencyStore shortLease(RedisURI uri) {
+    return RedisIdempotencyStore.builder(uri).lease(Duration.ofMillis(150)).build();
+  }
+
+  private boolean isAbandoned(ClaimResult result) {
+    return result instanceof ClaimResult.InFlight inFlight && inFlight.isAbandoned();
+  }
+
+  private static StoreException failureOf(ThrowingCallable work) {
+    StoreException failure = catchThrowableOfType(StoreException.class, work);
+    assertThat(failure).isNotNull();
+    return failure;
+  }
+}

@@ -1,0 +1,12 @@
+package io.github.grpcidempotency.redis;
+
+import io.github.grpcidempotency.test.PublicApi;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class PublicApiTest {
+  @Test
+  void thePublicApiIsListedAndNothingOfItIsInternal() throws Exception {
+    PublicApi.assertListed(RedisIdempotencyStore.class, Path.of("api.txt"));
+  }
+}

@@ -1,0 +1,201 @@
+package io.github.grpcidempotency.redis;
+
+import com.google.common.primitives.Bytes;
+import io.lettuce.core.RedisURI;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A TCP proxy in front of Redis that breaks a connection at an exact moment: before a script
+ * reaches the server, or after the server has run it and before the client gets the answer.
+ */
+final class RedisProxy implements AutoCloseable {
+  private enum Moment {
+    BEFORE,
+    AFTER
+  }
+
+  private record Trap(
+      byte[] text, Moment moment, Duration delay, boolean cuts, boolean staysDown) {}
+
+  private final int port;
+  private final ServerSocket acceptor;
+  private final Set<Link> links = ConcurrentHashMap.newKeySet();
+  private volatile Optional<Trap> trap = Optional.empty();
+  private volatile boolean sprung;
+  private volatile boolean refuses;
+
+  RedisProxy(RedisProcess target) {
+    this.port = target.port();
+    try {
+      this.acceptor = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+    inBackground(this::acceptAll);
+  }
+
+  RedisURI uri() {
+    return RedisProcess.uri(acceptor.getLocalPort());
+  }
+
+  /** Cuts the connection that next sends a script; the server never sees it. */
+  void cutBefore(Script script) {
+    set(new Trap(textOf(script), Moment.BEFORE, Duration.ZERO, true, false));
+  }
+
+  /** Cuts the connection once the server has run a script; the answer is lost. */
+  void cutAfter(Script script) {
+    set(new Trap(textOf(script), Moment.AFTER, Duration.ZERO, true, false));
+  }
+
+  /** The same, and then nobody can connect. */
+  void cutAfterAndStayDown(Script script) {
+    set(new Trap(textOf(script), Moment.AFTER, Duration.ZERO, true, true));
+  }
+
+  /** Delays the answer to the next run of a script. */
+  void holdAfter(Script script, Duration delay) {
+    set(new Trap(textOf(script), Moment.AFTER, delay, false, false));
+  }
+
+  boolean hasSprung() {
+    return sprung;
+  }
+
+  /** Cuts every connection, and each new one at once. */
+  void refuse() {
+    refuses = true;
+    links.forEach(Link::close);
+  }
+
+  private void set(Trap next) {
+    sprung = false;
+    trap = Optional.of(next);
+  }
+
+  /** Servers know a script by its digest, once they have run it. */
+  private static byte[] textOf(Script script) {
+    return script.digest().getBytes(StandardCharsets.US_ASCII);
+  }
+
+  @Override
+  public void close() {
+    refuse();
+    try {
+      acceptor.close();
+    } catch (IOException ignored) {
+      // It is closed for us.
+    }
+  }
+
+  private void acceptAll() {
+    try {
+      while (true) {
+        Socket client = acceptor.accept();
+        if (refuses) {
+          client.close();
+        } else {
+          links.add(new Link(client, new Socket(InetAddress.getLoopbackAddress(), port)));
+        }
+      }
+    } catch (IOException closed) {
+      // by its owner
+    }
+  }
+
+  private static void inBackground(Runnable task) {
+    Thread thread = new Thread(task, "redis-proxy");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private final class Link implements Closeable {
+    private final Socket client;
+    private final Socket server;
+    private volatile Optional<Trap> answer = Optional.empty();
+
+    Link(Socket client, Socket server) {
+      this.client = client;
+      this.server = server;
+      inBackground(this::forward);
+      inBackground(this::answer);
+    }
+
+    private void forward() {
+      try (InputStream from = client.getInputStream();
+          OutputStream to = server.getOutputStream()) {
+        byte[] buffer = new byte[1 << 16];
+        for (int read = from.read(buffer); read > 0; read = from.read(buffer)) {
+          byte[] chunk = Arrays.copyOf(buffer, read);
+          Optional<Trap> met = trap.filter(set -> Bytes.indexOf(chunk, set.text()) >= 0);
+          if (met.isPresent()) {
+            trap = Optional.empty();
+            if (met.get().moment() == Moment.BEFORE) {
+              spring(met.get());
+              return;
+            }
+            answer = met;
+          }
+          to.write(chunk);
+          to.flush();
+        }
+      } catch (IOException cut) {
+        close();
+      }
+    }
+
+    private void answer() {
+      try (InputStream from = server.getInputStream();
+          OutputStream to = client.getOutputStream()) {
+        byte[] buffer = new byte[1 << 16];
+        for (int read = from.read(buffer); read > 0; read = from.read(buffer)) {
+          if (answer.isPresent()) {
+            Trap met = answer.get();
+            answer = Optional.empty();
+            spring(met);
+          }
+          to.write(buffer, 0, read);
+          to.flush();
+        }
+      } catch (IOException cut) {
+        close();
+      }
+    }
+
+    private void spring(Trap met) {
+      sprung = true;
+      LockSupport.parkNanos(met.delay().toNanos());
+      if (met.staysDown()) {
+        refuse();
+      }
+      if (met.cuts()) {
+        close();
+      }
+    }
+
+    @Override
+    public void close() {
+      links.remove(this);
+      try {
+        client.close();
+        server.close();
+      } catch (IOException ignored) {
+        // It is closed for us.
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+package io.github.grpcidempotency.redis;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
+import io.lettuce.core.sentinel.api.sync.RedisSentinelCommands;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.function.Function;
+import org.awaitility.Awaitility;
+
+/** One sentinel, whose word is enough. */
+final class RedisSentinel implements AutoCloseable {
+  private static final String NAME = "things";
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private final int port = RedisProcess.freePort();
+  private final RedisClient client = RedisClient.create();
+  private final Process process;
+
+  RedisSentinel(RedisProcess master) {
+    try {
+      Path directory = Files.createTempDirectory("sentinel");
+      Path settings = directory.resolve("sentinel.conf");
+      Files.writeString(
+          settings,
+          """
+          port %d
+          bind 127.0.0.1
+          dir %s
+          sentinel monitor %s 127.0.0.1 %d 1
+          sentinel down-after-milliseconds %s 500
+          sentinel failover-timeout %s 2000
+          """
+              .formatted(port, directory, NAME, master.port(), NAME, NAME));
+      process =
+          new ProcessBuilder(RedisProcess.BINARY, settings.toString(), "--sentinel")
+              .redirectErrorStream(true)
+              .redirectOutput(directory.resolve("log").toFile())
+              .start();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+    awaitReplica();
+  }
+
+  RedisURI uri() {
+    return RedisURI.Builder.sentinel("127.0.0.1", port, NAME).build();
+  }
+
+  /** Waits until it knows a replica that can take over. */
+  void awaitReplica() {
+    await(
+        sentinel ->
+            sentinel.slaves(NAME).stream()
+                .anyMatch(
+                    replica ->
+                        "slave".equals(replica.get("flags"))
+                            && "ok".equals(replica.get("master-link-status"))));
+  }
+
+  /** Waits until it names this server as the master. */
+  void awaitMaster(RedisProcess server) {
+    await(
+        sentinel ->
+            ((InetSocketAddress) sentinel.getMasterAddrByName(NAME)).getPort() == server.port()
+                && server.with(commands -> commands.info("replication")).contains("role:master"));
+  }
+
+  private void await(Function<RedisSentinelCommands<String, String>, Boolean> condition) {
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .ignoreExceptions()
+        .until(
+            () -> {
+              try (StatefulRedisSentinelConnection<String, String> connection =
+                  client.connectSentinel(RedisURI.create("127.0.0.1", port))) {
+                return condition.apply(connection.sync());
+              }
+            });
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly().onExit().join();
+    client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+  }
+}
