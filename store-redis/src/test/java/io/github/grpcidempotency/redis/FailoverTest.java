@@ -14,6 +14,8 @@ import io.lettuce.core.RedisURI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -40,8 +42,8 @@ class FailoverTest {
           .as("it may be done")
           .isEqualTo(FailureCause.CONNECTION_LOST);
       replica.thaw();
+      awaitConfirmation(() -> running.complete(Calls.ANSWER) == Settled.DONE);
       assertThat(Calls.win(store, request).attempt()).isEqualTo(1);
-      assertThat(running.complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
     }
   }
 
@@ -59,7 +61,7 @@ class FailoverTest {
       failureOf(() -> Calls.recorded(store, request));
 
       replica.thaw();
-      assertThat(Calls.recorded(store, request)).contains(Calls.ANSWER);
+      awaitConfirmation(() -> Calls.recorded(store, request).equals(Optional.of(Calls.ANSWER)));
     }
   }
 
@@ -130,6 +132,11 @@ class FailoverTest {
       System.out.println(failovers + " failovers, " + durability + ": " + found);
       return found;
     }
+  }
+
+  /** A replica that has been away has to catch up first. */
+  private static void awaitConfirmation(Callable<Boolean> done) {
+    await().ignoreExceptionsInstanceOf(StoreException.class).until(done);
   }
 
   private static RedisIdempotencyStore store(RedisURI uri, Durability durability) {
