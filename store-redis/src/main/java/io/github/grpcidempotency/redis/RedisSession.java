@@ -41,8 +41,7 @@ final class RedisSession implements AutoCloseable {
     this.second = second;
     this.replicas = replicas;
     this.timeout = timeout;
-    this.barrier =
-        second.map(other -> new ReplicationBarrier(other.async(), replicas, timeout));
+    this.barrier = second.map(other -> new ReplicationBarrier(other.async(), replicas, timeout));
   }
 
   /** Makes a session that needs no replicas. */

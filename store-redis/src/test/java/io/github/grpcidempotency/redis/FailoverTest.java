@@ -81,8 +81,7 @@ class FailoverTest {
       replica.promote();
 
       assertThat(requests)
-          .allSatisfy(
-              request -> assertThat(Calls.recorded(after, request)).contains(Calls.ANSWER));
+          .allSatisfy(request -> assertThat(Calls.recorded(after, request)).contains(Calls.ANSWER));
     }
   }
 
@@ -147,8 +146,7 @@ class FailoverTest {
         .build();
   }
 
-  private static StoreException failureOf(
-      ThrowingCallable work) {
+  private static StoreException failureOf(ThrowingCallable work) {
     StoreException failure = catchThrowableOfType(StoreException.class, work);
     assertThat(failure).isNotNull();
     return failure;

@@ -76,7 +76,9 @@ class FailuresTest {
       Calls.win(crashed, request);
     }
     await()
-        .until(() -> direct.find(request.key(), Calls.PROCEDURE).filter(this::isAbandoned).isPresent());
+        .until(
+            () ->
+                direct.find(request.key(), Calls.PROCEDURE).filter(this::isAbandoned).isPresent());
     proxy.cutAfter(Script.CLAIM);
 
     assertThat(Calls.win(store, request).attempt()).isEqualTo(2);

@@ -10,7 +10,8 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 class RecordKeyTest {
-  private static final Caller USER = Caller.of(UUID.fromString("0189a28e-4530-7851-817c-a01c0b249c17"));
+  private static final Caller USER =
+      Caller.of(UUID.fromString("0189a28e-4530-7851-817c-a01c0b249c17"));
 
   private final RecordKey names = new RecordKey("idempotency");
 

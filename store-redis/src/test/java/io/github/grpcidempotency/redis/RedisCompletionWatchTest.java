@@ -94,12 +94,10 @@ class RedisCompletionWatchTest {
   }
 
   private void awaitSubscribers(long number) {
+    String name = nameOf(request);
     await()
         .atMost(Duration.ofSeconds(20))
-        .until(
-            () ->
-                redis.with(commands -> commands.pubsubNumsub(nameOf(request))).get(nameOf(request))
-                    == number);
+        .until(() -> redis.with(commands -> commands.pubsubNumsub(name)).containsValue(number));
   }
 
   private static String nameOf(ClaimRequest request) {

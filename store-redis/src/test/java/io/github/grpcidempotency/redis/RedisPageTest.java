@@ -15,9 +15,7 @@ class RedisPageTest {
 
   @Test
   void theJavaOnThePageIsCutFromHere() throws Exception {
-    assertThat(Snippets.of(PAGE, "java"))
-        .hasSize(2)
-        .allMatch(snippet -> isCut(snippet));
+    assertThat(Snippets.of(PAGE, "java")).hasSize(2).allMatch(snippet -> isCut(snippet));
   }
 
   @Test

@@ -14,8 +14,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import redis.embedded.core.ExecutableProvider;
 
@@ -25,7 +27,7 @@ import redis.embedded.core.ExecutableProvider;
  * names.
  */
 final class RedisProcess implements AutoCloseable {
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
   static final String BINARY = binary();
 
   private final int port;
@@ -125,11 +127,17 @@ final class RedisProcess implements AutoCloseable {
 
   @Override
   public void close() {
-    thaw();
-    kill();
+    if (process.isAlive()) {
+      thaw();
+      kill();
+    }
     client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
-    try (var files = Files.walk(directory)) {
-      files.sorted(java.util.Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
+    delete(directory);
+  }
+
+  static void delete(Path directory) {
+    try (Stream<Path> files = Files.walk(directory)) {
+      files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
     } catch (IOException | UncheckedIOException left) {
       // in the directory for temporary files
     }

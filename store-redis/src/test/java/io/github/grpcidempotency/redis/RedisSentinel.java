@@ -20,11 +20,12 @@ final class RedisSentinel implements AutoCloseable {
 
   private final int port = RedisProcess.freePort();
   private final RedisClient client = RedisClient.create();
+  private final Path directory;
   private final Process process;
 
   RedisSentinel(RedisProcess master) {
     try {
-      Path directory = Files.createTempDirectory("sentinel");
+      directory = Files.createTempDirectory("sentinel");
       Path settings = directory.resolve("sentinel.conf");
       Files.writeString(
           settings,
@@ -56,7 +57,7 @@ final class RedisSentinel implements AutoCloseable {
   void awaitReplica() {
     await(
         sentinel ->
-            sentinel.slaves(NAME).stream()
+            sentinel.replicas(NAME).stream()
                 .anyMatch(
                     replica ->
                         "slave".equals(replica.get("flags"))
@@ -88,5 +89,6 @@ final class RedisSentinel implements AutoCloseable {
   public void close() {
     process.destroyForcibly().onExit().join();
     client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+    RedisProcess.delete(directory);
   }
 }

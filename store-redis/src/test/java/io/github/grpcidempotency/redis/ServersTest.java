@@ -44,7 +44,8 @@ class ServersTest {
 
   @Test
   void ofManyDuplicatesOnTwoServersOneRunsAndAllGetItsAnswer() {
-    List<ThingServer> servers = List.of(start(ServersTest::attaching), start(ServersTest::attaching));
+    List<ThingServer> servers =
+        List.of(start(ServersTest::attaching), start(ServersTest::attaching));
     List<CompletableFuture<Reply>> replies = sendDuplicates(servers);
     await()
         .until(
@@ -71,7 +72,8 @@ class ServersTest {
         List.of(start(UnaryOperator.identity()), start(UnaryOperator.identity()));
     List<CompletableFuture<Reply>> replies = sendDuplicates(servers);
 
-    await().until(() -> replies.stream().filter(CompletableFuture::isDone).count() == DUPLICATES - 1);
+    await()
+        .until(() -> replies.stream().filter(CompletableFuture::isDone).count() == DUPLICATES - 1);
     go.countDown();
 
     assertThat(replies.stream().map(CompletableFuture::join).filter(Reply::isOk)).hasSize(1);

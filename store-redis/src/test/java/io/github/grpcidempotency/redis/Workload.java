@@ -122,6 +122,8 @@ final class Workload implements AutoCloseable {
     for (int number = 0; !stopped; number++) {
       String key = caller + "." + number;
       untilAnswered(key);
+      // A replica that comes back has to be given everything, so there must not be too much.
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(4));
       if (number > 3) {
         untilAnswered(caller + "." + ThreadLocalRandom.current().nextInt(number));
       }
