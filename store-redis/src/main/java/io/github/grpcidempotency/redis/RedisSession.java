@@ -60,13 +60,21 @@ final class RedisSession implements AutoCloseable {
       int replicas,
       Duration timeout) {
     RedisSession session = new RedisSession(connection, Optional.of(second), replicas, timeout);
-    String first = session.info(connection.async()).getOrDefault("run_id", "");
-    if (!first.equals(session.info(second.async()).get("run_id"))) {
+    try {
+      session.requireOneProcess(second);
+    } catch (RuntimeException failure) {
       session.close();
+      throw failure;
+    }
+    return session;
+  }
+
+  private void requireOneProcess(StatefulRedisConnection<byte[], byte[]> other) {
+    String process = info().getOrDefault("run_id", "");
+    if (!process.equals(info(other.async()).get("run_id"))) {
       throw RedisFailure.ofConnect(
           new IllegalStateException("Redis failed over while the store connected"));
     }
-    return session;
   }
 
   boolean isOpen() {

@@ -57,11 +57,11 @@ class CrashTest {
   }
 
   private static RedisProcess always() {
-    return RedisProcess.durable();
+    return RedisProcess.durableOnDisk();
   }
 
   private static RedisProcess everySecond() {
-    return RedisProcess.durable("--appendfsync", "everysec");
+    return RedisProcess.durableOnDisk("--appendfsync", "everysec");
   }
 
   private static RedisProcess never() {

@@ -29,6 +29,8 @@ import redis.embedded.core.ExecutableProvider;
 final class RedisProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   static final String BINARY = binary();
+  private static final List<String> APPENDING =
+      List.of("--appendonly", "yes", "--appendfsync", "always");
 
   private final int port;
   private final Path directory;
@@ -44,21 +46,37 @@ final class RedisProcess implements AutoCloseable {
     this.process = launch();
   }
 
-  /** Starts a server that flushes every write, with more settings, such as {@code --save ""}. */
+  /**
+   * Starts a server that flushes every write, to where that takes no time, with more settings, such
+   * as {@code --save ""}.
+   */
   static RedisProcess durable(String... settings) {
-    return start(
-        concat(List.of("--appendonly", "yes", "--appendfsync", "always"), List.of(settings)));
+    return start(quick(), concat(APPENDING, List.of(settings)));
   }
 
-  /** Starts a server that keeps nothing. */
+  /** Starts a server that flushes every write to a disk, with more settings. */
+  static RedisProcess durableOnDisk(String... settings) {
+    return start(disk(), concat(APPENDING, List.of(settings)));
+  }
+
+  /** Starts a server that keeps nothing, with more settings. */
   static RedisProcess inMemory(String... settings) {
-    return start(concat(List.of("--appendonly", "no"), List.of(settings)));
+    return start(disk(), concat(List.of("--appendonly", "no"), List.of(settings)));
   }
 
-  private static RedisProcess start(List<String> settings) {
+  private static Path disk() {
+    return Path.of(System.getProperty("java.io.tmpdir"));
+  }
+
+  private static Path quick() {
+    Path memory = Path.of("/dev/shm");
+    return Files.isWritable(memory) ? memory : disk();
+  }
+
+  private static RedisProcess start(Path parent, List<String> settings) {
     try {
       RedisProcess started =
-          new RedisProcess(freePort(), Files.createTempDirectory("redis"), settings);
+          new RedisProcess(freePort(), Files.createTempDirectory(parent, "redis"), settings);
       started.awaitAnswer();
       return started;
     } catch (IOException failure) {

@@ -3,8 +3,12 @@ package io.github.grpcidempotency.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -98,6 +102,41 @@ class ServersTest {
     assertThat(callers.stream().map(caller -> caller.createThing(REQUEST).thingId()))
         .containsExactlyElementsOf(things);
     assertThat(server.runs()).isEqualTo(callers.size());
+  }
+
+  @Test
+  void ofASealedAnswerRedisGetsNothingElse() {
+    go.countDown();
+    ThingServer server = start(procedure -> procedure.protect(new Inverted()));
+    ThingClient client = ThingClient.on(server.channel());
+
+    ByteString answer = client.createThing(REQUEST).bytes().orElseThrow();
+
+    assertThat(client.createThing(REQUEST).bytes()).contains(answer);
+    List<String> kept = redis.with(commands -> commands.hvals(nameOf(client)));
+    assertThat(kept).hasSizeGreaterThan(5).noneMatch(value -> value.contains(REQUEST.getName()));
+  }
+
+  private static String nameOf(ThingClient client) {
+    return new RecordKey("idempotency")
+        .nameOf(new IdempotencyKey(Caller.of(client.user()), client.key()));
+  }
+
+  /** Stands for encryption: what it seals is not legible. */
+  private static final class Inverted implements ResponseProtection {
+    @Override
+    public ByteString seal(ByteString answer, ByteString binding) {
+      byte[] bytes = answer.toByteArray();
+      for (int i = 0; i < bytes.length; i++) {
+        bytes[i] = (byte) ~bytes[i];
+      }
+      return ByteString.copyFrom(bytes);
+    }
+
+    @Override
+    public ByteString open(ByteString stored, ByteString binding) {
+      return seal(stored, binding);
+    }
   }
 
   private static ProcedureBuilder<Thing> attaching(ProcedureBuilder<Thing> procedure) {
