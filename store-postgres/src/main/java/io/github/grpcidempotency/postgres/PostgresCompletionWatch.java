@@ -21,6 +21,7 @@ import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.slf4j.Logger;
@@ -31,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * by asking for all of them at once, every second and whenever one is added. A pooler in between
  * loses notifications. The watch detects a pooler if it names another backend than the one that
  * answers, or if a notification that the watch sends to itself does not arrive. Then the watch asks
- * ten times a second instead.
+ * ten times a second instead, as it does if it is told not to listen.
  *
  * <p>One daemon thread, started with the first operation watched. Once none has been watched for a
  * while, it gives its connection back and sleeps, because a listener that does not read fills the
@@ -50,6 +51,7 @@ final class PostgresCompletionWatch implements CompletionWatch {
   private final String channel;
   private final String announceSql;
   private final String inFlightSql;
+  private final boolean listens;
   private final Consumer<IdempotencyKey> ended;
   private final Map<Long, IdempotencyKey> watched = new ConcurrentHashMap<>();
   private final Set<Long> unannounced = ConcurrentHashMap.newKeySet();
@@ -58,13 +60,52 @@ final class PostgresCompletionWatch implements CompletionWatch {
   private boolean started;
   private volatile boolean closed;
 
-  PostgresCompletionWatch(DataSource dataSource, String schema, Consumer<IdempotencyKey> ended) {
+  /**
+   * Makes the watch.
+   *
+   * @param listens whether the database has notifications
+   */
+  PostgresCompletionWatch(
+      DataSource dataSource, String schema, boolean listens, Consumer<IdempotencyKey> ended) {
     this.jdbi = Jdbi.create(dataSource);
-    this.channel = schema + "_ended";
+    this.channel = channel(schema);
+    this.listens = listens;
     this.announceSql = SqlFile.load("maintenance/announce_waits", Map.of("schema", schema));
     this.inFlightSql = SqlFile.load("maintenance/in_flight", Map.of("schema", schema));
     this.ended = ended;
     this.thread = DaemonThreads.named("idempotency-watch").newThread(this::run);
+  }
+
+  /**
+   * Listens and notifies once, as a watch does, where a notification could be received.
+   *
+   * @throws JdbiException if the database has no notifications
+   */
+  static void tryListening(Handle handle, String schema) {
+    if (isBackendOf(handle, driverOf(handle))) {
+      handle.execute(
+          "LISTEN %1$s; SELECT pg_notify('%1$s', ''); UNLISTEN *".formatted(channel(schema)));
+    } else {
+      handle.execute("SELECT pg_notify(?, '')", channel(schema));
+    }
+  }
+
+  private static PGConnection driverOf(Handle handle) {
+    try {
+      return handle.getConnection().unwrap(PGConnection.class);
+    } catch (SQLException failure) {
+      throw new UnableToExecuteStatementException(failure, null);
+    }
+  }
+
+  private static String channel(String schema) {
+    return schema + "_ended";
+  }
+
+  /** Returns whether the driver's connection and the database's are one: no pooler is between. */
+  private static boolean isBackendOf(Handle handle, PGConnection connection) {
+    return handle.createQuery("SELECT pg_backend_pid()").mapTo(Integer.class).one()
+        == connection.getBackendPID();
   }
 
   @Override
@@ -130,8 +171,8 @@ final class PostgresCompletionWatch implements CompletionWatch {
 
   private void watchUntilIdle() throws SQLException {
     try (Handle handle = jdbi.open()) {
-      PGConnection connection = handle.getConnection().unwrap(PGConnection.class);
-      boolean notified = listen(handle, connection);
+      PGConnection connection = driverOf(handle);
+      boolean notified = listens && listen(handle, connection);
       Duration pollInterval = notified ? POLL_WHEN_NOTIFIED : POLL_OTHERWISE;
       unannounced.addAll(watched.keySet());
       long lastPoll = System.nanoTime();
@@ -148,14 +189,15 @@ final class PostgresCompletionWatch implements CompletionWatch {
         }
         receive(connection, TICK);
       }
-      handle.execute("UNLISTEN *");
+      if (listens) {
+        handle.execute("UNLISTEN *");
+      }
     }
   }
 
   /** Returns whether notifications arrive. */
   private boolean listen(Handle handle, PGConnection connection) throws SQLException {
-    int backend = handle.createQuery("SELECT pg_backend_pid()").mapTo(Integer.class).one();
-    if (backend != connection.getBackendPID()) {
+    if (!isBackendOf(handle, connection)) {
       return false;
     }
     handle.execute("LISTEN " + channel);

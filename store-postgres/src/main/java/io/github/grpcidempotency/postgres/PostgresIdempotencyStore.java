@@ -62,7 +62,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             new Handles(builder.configuration),
             schema,
             builder.lease,
-            builder.serverName.orElseGet(ServerName::ofThisProcess));
+            builder.serverName.orElseGet(ServerName::ofThisProcess),
+            builder.listen);
     this.beginSql = database.beginSql();
     this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", schema));
   }
@@ -188,7 +189,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
-    return new PostgresCompletionWatch(maintenance, schema, ended);
+    return new PostgresCompletionWatch(maintenance, schema, database.notifies(), ended);
   }
 
   @Override
@@ -233,7 +234,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             .maintenance(maintenance)
             .schema(schema)
             .lease(other)
-            .serverName(database.serverName());
+            .serverName(database.serverName())
+            .listen(database.notifies());
     database.hosts().ifPresent(copy::hostTransactions);
     return copy.build();
   }
@@ -255,6 +257,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private Consumer<Jdbi> configuration = jdbi -> {};
     private Optional<String> serverName = Optional.empty();
     private Optional<HostTransactions> hostTransactions = Optional.empty();
+    private boolean listen = true;
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -320,6 +323,18 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
      */
     public Builder hostTransactions(HostTransactions transactions) {
       this.hostTransactions = Optional.of(transactions);
+      return this;
+    }
+
+    /**
+     * Sets whether duplicates that wait for another server's call hear of its end by {@code
+     * LISTEN}; true by default. Set it to false for a database that has no notifications, and on
+     * all servers of the service alike. Then nothing is notified, and a server with waiting
+     * duplicates polls ten times a second. If only a pooler is in the way, leave it: the store
+     * finds that out by itself.
+     */
+    public Builder listen(boolean listen) {
+      this.listen = listen;
       return this;
     }
 

@@ -46,13 +46,15 @@ import org.slf4j.LoggerFactory;
  * call over every connection that they use:
  *
  * <ol>
+ *   <li>Listen and notify, unless servers are told not to.
  *   <li>Reserve a key. Another user does not see it, and a duplicate learns that it runs.
  *   <li>Through the maintenance pool, renew its lease, announce that its end is awaited, and ask
  *       whether it runs. Through the store's pool, check the result.
  *   <li>Complete it, which removes the announcement, and replay it.
  *   <li>Reserve another key, and release it.
- *   <li>If a procedure is transactional: claim a key with a transaction. A duplicate on another
- *       connection is kept out. Complete it, and replay it.
+ *   <li>If a procedure is transactional: take an advisory lock. Claim a key with a transaction. A
+ *       duplicate on another connection is kept out, or a lock on one of the maintenance pool's if
+ *       the store's pool has no other. Complete it, and replay it.
  *   <li>If one is claimed with its handler's first statement: send a statement with a claim.
  *       Complete it, and replay it. The statement of a duplicate does not run.
  * </ol>
@@ -76,9 +78,15 @@ final class ProbeCall {
   private static final RecordedOutcome ANSWER =
       new RecordedOutcome.Response(ByteString.copyFromUtf8("a trial"), Optional.empty());
 
+  private static final String BOTH_LOCKED =
+      "%s hold one advisory lock at the same time, so nothing keeps a transactional call's duplicate"
+          + " out; PostgreSQL itself, and a pooler that pools transactions or sessions, do not let"
+          + " them";
+
   private final TransactionalStore store;
   private final RecordDatabase database;
   private final Jdbi maintenance;
+  private final boolean separateMaintenance;
   private final Caller caller = Caller.of(UUID.randomUUID());
 
   /** How the trial call claims a key. */
@@ -104,6 +112,7 @@ final class ProbeCall {
     this.claiming = store::claim;
     this.database = database;
     this.maintenance = Jdbi.create(maintenance);
+    this.separateMaintenance = maintenance != database.pool();
   }
 
   /**
@@ -113,7 +122,10 @@ final class ProbeCall {
    */
   List<String> problemsOfReservations() {
     claiming = store::claim;
-    return Stream.of(problemOf(this::completeReserved), problemOf(this::releaseReserved))
+    return Stream.of(
+            problemOfNotifications(),
+            problemOf(this::completeReserved),
+            problemOf(this::releaseReserved))
         .flatMap(Optional::stream)
         .toList();
   }
@@ -125,7 +137,7 @@ final class ProbeCall {
    */
   List<String> problemsOfTransactions() {
     claiming = store::claimInTransaction;
-    return problemOf(this::completeTransaction).stream().toList();
+    return problemOfLocks().or(() -> problemOf(this::completeTransaction)).stream().toList();
   }
 
   /**
@@ -136,6 +148,50 @@ final class ProbeCall {
   List<String> problemsOfLateClaims() {
     claiming = store::claimInTransaction;
     return problemOf(this::completeLate).stream().toList();
+  }
+
+  private Optional<String> problemOfNotifications() {
+    return database.notifies()
+        ? refusal(
+            () ->
+                maintenance.useHandle(
+                    handle -> PostgresCompletionWatch.tryListening(handle, database.schema())),
+            "the maintenance pool's database has no LISTEN and pg_notify for its role (%s); build the"
+                + " store with listen(false), and servers poll instead")
+        : Optional.empty();
+  }
+
+  private Optional<String> problemOfLocks() {
+    return refusal(
+        () -> {
+          boolean unused = database.onConnection(connection -> locks(connection, request()));
+        },
+        "the database has no advisory locks for the role of the store's pool (%s), by which"
+            + " transactional calls keep their duplicates out; declare the procedures"
+            + " RESERVED_SAME_DATABASE, and complete them in their handlers' transactions");
+  }
+
+  /** Tries something, and returns why it is refused for good. */
+  private static Optional<String> refusal(Runnable trial, String problem) {
+    try {
+      trial.run();
+      return Optional.empty();
+    } catch (RuntimeException failure) {
+      if (FailureDecider.passes(causeOf(failure))) {
+        throw failure;
+      }
+      return Optional.of(problem.formatted(reasonOf(failure)));
+    }
+  }
+
+  /** Returns whether an operation's advisory lock is free. */
+  private boolean locks(Connection connection, ClaimRequest request) {
+    return StatementBatch.run(
+            connection,
+            load("check/probe_lock"),
+            values -> values.bind("lock", LockId.of(request.key())),
+            row -> row.getBoolean("locked"))
+        .orElseThrow();
   }
 
   private Optional<String> problemOf(Consumer<ClaimRequest> trial) {
@@ -259,13 +315,15 @@ final class ProbeCall {
     step = "renew its lease through the maintenance pool";
     boolean owned = store.renew(List.of(claim)).contains(claim.operationId());
     step = "announce through the maintenance pool that its end is awaited";
-    maintenance.useHandle(handle -> announce(handle, claim.request().key()));
+    if (database.notifies()) {
+      maintenance.useHandle(handle -> announce(handle, claim.request().key()));
+    }
     step = "ask through the maintenance pool whether it runs";
     boolean running = maintenance.withHandle(handle -> isRunning(handle, claim.request().key()));
     step = "check what the maintenance pool has done";
     State state = state(claim);
     check(
-        owned && state.renewed() && state.awaited() && running,
+        owned && state.renewed() && state.awaited() == database.notifies() && running,
         "the store's pool does not see what the maintenance pool does; both must lead to one"
             + " database, and %s.renew_leases and in_flight must be the library's own"
                 .formatted(database.schema()));
@@ -289,7 +347,10 @@ final class ProbeCall {
         .isPresent();
   }
 
-  /** Claims the same key on another connection, if one is available. */
+  /**
+   * Claims the same key on another connection of the store's pool; if there is none, only tries its
+   * lock on one of the maintenance pool's.
+   */
   private void keepOut(ClaimRequest request) {
     CompletableFuture<ClaimResult> duplicate = new CompletableFuture<>();
     Thread second = new Thread(() -> claim(request, duplicate), "idempotency-probe");
@@ -298,11 +359,9 @@ final class ProbeCall {
     try {
       check(
           duplicate.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS) instanceof ClaimResult.InFlight,
-          "two connections of the store's pool hold one advisory lock at the same time, so nothing"
-              + " keeps a transactional call's duplicate out; PostgreSQL itself, and a pooler that"
-              + " pools transactions or sessions, do not let them");
+          BOTH_LOCKED.formatted("two connections of the store's pool"));
     } catch (TimeoutException exhausted) {
-      warnOfOneConnection();
+      keepOutOfMaintenance(request);
     } catch (ExecutionException failed) {
       if (!(failed.getCause() instanceof StoreException failure)) {
         throw new IllegalStateException(failed.getCause());
@@ -310,10 +369,24 @@ final class ProbeCall {
       if (!FailureDecider.passes(failure.failureCause())) {
         throw failure;
       }
-      warnOfOneConnection();
+      keepOutOfMaintenance(request);
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  private void keepOutOfMaintenance(ClaimRequest request) {
+    if (!separateMaintenance) {
+      logger.warn(
+          "the store's pool gave no second connection in time: it is not proved that an advisory"
+              + " lock keeps a transactional call's duplicate out");
+      return;
+    }
+    boolean locked = maintenance.withHandle(handle -> locks(handle.getConnection(), request));
+    check(
+        !locked,
+        BOTH_LOCKED.formatted(
+            "a connection of the store's pool and one of the maintenance pool's"));
   }
 
   private void claim(ClaimRequest request, CompletableFuture<ClaimResult> duplicate) {
@@ -326,12 +399,6 @@ final class ProbeCall {
     } catch (RuntimeException failure) {
       duplicate.completeExceptionally(failure);
     }
-  }
-
-  private static void warnOfOneConnection() {
-    logger.warn(
-        "the store's pool gave no second connection in time: it is not proved that an advisory"
-            + " lock keeps a transactional call's duplicate out");
   }
 
   private static void letGo(Claim claim) {

@@ -42,7 +42,11 @@ final class ProcedureSql {
   private final String recordFailure;
   private final String wake;
 
-  ProcedureSql(RecordedProcedure procedure, String schema, TransactionBoundaries boundaries) {
+  ProcedureSql(
+      RecordedProcedure procedure,
+      String schema,
+      TransactionBoundaries boundaries,
+      boolean notifies) {
     String durability = procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : "";
     String found = selectRecord(procedure, schema);
     String foundWithoutStatus = selectRecord(procedure, schema, NO_STATUS);
@@ -68,7 +72,9 @@ final class ProcedureSql {
                         "transaction/rollback_with_status",
                         Map.of("outbox", outbox, "rollback", boundaries.rollback())));
     this.wake =
-        procedure.awaited() ? SqlFile.load("maintenance/wake", Map.of("schema", schema)) : "";
+        procedure.awaited() && notifies
+            ? SqlFile.load("maintenance/wake", Map.of("schema", schema))
+            : "";
     this.release = SqlFile.load("settle/release", Map.of("schema", schema, "wake", wake));
     this.recordFailure =
         SqlFile.load("transaction/record_failure", Map.of("schema", schema, "wake", wake));
@@ -190,7 +196,7 @@ final class ProcedureSql {
     return recordFailure;
   }
 
-  /** Wakes waiting duplicates; empty if none ever wait. */
+  /** Wakes waiting duplicates; empty if none ever wait, or all of them poll. */
   String wake() {
     return wake;
   }

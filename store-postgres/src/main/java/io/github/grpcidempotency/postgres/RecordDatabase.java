@@ -27,6 +27,7 @@ final class RecordDatabase {
   private final String schema;
   private final Duration lease;
   private final String serverName;
+  private final boolean notifies;
   private final ReservationSql reservationSql;
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
   private final RateLimitedLog log =
@@ -38,13 +39,15 @@ final class RecordDatabase {
       Handles handles,
       String schema,
       Duration lease,
-      String serverName) {
+      String serverName,
+      boolean notifies) {
     this.pool = pool;
     this.hosts = hosts;
     this.handles = handles;
     this.schema = schema;
     this.lease = lease;
     this.serverName = serverName;
+    this.notifies = notifies;
     this.reservationSql = ReservationSql.of(schema);
   }
 
@@ -81,13 +84,19 @@ final class RecordDatabase {
     return serverName;
   }
 
+  /** Returns whether servers notify each other of ends that are awaited. */
+  boolean notifies() {
+    return notifies;
+  }
+
   /** Returns the statements of a procedure. */
   ProcedureSql sql(RecordedProcedure procedure) {
     ProcedureSql known = procedureSql.get(procedure.name());
     return known != null
         ? known
         : procedureSql.computeIfAbsent(
-            procedure.name(), name -> new ProcedureSql(procedure, schema, boundaries()));
+            procedure.name(),
+            name -> new ProcedureSql(procedure, schema, boundaries(), notifies));
   }
 
   /** Returns the statements on reservations. */

@@ -326,7 +326,8 @@ class DeletesTest {
           new ProcedureSql(
               RecordedProcedure.of(procedure),
               IdempotencySchema.DEFAULT_NAME,
-              TransactionBoundaries.OF_THE_STORE);
+              TransactionBoundaries.OF_THE_STORE,
+              true);
 
       assertThat(Stream.of(sql.complete(), sql.join().alone(), sql.record().withCommit()))
           .allMatch(

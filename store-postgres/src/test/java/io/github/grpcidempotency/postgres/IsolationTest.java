@@ -115,6 +115,7 @@ class IsolationTest {
           "check/observation",
           "check/place",
           "check/pool",
+          "check/probe_lock",
           "check/refusals",
           "check/schema",
           "check/table",

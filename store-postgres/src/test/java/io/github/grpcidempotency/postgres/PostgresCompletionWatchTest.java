@@ -37,6 +37,7 @@ class PostgresCompletionWatchTest {
         new PostgresCompletionWatch(
             database.app(),
             SCHEMA,
+            true,
             key -> {
               if (told.incrementAndGet() == 1) {
                 throw new NoClassDefFoundError("whoever is told is half there");
@@ -53,7 +54,8 @@ class PostgresCompletionWatchTest {
     try (LogLines log = LogLines.listen();
         HikariDataSource nowhere =
             PostgresThingServer.pool("jdbc:postgresql://localhost:" + closedPort() + "/");
-        PostgresCompletionWatch watch = new PostgresCompletionWatch(nowhere, SCHEMA, key -> {})) {
+        PostgresCompletionWatch watch =
+            new PostgresCompletionWatch(nowhere, SCHEMA, true, key -> {})) {
       watch.add(new IdempotencyKey(Caller.of(UUID.randomUUID()), "key"));
 
       await().until(() -> log.all().stream().anyMatch(line -> line.contains("idempotency-watch")));

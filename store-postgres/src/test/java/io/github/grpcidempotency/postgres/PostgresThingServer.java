@@ -82,6 +82,7 @@ final class PostgresThingServer {
     private Optional<DataSource> maintenance = Optional.empty();
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private Duration lease = Duration.ofSeconds(30);
+    private boolean listen = true;
     private OutagePolicy otherOutage = OutagePolicy.FAIL_OPEN;
     private Optional<IdempotencyListener> listener = Optional.empty();
     private OutboxStatusResolver.Builder outbox =
@@ -122,6 +123,12 @@ final class PostgresThingServer {
     /** Sets the lease; if it is not set, it outlasts any test. */
     Builder lease(Duration lease) {
       this.lease = lease;
+      return this;
+    }
+
+    /** Lets the store poll. */
+    Builder withoutListening() {
+      this.listen = false;
       return this;
     }
 
@@ -221,7 +228,8 @@ final class PostgresThingServer {
     }
 
     private PostgresIdempotencyStore newStore() {
-      PostgresIdempotencyStore.Builder built = PostgresIdempotencyStore.builder(store).lease(lease);
+      PostgresIdempotencyStore.Builder built =
+          PostgresIdempotencyStore.builder(store).lease(lease).listen(listen);
       maintenance.ifPresent(built::maintenance);
       hostTransactions.ifPresent(built::hostTransactions);
       return built.build();

@@ -155,6 +155,26 @@ class StartupProbeTest {
     }
   }
 
+  @Test
+  void aPoolOfOneConnectionIsProvedByTheMaintenancePool() {
+    execute("CREATE SCHEMA imitation");
+    execute("GRANT USAGE ON SCHEMA imitation TO things_app");
+    execute(
+        "CREATE FUNCTION imitation.pg_try_advisory_xact_lock(bigint) RETURNS boolean"
+            + " RETURN true");
+    try (LogLines log = LogLines.listen();
+        HikariDataSource one = pool(config -> config.setMaximumPoolSize(1));
+        HikariDataSource lockless =
+            withSettings("options=-c%20search_path=imitation,pg_catalog,public")) {
+      Things.verify(
+          PostgresIdempotencyStore.builder(one).maintenance(database.app()).build(), TRANSACTIONAL);
+      assertThat(log.warnings()).noneMatch(line -> line.contains("gave no second connection"));
+
+      assertThatVerifying(one, lockless, TRANSACTIONAL)
+          .hasMessageContaining("a connection of the store's pool and one of the maintenance pool");
+    }
+  }
+
   /** A policy of the host's own beside the library's widens what a user sees. */
   @Test
   void aTableThatShowsARecordToAnotherUserIsRefused() {
