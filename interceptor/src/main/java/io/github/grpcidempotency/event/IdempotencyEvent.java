@@ -252,13 +252,20 @@ public sealed interface IdempotencyEvent {
   }
 
   /**
-   * The leases of a process were renewed, all in one statement.
+   * The leases of a process were renewed, all of a shard in one statement.
    *
    * @param held how many were to be renewed
    * @param lost how many of them belong to somebody else now
    * @param took how long it took
+   * @param shard the shard, if the store has shards
    */
-  record LeasesRenewed(int held, int lost, Duration took) implements IdempotencyEvent {
+  record LeasesRenewed(int held, int lost, Duration took, Optional<String> shard)
+      implements IdempotencyEvent {
+    /** Makes the event of a store that has no shards. */
+    public LeasesRenewed(int held, int lost, Duration took) {
+      this(held, lost, took, Optional.empty());
+    }
+
     @Override
     public void accept(IdempotencyListener listener) {
       listener.leasesRenewed(this);
@@ -270,8 +277,15 @@ public sealed interface IdempotencyEvent {
    *
    * @param held how many were to be renewed
    * @param cause what the store threw
+   * @param shard the shard, if the store has shards
    */
-  record RenewalFailed(int held, Throwable cause) implements IdempotencyEvent {
+  record RenewalFailed(int held, Throwable cause, Optional<String> shard)
+      implements IdempotencyEvent {
+    /** Makes the event of a store that has no shards. */
+    public RenewalFailed(int held, Throwable cause) {
+      this(held, cause, Optional.empty());
+    }
+
     @Override
     public void accept(IdempotencyListener listener) {
       listener.renewalFailed(this);

@@ -1,7 +1,14 @@
 package io.github.grpcidempotency.event;
 
+import java.util.Optional;
+
 /** What one process is busy with, at the moment of asking. Thread-safe; never blocks. */
 public interface LiveCounts {
+  /** Returns the shard that these counts are of, if the store has shards. */
+  default Optional<String> shard() {
+    return Optional.empty();
+  }
+
   /** Returns how many leases this process holds. */
   int leasesHeld();
 

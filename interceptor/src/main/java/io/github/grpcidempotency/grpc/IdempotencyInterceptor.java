@@ -12,7 +12,7 @@ import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
-import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.internal.service.OperationsService;
 import io.github.grpcidempotency.internal.service.RecoveryService;
@@ -66,17 +66,17 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   private final Procedures procedures;
   private final CallerResolver callers;
   private final Metadata.Key<String> keyHeader;
-  private final Optional<Engine> engine;
+  private final Optional<Engines> engines;
   private final Queue<OperationsService> services = new ConcurrentLinkedQueue<>();
 
   private IdempotencyInterceptor(Builder builder) {
     this.procedures = builder.procedures;
     this.callers = builder.callers;
     this.keyHeader = WireMetadata.ascii(builder.keyHeader);
-    this.engine =
+    this.engines =
         builder.store.map(
             store ->
-                new Engine(
+                Engines.on(
                     store,
                     new Listeners(builder.listeners),
                     new DecisionLog(builder.keyHashSecret),
@@ -101,11 +101,11 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     Optional<Procedure> found = procedures.find(call.getMethodDescriptor().getFullMethodName());
-    if (found.isEmpty() || engine.isEmpty()) {
+    if (found.isEmpty() || engines.isEmpty()) {
       return next.startCall(call, headers);
     }
     Procedure procedure = found.get();
-    CallEvents arrived = engine.get().events(procedure, Entry.CALL);
+    CallEvents arrived = engines.get().events(procedure, Entry.CALL);
     if (OperationContext.isGuarded()) {
       arrived.unprotected(UnprotectedCause.REGISTERED_TWICE, null);
       return next.startCall(call, headers);
@@ -116,7 +116,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     } catch (RuntimeException failed) {
       return refuseUnresolved(arrived, call, failed);
     }
-    CallEvents events = arrived.of(caller);
+    CallEvents events = arrived.of(caller).onShard(engines.get().of(caller).shard());
     KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers, events);
     if (finder.readsRequest()) {
       return start(procedure, finder::decide, caller, events, call, headers, next);
@@ -159,7 +159,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     return new IdempotentCall<>(
-            engine.orElseThrow(), procedure, keyOf, caller, events, call, headers, next)
+            engines.orElseThrow(), procedure, keyOf, caller, events, call, headers, next)
         .start();
   }
 
@@ -169,8 +169,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
    * authentication as the services themselves. Without a store it finds nothing.
    */
   public BindableService recovery() {
-    return engine.isPresent()
-        ? new RecoveryService(procedures, callers, engine.get())
+    return engines.isPresent()
+        ? new RecoveryService(procedures, callers, engines.get())
         : new RecoveryGrpc.RecoveryImplBase() {};
   }
 
@@ -184,10 +184,10 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
    * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
    */
   public BindableService operations() {
-    if (engine.isEmpty()) {
+    if (engines.isEmpty()) {
       return new OperationsGrpc.OperationsImplBase() {};
     }
-    OperationsService service = new OperationsService(procedures, callers, engine.get());
+    OperationsService service = new OperationsService(procedures, callers, engines.get());
     services.add(service);
     return service;
   }
@@ -204,7 +204,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   @Override
   public void close() {
     services.forEach(OperationsService::close);
-    engine.ifPresent(Engine::close);
+    engines.ifPresent(Engines::close);
   }
 
   /** Refuses a call whose resolver threw: without the caller nothing can be decided. */
@@ -308,7 +308,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
         logger.warn("no store is configured: calls with a key pass through unprotected");
       }
       IdempotencyInterceptor interceptor = new IdempotencyInterceptor(this);
-      interceptor.engine.ifPresent(Engine::start);
+      interceptor.engines.ifPresent(Engines::start);
       return interceptor;
     }
   }

@@ -10,6 +10,7 @@ import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
@@ -57,10 +58,11 @@ import org.slf4j.LoggerFactory;
 final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT> {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
 
-  private final Engine engine;
+  private final Engines engines;
   private final Procedure procedure;
   private final Function<Message, KeyDecision> keyOf;
   private final Optional<Caller> caller;
+  private Engine engine;
   private CallEvents events;
   private String keyName;
   private Duration claimTook = Duration.ZERO;
@@ -70,7 +72,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   private boolean gone;
 
   IdempotentCall(
-      Engine engine,
+      Engines engines,
       Procedure procedure,
       Function<Message, KeyDecision> keyOf,
       Optional<Caller> caller,
@@ -80,7 +82,8 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       ServerCallHandler<RequestT, ResponseT> next) {
     super(call, headers, next, events);
     this.events = events;
-    this.engine = engine;
+    this.engines = engines;
+    this.engine = engines.of(caller);
     this.procedure = procedure;
     this.keyOf = keyOf;
     this.caller = caller;
@@ -127,7 +130,10 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private void claim(IdempotencyKey key, String name, RequestT message) {
     keyName = name;
-    events = events.of(key, name);
+    if (!caller.equals(Optional.of(key.caller()))) {
+      engine = engines.of(key.caller());
+    }
+    events = events.of(key, name).onShard(engine.shard());
     events.keyFound();
     claim(
         KeyedRequest.of(

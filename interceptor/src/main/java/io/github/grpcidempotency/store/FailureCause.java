@@ -20,6 +20,8 @@ public enum FailureCause {
   TIMEOUT,
   /** The store is broken for everybody: a right or a table is missing, the disk is full. */
   BROKEN,
+  /** The caller has no shard of a {@link ShardedStore}, so no store may know the key. */
+  NO_SHARD,
   /** Anything else. */
   OTHER;
 

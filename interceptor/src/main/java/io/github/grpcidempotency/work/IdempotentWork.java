@@ -18,6 +18,7 @@ import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.internal.runtime.Replay;
@@ -65,11 +66,11 @@ import org.slf4j.LoggerFactory;
 public final class IdempotentWork implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotentWork.class);
 
-  private final Engine engine;
+  private final Engines engines;
 
   private IdempotentWork(Builder builder) {
-    this.engine =
-        new Engine(
+    this.engines =
+        Engines.on(
             builder.store,
             new Listeners(builder.listeners),
             new DecisionLog(builder.keyHashSecret),
@@ -129,20 +130,22 @@ public final class IdempotentWork implements AutoCloseable {
       Callable<T> work)
       throws Exception {
     IdempotencyKey key = new IdempotencyKey(caller, token);
-    CallEvents events = engine.events(kind, Entry.WORK).of(key, engine.keyName());
+    Engine engine = engines.of(caller);
+    CallEvents events =
+        engines.events(kind, Entry.WORK).of(key, engines.keyName()).onShard(engine.shard());
     events.keyFound();
     KeyedRequest request = KeyedRequest.of(key, kind, input, events.trace(), false);
-    return new Attempt<>(request, events, results, work).result();
+    return new Attempt<>(engine, request, events, results, work).result();
   }
 
   /** Stops renewing leases and recording results in the background. */
   @Override
   public void close() {
-    engine.close();
+    engines.close();
   }
 
   /** Returns whether the failure counts; if not, another owner has the token. */
-  private boolean fail(Operation operation, Throwable thrown) {
+  private static boolean fail(Engine engine, Operation operation, Throwable thrown) {
     WorkFailedException failure =
         thrown instanceof WorkFailedException said
             ? said
@@ -163,7 +166,8 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /** One call of {@link #run}. It decides and acts, and does so again after each wait. */
-  private final class Attempt<T extends Message> implements Decision.Actor<Exception> {
+  private static final class Attempt<T extends Message> implements Decision.Actor<Exception> {
+    private final Engine engine;
     private final CallEvents events;
     private final Procedure kind;
     private final Parser<T> results;
@@ -175,7 +179,13 @@ public final class IdempotentWork implements AutoCloseable {
     private Optional<Stopwatch> wait = Optional.empty();
     private Optional<WorkResult<T>> result = Optional.empty();
 
-    Attempt(KeyedRequest request, CallEvents events, Parser<T> results, Callable<T> work) {
+    Attempt(
+        Engine engine,
+        KeyedRequest request,
+        CallEvents events,
+        Parser<T> results,
+        Callable<T> work) {
+      this.engine = engine;
       this.request = request;
       this.events = events;
       this.kind = request.procedure();
@@ -222,7 +232,7 @@ public final class IdempotentWork implements AutoCloseable {
           startOverUnlessInterrupted(thrown);
           return;
         }
-        if (!fail(operation, thrown)) {
+        if (!fail(engine, operation, thrown)) {
           WorkRefusedException overtaken = inProgress(claim);
           overtaken.initCause(thrown);
           throw overtaken;
@@ -483,7 +493,7 @@ public final class IdempotentWork implements AutoCloseable {
     public IdempotentWork build() {
       Setup.check(Procedures.of(kinds), Optional.of(store), claimTiming);
       IdempotentWork work = new IdempotentWork(this);
-      work.engine.start();
+      work.engines.start();
       return work;
     }
   }

@@ -1,11 +1,15 @@
 package io.github.grpcidempotency.micrometer;
 
+import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * Counts and times what interceptors, runners of work and sweepers do. Give one to all of those of
@@ -17,22 +21,30 @@ import java.util.Optional;
  * }</pre>
  *
  * <p>{@link MetricName} lists the meters. Each procedure has its own, which are registered with its
- * first call and found by its identity from then on. Their number is limited: by the procedures,
- * and by the limits of the builder if tenants or projects are told apart. Nothing that a client
- * sends becomes a tag.
+ * first call and found by its identity from then on. Their number is limited: by the procedures, by
+ * the shards if they are told apart, and by the limits of the builder if tenants or projects are.
+ * Nothing that a client sends becomes a tag.
  *
  * <p>Thread-safe. It needs no closing: an interceptor that is closed is not referred to any more.
  */
 public final class IdempotencyMetrics implements IdempotencyListener {
-  private final CallMeters calls;
-  private final ProcessMeters process;
-  private final LiveGauges gauges;
+  private final ShardMeters common;
+  private final Optional<Function<String, ShardMeters>> byShard;
+  private final Map<String, ShardMeters> shards = new ConcurrentHashMap<>();
 
   private IdempotencyMetrics(Builder builder) {
     Meters meters = new Meters(builder.registry, builder.tags, builder.histograms);
-    this.calls = new CallMeters(meters, builder.namespaces);
-    this.process = new ProcessMeters(meters);
-    this.gauges = LiveGauges.of(meters);
+    this.byShard =
+        builder.shards
+            ? Optional.of(
+                name ->
+                    ShardMeters.of(
+                        meters.with(Tags.of(MetricTags.SHARD, name)), builder.namespaces))
+            : Optional.empty();
+    this.common =
+        byShard.isPresent()
+            ? byShard.get().apply(MetricTags.NONE)
+            : ShardMeters.of(meters, builder.namespaces);
   }
 
   /** Returns a listener with default settings. */
@@ -45,120 +57,132 @@ public final class IdempotencyMetrics implements IdempotencyListener {
     return new Builder(registry);
   }
 
+  private ProcedureMeters of(CallInfo call) {
+    return of(call.shard()).calls().of(call);
+  }
+
+  private ShardMeters of(Optional<String> shard) {
+    if (byShard.isEmpty() || shard.isEmpty()) {
+      return common;
+    }
+    ShardMeters known = shards.get(shard.get());
+    return known != null ? known : shards.computeIfAbsent(shard.get(), byShard.get());
+  }
+
   @Override
   public void started(LiveCounts counts) {
-    gauges.started(counts);
+    of(counts.shard()).gauges().started(counts);
   }
 
   @Override
   public void stopped(LiveCounts counts) {
-    gauges.stopped(counts);
+    of(counts.shard()).gauges().stopped(counts);
   }
 
   @Override
   public void keyFound(IdempotencyEvent.KeyFound event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void keyMissing(IdempotencyEvent.KeyMissing event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void keyInvalid(IdempotencyEvent.KeyInvalid event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void extractionFailed(IdempotencyEvent.ExtractionFailed event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void claimed(IdempotencyEvent.Claimed event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void replayed(IdempotencyEvent.Replayed event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void waitEnded(IdempotencyEvent.WaitEnded event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void refused(IdempotencyEvent.Refused event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void settled(IdempotencyEvent.Settled event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void settlementFailed(IdempotencyEvent.SettlementFailed event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void unprotected(IdempotencyEvent.Unprotected event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void leaseLost(IdempotencyEvent.LeaseLost event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void recordedLate(IdempotencyEvent.RecordedLate event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void recordingAbandoned(IdempotencyEvent.RecordingAbandoned event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void statusUnknown(IdempotencyEvent.StatusUnknown event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void retentionFailed(IdempotencyEvent.RetentionFailed event) {
-    calls.of(event.call()).count(event);
+    of(event.call()).count(event);
   }
 
   @Override
   public void leasesRenewed(IdempotencyEvent.LeasesRenewed event) {
-    process.count(event);
+    of(event.shard()).process().count(event);
   }
 
   @Override
   public void renewalFailed(IdempotencyEvent.RenewalFailed event) {
-    process.count(event);
+    of(event.shard()).process().count(event);
   }
 
   @Override
   public void swept(IdempotencyEvent.Swept event) {
-    process.count(event);
-    event.lag().ifPresent(gauges::sweptWithLag);
+    common.process().count(event);
+    event.lag().ifPresent(common.gauges()::sweptWithLag);
   }
 
   @Override
   public void sweepFailed(IdempotencyEvent.SweepFailed event) {
-    process.count(event);
+    common.process().count(event);
   }
 
   /** Settings of a listener. Not thread-safe. */
@@ -166,6 +190,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
     private final MeterRegistry registry;
     private Tags tags = Tags.empty();
     private boolean histograms;
+    private boolean shards;
     private Optional<Namespaces> namespaces = Optional.empty();
 
     private Builder(MeterRegistry registry) {
@@ -210,6 +235,16 @@ public final class IdempotencyMetrics implements IdempotencyListener {
      */
     public Builder tenantsAndProjects(int most) {
       this.namespaces = Optional.of(new Namespaces(most, true));
+      return this;
+    }
+
+    /**
+     * Tells the shards of a {@code ShardedStore} apart, by the tag {@link MetricTags#SHARD}. Not by
+     * default. What has no shard, such as a sweep or a call without a key, has {@link
+     * MetricTags#NONE}.
+     */
+    public Builder shards() {
+      this.shards = true;
       return this;
     }
 

@@ -31,6 +31,9 @@ public final class MetricTags {
   /** The caller's project, only if asked for. */
   public static final String PROJECT = "project";
 
+  /** The caller's shard, only if asked for. */
+  public static final String SHARD = "shard";
+
   /** Where a key was found or looked for: a header, a field, a provider's event. */
   public static final String SOURCE = "source";
 

@@ -3,10 +3,13 @@ package io.github.grpcidempotency.micrometer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.github.grpcidempotency.event.CallInfo;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
@@ -36,6 +39,36 @@ class CardinalityTest {
     assertThat(tags(MetricTags.PROJECT)).isEmpty();
     assertThat(count("tenant-3")).isEqualTo(2);
     assertThat(count(MetricTags.OTHER)).isEqualTo(2 * (TENANTS - 10));
+  }
+
+  @Test
+  void shardsAreToldApartIfAskedFor() {
+    IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).shards().build();
+    for (String shard : List.of("east", "west", "west")) {
+      metrics.leaseLost(new IdempotencyEvent.LeaseLost(onShard(shard), UUID.randomUUID()));
+      metrics.leasesRenewed(
+          new IdempotencyEvent.LeasesRenewed(2, 1, Duration.ZERO, Optional.of(shard)));
+    }
+    metrics.sweepFailed(new IdempotencyEvent.SweepFailed(new IllegalStateException()));
+
+    assertThat(tags(MetricTags.SHARD)).containsExactlyInAnyOrder("east", "west", MetricTags.NONE);
+    for (MetricName name : List.of(MetricName.LEASES_LOST, MetricName.RENEWALS_LOST)) {
+      assertThat(registry.get(name.meter()).tag(MetricTags.SHARD, "west").counter().count())
+          .isEqualTo(2);
+    }
+  }
+
+  @Test
+  void shardsAreNoTagUnlessAskedFor() {
+    IdempotencyMetrics.of(registry)
+        .leaseLost(new IdempotencyEvent.LeaseLost(onShard("east"), UUID.randomUUID()));
+
+    assertThat(tags(MetricTags.SHARD)).isEmpty();
+  }
+
+  private static CallInfo onShard(String shard) {
+    return new CallInfo(
+        SampleEvents.CREATE, Optional.empty(), Optional.empty(), Optional.of(shard));
   }
 
   @Test

@@ -101,7 +101,7 @@ class ReferencePageTest {
     assertThat(
             Stream.concat(
                 Arrays.stream(MetricName.values()).flatMap(name -> name.tags().stream()),
-                Stream.of(MetricTags.TENANT, MetricTags.PROJECT)))
+                Stream.of(MetricTags.TENANT, MetricTags.PROJECT, MetricTags.SHARD)))
         .allMatch(page::explains);
   }
 

@@ -262,6 +262,7 @@ public final class OpenTelemetryListener implements IdempotencyListener {
     ProcedureInfo procedure = call.procedure();
     span.setAllAttributes(
         procedures.computeIfAbsent(procedure, OpenTelemetryListener::attributesOf));
+    call.shard().ifPresent(shard -> span.setAttribute(TraceNames.SHARD, shard));
     return Optional.of(new CallSpan(span, procedure.name()));
   }
 

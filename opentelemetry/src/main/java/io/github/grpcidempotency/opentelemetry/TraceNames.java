@@ -28,6 +28,9 @@ public final class TraceNames {
   public static final AttributeKey<String> KEY_CASE =
       AttributeKey.stringKey("idempotency.key_case");
 
+  /** The caller's shard, if the store has shards. */
+  public static final AttributeKey<String> SHARD = AttributeKey.stringKey("idempotency.shard");
+
   /** Where the call's key was found, such as the name of its header. Never the key. */
   public static final AttributeKey<String> KEY_SOURCE =
       AttributeKey.stringKey("idempotency.key_source");

@@ -61,7 +61,8 @@ class OpenTelemetryListenerTest {
               KeyCase.HEADER,
               Execution.RESERVED),
           Optional.of(SECRET),
-          Optional.of(SECRET));
+          Optional.of(SECRET),
+          Optional.of("east"));
   private static final Duration SOME_TIME = Duration.ofMillis(1_500);
 
   private final OpenTelemetryListener listener =
@@ -77,6 +78,7 @@ class OpenTelemetryListenerTest {
         .hasAttribute(TraceNames.POLICY, "required")
         .hasAttribute(TraceNames.KEY_CASE, "header")
         .hasAttribute(TraceNames.EXECUTION, "reserved")
+        .hasAttribute(TraceNames.SHARD, "east")
         .hasAttribute(TraceNames.DECISION, "claimed")
         .hasAttribute(TraceNames.OPERATION, OPERATION.toString())
         .hasAttribute(TraceNames.ATTEMPT, 2L);
@@ -90,6 +92,15 @@ class OpenTelemetryListenerTest {
                 .put(TraceNames.ATTEMPT, 2L)
                 .put(TraceNames.CLAIM_DURATION, 1.5)
                 .build());
+  }
+
+  @Test
+  void aStoreWithoutShardsNamesNone() {
+    CallInfo call = new CallInfo(CALL.procedure(), CALL.tenant(), CALL.project());
+
+    SpanData span = spanOf(new IdempotencyEvent.Claimed(call, OPERATION, 1, SOME_TIME));
+
+    assertThat(span.getAttributes().get(TraceNames.SHARD)).isNull();
   }
 
   @Test

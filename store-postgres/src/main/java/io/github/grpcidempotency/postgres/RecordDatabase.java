@@ -95,8 +95,7 @@ final class RecordDatabase {
     return known != null
         ? known
         : procedureSql.computeIfAbsent(
-            procedure.name(),
-            name -> new ProcedureSql(procedure, schema, boundaries(), notifies));
+            procedure.name(), name -> new ProcedureSql(procedure, schema, boundaries(), notifies));
   }
 
   /** Returns the statements on reservations. */

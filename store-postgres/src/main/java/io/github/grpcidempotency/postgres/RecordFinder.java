@@ -113,7 +113,13 @@ final class RecordFinder {
   static boolean mayBeTheOutbox(JdbiException failure) {
     return switch (Failures.causeOf(failure)) {
       case TIMEOUT, BROKEN, OTHER -> true;
-      case NO_CONNECTION, POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN, READ_ONLY, CONTENTION ->
+      case NO_CONNECTION,
+          POOL_EXHAUSTED,
+          CONNECTION_LOST,
+          SHUTTING_DOWN,
+          READ_ONLY,
+          CONTENTION,
+          NO_SHARD ->
           false;
     };
   }

@@ -10,7 +10,8 @@ import io.github.grpcidempotency.store.StoreException;
  * as a whole, and only if nobody can hold the key: no connection could be made and nothing was
  * sent, or the store is broken for everybody, and a plain read has found no record or has failed
  * too. Contention, a timeout, a cut connection and an exhausted pool are not an outage: the key may
- * have a live owner.
+ * have a live owner. Nor is a caller without a shard: the key may have an owner where it lived
+ * before.
  *
  * <table>
  *   <caption>What becomes of a call whose claim failed</caption>
@@ -46,7 +47,7 @@ public final class FailureDecider {
       case CONNECTION_LOST, SHUTTING_DOWN ->
           phase == FailurePhase.NOTHING_SENT ? Remedy.SEND_AGAIN : Remedy.GIVE_UP;
       case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.FIND : Remedy.GIVE_UP;
-      case NO_CONNECTION, POOL_EXHAUSTED, TIMEOUT, OTHER -> Remedy.GIVE_UP;
+      case NO_CONNECTION, POOL_EXHAUSTED, TIMEOUT, NO_SHARD, OTHER -> Remedy.GIVE_UP;
     };
   }
 
@@ -70,7 +71,7 @@ public final class FailureDecider {
   public static boolean mayBeDone(FailureCause cause) {
     return switch (cause) {
       case CONNECTION_LOST, SHUTTING_DOWN, OTHER -> true;
-      case NO_CONNECTION, POOL_EXHAUSTED, READ_ONLY, CONTENTION, TIMEOUT, BROKEN -> false;
+      case NO_CONNECTION, POOL_EXHAUSTED, READ_ONLY, CONTENTION, TIMEOUT, BROKEN, NO_SHARD -> false;
     };
   }
 
@@ -85,14 +86,15 @@ public final class FailureDecider {
           CONTENTION,
           TIMEOUT ->
           true;
-      case BROKEN, OTHER -> false;
+      case BROKEN, NO_SHARD, OTHER -> false;
     };
   }
 
   private static boolean isOutage(FailureCause cause) {
     return switch (cause) {
       case NO_CONNECTION, READ_ONLY, BROKEN -> true;
-      case POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN, CONTENTION, TIMEOUT, OTHER -> false;
+      case POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN, CONTENTION, TIMEOUT, NO_SHARD, OTHER ->
+          false;
     };
   }
 

@@ -75,11 +75,18 @@ public final class CallEvents {
 
   /** Returns the events of the same call, whose procedure is known now. */
   public CallEvents about(ProcedureInfo procedure) {
-    return with(new CallInfo(procedure, call.tenant(), call.project()), key, source);
+    return with(new CallInfo(procedure, call.tenant(), call.project(), call.shard()), key, source);
+  }
+
+  /** Returns the events of the same call, whose shard is known now, if it has one. */
+  public CallEvents onShard(Optional<String> shard) {
+    return shard.equals(call.shard())
+        ? this
+        : with(new CallInfo(call.procedure(), call.tenant(), call.project(), shard), key, source);
   }
 
   private CallInfo infoOf(Caller caller) {
-    return new CallInfo(call.procedure(), caller.tenant(), caller.project());
+    return new CallInfo(call.procedure(), caller.tenant(), caller.project(), call.shard());
   }
 
   private CallEvents with(

@@ -34,8 +34,9 @@ import java.util.function.Function;
 import org.slf4j.LoggerFactory;
 
 /**
- * What all calls of one interceptor share: it claims, keeps leases, settles and lets duplicates
- * wait, for gRPC calls and for other work. Not for use by services. Thread-safe.
+ * What all calls of one interceptor share, or all whose callers live on one shard: it claims, keeps
+ * leases, settles and lets duplicates wait, for gRPC calls and for other work. Not for use by
+ * services. Thread-safe.
  */
 public final class Engine implements AutoCloseable {
   private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Engine.class));
@@ -44,7 +45,8 @@ public final class Engine implements AutoCloseable {
   private final ClaimTiming timing;
   private final Listeners listeners;
   private final DecisionLog decisions;
-  private final ProcedureInfos infos = new ProcedureInfos();
+  private final ProcedureInfos infos;
+  private final Optional<String> shard;
   private final LeaseKeeper leases;
   private final LateRecorder lateRecorder;
   private final Settler settler;
@@ -56,6 +58,11 @@ public final class Engine implements AutoCloseable {
 
   /** What this process is busy with. */
   private final class Counts implements LiveCounts {
+    @Override
+    public Optional<String> shard() {
+      return shard;
+    }
+
     @Override
     public int leasesHeld() {
       return leases.count();
@@ -93,12 +100,34 @@ public final class Engine implements AutoCloseable {
       String keyName,
       ClaimTiming timing,
       Executor executor) {
+    this(
+        store,
+        Optional.empty(),
+        listeners,
+        decisions,
+        new ProcedureInfos(),
+        keyName,
+        timing,
+        executor);
+  }
+
+  Engine(
+      IdempotencyStore store,
+      Optional<String> shard,
+      Listeners listeners,
+      DecisionLog decisions,
+      ProcedureInfos infos,
+      String keyName,
+      ClaimTiming timing,
+      Executor executor) {
+    this.infos = infos;
+    this.shard = shard;
     this.store = store;
     this.listeners = listeners;
     this.decisions = decisions;
     this.keyName = keyName;
     this.timing = timing;
-    this.leases = new LeaseKeeper(store, listeners);
+    this.leases = new LeaseKeeper(store, listeners, shard);
     this.lateRecorder = new LateRecorder(leases);
     this.settler = new Settler(leases, lateRecorder);
     this.waiter = new InFlightWaiter(this::claim, leases, store);
@@ -289,6 +318,11 @@ public final class Engine implements AutoCloseable {
     Operations<V> operations = Operations.open(store, procedures, executor, view);
     opened.add(operations);
     return operations;
+  }
+
+  /** Returns the shard whose calls these are; empty if the store has none. */
+  public Optional<String> shard() {
+    return shard;
   }
 
   /** Returns how long a claim lasts unless it is renewed. */

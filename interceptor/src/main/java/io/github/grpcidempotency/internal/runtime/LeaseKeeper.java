@@ -46,6 +46,7 @@ final class LeaseKeeper implements AutoCloseable {
   private final RateLimitedLog log;
   private final IdempotencyStore store;
   private final Listeners listeners;
+  private final Optional<String> shard;
   private final ScheduledExecutorService timer;
 
   /** A key has more than one entry if a call was paused for longer than its lease. */
@@ -65,9 +66,19 @@ final class LeaseKeeper implements AutoCloseable {
 
   /** Makes the keeper of a store's leases. */
   public LeaseKeeper(IdempotencyStore store, Listeners listeners) {
+    this(store, listeners, Optional.empty());
+  }
+
+  /**
+   * Makes the keeper of a store's leases.
+   *
+   * @param shard the store's name, if it is one of several
+   */
+  LeaseKeeper(IdempotencyStore store, Listeners listeners, Optional<String> shard) {
     this(
         store,
         listeners,
+        shard,
         DaemonThreads.newTimer("idempotency-lease"),
         RateLimitedLog.of(LoggerFactory.getLogger(LeaseKeeper.class)));
   }
@@ -77,6 +88,16 @@ final class LeaseKeeper implements AutoCloseable {
       Listeners listeners,
       ScheduledExecutorService timer,
       RateLimitedLog log) {
+    this(store, listeners, Optional.empty(), timer, log);
+  }
+
+  private LeaseKeeper(
+      IdempotencyStore store,
+      Listeners listeners,
+      Optional<String> shard,
+      ScheduledExecutorService timer,
+      RateLimitedLog log) {
+    this.shard = shard;
     this.log = log;
     this.store = store;
     this.listeners = listeners;
@@ -84,7 +105,10 @@ final class LeaseKeeper implements AutoCloseable {
     long thirdOfLease = Math.max(1, store.lease().toMillis() / 3);
     ScheduledFuture<?> unused =
         timer.scheduleWithFixedDelay(
-            RepeatedTask.of("renew idempotency leases", log, this::renew),
+            RepeatedTask.of(
+                "renew idempotency leases" + shard.map(name -> " of shard " + name).orElse(""),
+                log,
+                this::renew),
             thirdOfLease,
             thirdOfLease,
             TimeUnit.MILLISECONDS);
@@ -171,12 +195,12 @@ final class LeaseKeeper implements AutoCloseable {
     try {
       renewed = store.renew(kept.stream().map(Held::claim).toList());
     } catch (Throwable failure) {
-      listeners.notify(new IdempotencyEvent.RenewalFailed(kept.size(), failure));
+      listeners.notify(new IdempotencyEvent.RenewalFailed(kept.size(), failure, shard));
       throw failure;
     }
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
     int lost = dropLost(kept, renewed);
-    listeners.notify(new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took));
+    listeners.notify(new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took, shard));
   }
 
   private void dropForgotten() {

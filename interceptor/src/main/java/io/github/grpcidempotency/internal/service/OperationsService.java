@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.internal.service;
 
+import static java.util.stream.Collectors.toMap;
+
 import com.google.longrunning.CancelOperationRequest;
 import com.google.longrunning.DeleteOperationRequest;
 import com.google.longrunning.GetOperationRequest;
@@ -11,6 +13,7 @@ import com.google.longrunning.WaitOperationRequest;
 import com.google.protobuf.Empty;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.Operations;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
@@ -24,6 +27,8 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
@@ -37,8 +42,8 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
   private static final Set<String> COLLECTIONS = Set.of("", "operations");
 
   private final CallerResolver callers;
-  private final Engine engine;
-  private final Operations<SeenOperation> operations;
+  private final Engines engines;
+  private final Map<Engine, Operations<SeenOperation>> operations;
 
   /**
    * Makes the service.
@@ -47,19 +52,36 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
    *     operations by id
    * @throws StoreException if the store cannot be reached
    */
-  public OperationsService(Procedures procedures, CallerResolver callers, Engine engine) {
+  public OperationsService(Procedures procedures, CallerResolver callers, Engines engines) {
     this.callers = callers;
-    this.engine = engine;
+    this.engines = engines;
+    List<Procedure> readable =
+        procedures.all().stream().filter(RecordedAnswer::isReadable).toList();
     this.operations =
-        engine.operations(
-            procedures.all().stream().filter(RecordedAnswer::isReadable).toList(),
-            stored -> see(stored, new Question(engine)));
+        engines.all().stream()
+            .collect(toMap(Function.identity(), engine -> open(engine, readable)));
+  }
+
+  private Operations<SeenOperation> open(Engine engine, List<Procedure> procedures) {
+    Map<String, Procedure> byName =
+        procedures.stream().collect(toMap(Procedure::name, Function.identity()));
+    return engine.operations(
+        procedures,
+        stored ->
+            see(
+                stored,
+                Objects.requireNonNull(byName.get(stored.procedure())),
+                new Question(engines)));
+  }
+
+  private Operations<SeenOperation> operationsOf(Caller caller) {
+    return Objects.requireNonNull(operations.get(engines.of(caller)));
   }
 
   /** Ends all waiting. */
   @Override
   public void close() {
-    operations.close();
+    operations.values().forEach(Operations::close);
   }
 
   @Override
@@ -67,7 +89,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     answer(
         observer,
         question -> {
-          SeenOperation seen = find(question, request.getName());
+          SeenOperation seen = find(question, caller(question), request.getName());
           question.answered(seen);
           return seen.message();
         });
@@ -75,13 +97,18 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
 
   @Override
   public void waitOperation(WaitOperationRequest request, StreamObserver<Operation> observer) {
-    Question question = new Question(engine);
+    Question question = new Question(engines);
     Duration limit = request.hasTimeout() ? WaitLimit.of(request.getTimeout()) : WaitLimit.most();
-    OperationWait wait =
-        new OperationWait(
-            engine, operations, question, (ServerCallStreamObserver<Operation>) observer, limit);
     try {
-      wait.begin(find(question, request.getName()));
+      Caller caller = caller(question);
+      OperationWait wait =
+          new OperationWait(
+              engines.of(caller),
+              operationsOf(caller),
+              question,
+              (ServerCallStreamObserver<Operation>) observer,
+              limit);
+      wait.begin(find(question, caller, request.getName()));
     } catch (RuntimeException failure) {
       observer.onError(question.failed(failure));
     }
@@ -97,7 +124,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
             throw ServiceError.invalid("name is empty, or operations");
           }
           Caller caller = caller(question);
-          return new OperationPage(operations, request, question).of(caller);
+          return new OperationPage(operationsOf(caller), request, question).of(caller);
         });
   }
 
@@ -108,7 +135,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
         question -> {
           Caller caller = caller(question);
           StoredOperation stored = stored(question, caller, request.getName());
-          Procedure procedure = operations.procedure(stored);
+          Procedure procedure = operationsOf(caller).procedure(stored);
           if (!OperationState.isDone(
               OperationState.of(
                   stored.standing(),
@@ -116,7 +143,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
                   failure -> question.statusUnknown(stored, procedure, failure)))) {
             throw ServiceError.refused(Refusal.operationUnfinished());
           }
-          if (!operations.catalog().forget(caller, stored.id())) {
+          if (!operationsOf(caller).catalog().forget(caller, stored.id())) {
             throw ServiceError.refused(Refusal.operationUnknown());
           }
           return Empty.getDefaultInstance();
@@ -148,27 +175,28 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
         .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
   }
 
-  private SeenOperation find(Question question, String name) {
-    return see(stored(question, caller(question), name), question);
+  private SeenOperation find(Question question, Caller caller, String name) {
+    StoredOperation stored = stored(question, caller, name);
+    return see(stored, operationsOf(caller).procedure(stored), question);
   }
 
   private StoredOperation stored(Question question, Caller caller, String name) {
+    Operations<SeenOperation> own = operationsOf(caller);
     StoredOperation stored =
-        operations.catalog().find(caller, List.of(idOf(name))).stream()
+        own.catalog().find(caller, List.of(idOf(name))).stream()
             .findFirst()
             .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
-    question.about(stored, operations.procedure(stored));
+    question.about(stored, own.procedure(stored));
     return stored;
   }
 
-  private SeenOperation see(StoredOperation stored, Question question) {
-    Procedure procedure = operations.procedure(stored);
+  private static SeenOperation see(StoredOperation stored, Procedure procedure, Question question) {
     return SeenOperation.of(
         stored, procedure, failure -> question.statusUnknown(stored, procedure, failure));
   }
 
   private <T> void answer(StreamObserver<T> observer, Function<Question, T> work) {
-    Question question = new Question(engine);
+    Question question = new Question(engines);
     T response;
     try {
       response = work.apply(question);

@@ -4,7 +4,7 @@ import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.event.CallEvents;
-import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.KeyPolicy;
@@ -27,19 +27,19 @@ final class Question {
           KeyCase.HANDLER_INTERNAL,
           Execution.RESERVED);
 
-  private final Engine engine;
+  private final Engines engines;
   private final long begun = System.nanoTime();
   private volatile CallEvents events;
   private volatile Optional<UUID> operationId = Optional.empty();
 
-  Question(Engine engine) {
-    this.engine = engine;
-    this.events = engine.events(UNKNOWN);
+  Question(Engines engines) {
+    this.engines = engines;
+    this.events = engines.events(UNKNOWN);
   }
 
   /** Notes who asks. */
   void by(Caller caller) {
-    events = events.of(Optional.of(caller));
+    events = events.of(Optional.of(caller)).onShard(engines.of(caller).shard());
   }
 
   /** Notes what the question is about. */
@@ -73,6 +73,6 @@ final class Question {
   }
 
   private CallEvents eventsOf(StoredOperation stored, Procedure procedure) {
-    return events.about(engine.info(procedure, Entry.OPERATIONS)).of(stored.key(), "name");
+    return events.about(engines.info(procedure, Entry.OPERATIONS)).of(stored.key(), "name");
   }
 }

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.runtime.Engine;
+import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.Replay;
 import io.github.grpcidempotency.internal.wire.RefusalError;
@@ -44,13 +45,13 @@ import java.util.UUID;
 public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
   private final Procedures procedures;
   private final CallerResolver callers;
-  private final Engine engine;
+  private final Engines engines;
 
   /** Makes the service. */
-  public RecoveryService(Procedures procedures, CallerResolver callers, Engine engine) {
+  public RecoveryService(Procedures procedures, CallerResolver callers, Engines engines) {
     this.procedures = procedures;
     this.callers = callers;
-    this.engine = engine;
+    this.engines = engines;
   }
 
   @Override
@@ -62,17 +63,18 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       observer.onError(unknown);
       return;
     }
-    CallEvents events = engine.events(procedure, Entry.RECOVERY);
+    CallEvents events = engines.events(procedure, Entry.RECOVERY);
     Recovery recovery;
     try {
       Caller caller =
           callers.resolve().orElseThrow(() -> new RefusedException(Refusal.callerRequired()));
-      events = events.of(Optional.of(caller));
+      Engine engine = engines.of(caller);
+      events = events.of(Optional.of(caller)).onShard(engine.shard());
       IdempotencyKey key = new IdempotencyKey(caller, canonical(procedure, request.getKey()));
       events = events.of(key, "key");
       recovery =
           new Recovery(
-              procedure, key, events, (ServerCallStreamObserver<RecoverResponse>) observer);
+              engine, procedure, key, events, (ServerCallStreamObserver<RecoverResponse>) observer);
     } catch (RefusedException refused) {
       events.refused(refused.refusal(), Optional.empty(), null);
       observer.onError(errorOf(refused.refusal()));
@@ -112,6 +114,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
 
   /** One search. */
   private final class Recovery {
+    private final Engine engine;
     private final Procedure procedure;
     private final IdempotencyKey key;
     private final CallEvents events;
@@ -121,10 +124,12 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     private volatile Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
 
     Recovery(
+        Engine engine,
         Procedure procedure,
         IdempotencyKey key,
         CallEvents events,
         ServerCallStreamObserver<RecoverResponse> observer) {
+      this.engine = engine;
       this.procedure = procedure;
       this.key = key;
       this.events = events;

@@ -27,6 +27,7 @@ class FailureDeciderTest {
           CONTENTION,      UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           TIMEOUT,         UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           BROKEN,          OPEN,         UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          NO_SHARD,        UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           OTHER,           UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           """)
   void onlyAnOutageOfTheStoreAsAWholeMayFailOpenAndOnlyIfNobodyCanHoldTheKey(
@@ -54,6 +55,7 @@ class FailureDeciderTest {
           CONTENTION,      TRY_AGAIN,    TRY_AGAIN,   TRY_AGAIN
           TIMEOUT,         GIVE_UP,      GIVE_UP,     GIVE_UP
           BROKEN,          FIND,         GIVE_UP,     GIVE_UP
+          NO_SHARD,        GIVE_UP,      GIVE_UP,     GIVE_UP
           OTHER,           GIVE_UP,      GIVE_UP,     GIVE_UP
           """)
   void aStoreRetriesWhatWasNotDoneAndReadsWhereItCannotWrite(
@@ -65,7 +67,8 @@ class FailureDeciderTest {
 
   @Test
   void aStoreThatIsBrokenForEverybodyDoesNotRecoverByItself() {
-    Set<FailureCause> lasting = EnumSet.of(FailureCause.BROKEN, FailureCause.OTHER);
+    Set<FailureCause> lasting =
+        EnumSet.of(FailureCause.BROKEN, FailureCause.NO_SHARD, FailureCause.OTHER);
 
     for (FailureCause cause : FailureCause.values()) {
       assertThat(FailureDecider.passes(cause)).as(cause.word()).isEqualTo(!lasting.contains(cause));

@@ -1,0 +1,131 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import io.github.grpcidempotency.event.Entry;
+import io.github.grpcidempotency.event.ProcedureInfo;
+import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.event.DecisionLog;
+import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.event.ProcedureInfos;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.ClaimTiming;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.ShardedStore;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/**
+ * One engine for each shard of a store, so that what is wrong with one does not reach the others,
+ * and one more for callers without a shard, who are refused. If the store has no shards, there is
+ * one engine for all. Not for use by services. Thread-safe.
+ */
+public final class Engines implements AutoCloseable {
+  private final List<Engine> all;
+  private final Engine unassigned;
+  private final Function<Caller, Engine> choice;
+
+  private Engines(List<Engine> all, Engine unassigned, Function<Caller, Engine> choice) {
+    this.all = all;
+    this.unassigned = unassigned;
+    this.choice = choice;
+  }
+
+  /**
+   * Makes the engines of a store.
+   *
+   * @param listeners hear what happens to calls and leases
+   * @param decisions says it in the log
+   * @param keyName what clients call the key
+   * @param timing when transactional calls are claimed whose procedures do not say so
+   * @param executor resumes calls that had to wait
+   */
+  public static Engines on(
+      IdempotencyStore store,
+      Listeners listeners,
+      DecisionLog decisions,
+      String keyName,
+      ClaimTiming timing,
+      Executor executor) {
+    if (!(store instanceof ShardedStore sharded)) {
+      Engine only = new Engine(store, listeners, decisions, keyName, timing, executor);
+      return new Engines(List.of(only), only, caller -> only);
+    }
+    ProcedureInfos infos = new ProcedureInfos();
+    Map<Optional<String>, Engine> engines = new LinkedHashMap<>();
+    Stream.concat(sharded.names().stream().map(Optional::of), Stream.of(Optional.<String>empty()))
+        .forEach(
+            name ->
+                engines.put(
+                    name,
+                    new Engine(
+                        sharded.shard(name),
+                        name,
+                        listeners,
+                        decisions,
+                        infos,
+                        keyName,
+                        timing,
+                        executor)));
+    Engine unassigned = Objects.requireNonNull(engines.get(Optional.<String>empty()));
+    return new Engines(
+        new ArrayList<>(engines.values()),
+        unassigned,
+        caller -> engines.getOrDefault(sharded.shardOf(caller), unassigned));
+  }
+
+  /** Returns the engine of a caller. */
+  public Engine of(Caller caller) {
+    return choice.apply(caller);
+  }
+
+  /** Returns the engine of a call's caller; an unknown caller has no shard. */
+  public Engine of(Optional<Caller> caller) {
+    return caller.map(choice).orElse(unassigned);
+  }
+
+  /** Returns all engines. */
+  public List<Engine> all() {
+    return all;
+  }
+
+  /** Lets it be heard that the engines have started. */
+  public void start() {
+    all.forEach(Engine::start);
+  }
+
+  /**
+   * Returns who hears of a call, or of a piece of work, that arrives on the current thread. Its
+   * caller and its key are not known yet.
+   */
+  public CallEvents events(Procedure procedure, Entry entry) {
+    return unassigned.events(procedure, entry);
+  }
+
+  /** Returns who hears of a call of which it is not known what procedure it is about. */
+  public CallEvents events(ProcedureInfo unknown) {
+    return unassigned.events(unknown);
+  }
+
+  /** Returns what events say of a procedure; the same object each time. */
+  public ProcedureInfo info(Procedure procedure, Entry entry) {
+    return unassigned.info(procedure, entry);
+  }
+
+  /** Returns the name of the header that carries the key. */
+  public String keyName() {
+    return unassigned.keyName();
+  }
+
+  /** Stops all background work. */
+  @Override
+  public void close() {
+    all.forEach(Engine::close);
+  }
+}

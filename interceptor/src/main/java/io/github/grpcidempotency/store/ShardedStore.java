@@ -1,0 +1,318 @@
+package io.github.grpcidempotency.store;
+
+import static java.util.stream.Collectors.groupingBy;
+
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.SetupException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Several stores as one, for a service whose callers live on several databases. Each caller has one
+ * shard, which the host's own function names:
+ *
+ * <ol>
+ *   <li>Start-up checks every shard, and lists every problem with the shard's name. A shard that is
+ *       out of reach is checked before its first call instead, unless all of them are.
+ *   <li>The shard of a call is settled before its claim. From then on everything of the call is
+ *       done by that shard, up to its record.
+ *   <li>A caller whom the function gives no shard is refused with {@link FailureCause#NO_SHARD}.
+ *       The handler does not run.
+ *   <li>Each shard has its own leases, waiting duplicates and late answers, and its own threads for
+ *       them. What is wrong with one does not reach the others.
+ * </ol>
+ *
+ * <p><strong>The function must always name the same shard for the same caller.</strong> If it
+ * changes its mind, a retry does not find the record, and runs again. To move a caller, first let
+ * the function give none.
+ *
+ * <p>Thread-safe, if the function and the stores are.
+ */
+public final class ShardedStore implements TransactionalStore, OperationStore {
+  private static final Logger logger = LoggerFactory.getLogger(ShardedStore.class);
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,62}");
+
+  private final RateLimitedLog log = RateLimitedLog.of(logger);
+  private final Function<Caller, Optional<String>> choice;
+  private final Map<String, Shard> shards;
+  private final UnassignedStore unassigned;
+
+  private ShardedStore(Builder builder) {
+    this.choice = builder.choice;
+    this.shards = new LinkedHashMap<>(builder.shards);
+    this.unassigned =
+        new UnassignedStore(
+            shards.values().stream()
+                .map(Shard::lease)
+                .min(Comparator.naturalOrder())
+                .orElseThrow());
+  }
+
+  /**
+   * Starts the settings of a store.
+   *
+   * @param choice names the shard of a caller; empty for one who has none, or is being moved. Every
+   *     call asks it, more than once, so it must be quick. If it throws, the caller has none
+   */
+  public static Builder builder(Function<Caller, Optional<String>> choice) {
+    return new Builder(choice);
+  }
+
+  /** Returns the names of the shards, in the order in which they were added. */
+  public List<String> names() {
+    return List.copyOf(shards.keySet());
+  }
+
+  /** Returns the name of a caller's shard; empty if the caller has none. Does not block. */
+  public Optional<String> shardOf(Caller caller) {
+    Optional<String> name;
+    try {
+      name = choice.apply(caller);
+    } catch (RuntimeException failed) {
+      log.warn("choice", failed, "the shard of a caller could not be found");
+      return Optional.empty();
+    }
+    if (name.isPresent() && !shards.containsKey(name.get())) {
+      log.warn("unknown " + name.get(), null, "there is no shard " + name.get());
+      return Optional.empty();
+    }
+    return name;
+  }
+
+  /**
+   * Returns the store of a shard.
+   *
+   * @param name the shard's; empty for the store that refuses everything
+   * @throws IllegalArgumentException if there is no such shard
+   */
+  public IdempotencyStore shard(Optional<String> name) {
+    return storeOf(name);
+  }
+
+  private TransactionalStore storeOf(Optional<String> name) {
+    if (name.isEmpty()) {
+      return unassigned;
+    }
+    Shard shard = shards.get(name.get());
+    if (shard == null) {
+      throw new IllegalArgumentException("there is no shard " + name.get());
+    }
+    return shard;
+  }
+
+  private TransactionalStore of(Caller caller) {
+    return storeOf(shardOf(caller));
+  }
+
+  private TransactionalStore of(IdempotencyKey key) {
+    return of(key.caller());
+  }
+
+  @Override
+  public void verify(Collection<RecordedProcedure> procedures) {
+    verify(shard -> shard.verify(procedures));
+  }
+
+  @Override
+  public void verifyTransactions() {
+    verify(Shard::verifyTransactions);
+  }
+
+  @Override
+  public void verifyLateClaims() {
+    verify(Shard::verifyLateClaims);
+  }
+
+  private void verify(Consumer<Shard> check) {
+    List<String> problems = new ArrayList<>();
+    List<StoreException> outages = new ArrayList<>();
+    for (Shard shard : shards.values()) {
+      try {
+        check.accept(shard);
+      } catch (SetupException wrong) {
+        problems.addAll(wrong.problems());
+      } catch (StoreException unreachable) {
+        outages.add(unreachable);
+      }
+    }
+    if (!problems.isEmpty()) {
+      outages.forEach(outage -> problems.add(String.valueOf(outage.getMessage())));
+      throw new SetupException(problems);
+    }
+    if (outages.size() == shards.size()) {
+      throw outages.get(0);
+    }
+    outages.forEach(
+        outage -> logger.warn("{}; its callers are refused until it is", outage.getMessage()));
+  }
+
+  @Override
+  public ClaimResult claim(ClaimRequest request) {
+    return of(request.key()).claim(request);
+  }
+
+  @Override
+  public ClaimResult claimInTransaction(ClaimRequest request) {
+    return of(request.key()).claimInTransaction(request);
+  }
+
+  @Override
+  public Claim claimLater(ClaimRequest request) {
+    return of(request.key()).claimLater(request);
+  }
+
+  @Override
+  public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
+    return of(key).find(key, procedure);
+  }
+
+  @Override
+  public Instant retain(ClaimRequest request, ClaimResult.Recorded recorded) {
+    return of(request.key()).retain(request, recorded);
+  }
+
+  @Override
+  public StoreTransaction begin(Optional<Caller> caller) {
+    return storeOf(caller.flatMap(this::shardOf)).begin(caller);
+  }
+
+  @Override
+  public boolean bindsThreads() {
+    return shards.values().stream().anyMatch(Shard::bindsThreads);
+  }
+
+  /**
+   * Renews the leases of each shard in one statement. The claims of a shard that fails stay owned:
+   * nobody knows better, and their leases may not have ended yet.
+   *
+   * @throws StoreException if every shard fails that has claims
+   */
+  @Override
+  public Set<UUID> renew(Collection<Claim> claims) {
+    Set<UUID> owned = new HashSet<>();
+    List<StoreException> outages = new ArrayList<>();
+    Map<IdempotencyStore, List<Claim>> byShard =
+        claims.stream().collect(groupingBy(claim -> of(claim.request().key())));
+    byShard.forEach(
+        (shard, held) -> {
+          try {
+            owned.addAll(shard.renew(held));
+          } catch (StoreException outage) {
+            outages.add(outage);
+            held.forEach(claim -> owned.add(claim.operationId()));
+          }
+        });
+    if (!outages.isEmpty() && outages.size() == byShard.size()) {
+      throw outages.get(0);
+    }
+    outages.forEach(outage -> log.warn("renew", outage, "could not renew the leases of a shard"));
+    return owned;
+  }
+
+  @Override
+  public CompletionWatch watch(Consumer<IdempotencyKey> ended) {
+    Map<String, CompletionWatch> watches = new LinkedHashMap<>();
+    shards.forEach((name, shard) -> watches.put(name, shard.watch(ended)));
+    return new CompletionWatch() {
+      @Override
+      public void add(IdempotencyKey key) {
+        shardOf(key.caller()).map(watches::get).ifPresent(watch -> watch.add(key));
+      }
+
+      @Override
+      public void remove(IdempotencyKey key) {
+        watches.values().forEach(watch -> watch.remove(key));
+      }
+
+      @Override
+      public void close() {
+        watches.values().forEach(CompletionWatch::close);
+      }
+    };
+  }
+
+  /** Returns the shortest lease of its shards. */
+  @Override
+  public Duration lease() {
+    return unassigned.lease();
+  }
+
+  @Override
+  public OperationCatalog operations(Collection<RecordedProcedure> procedures) {
+    Map<String, OperationCatalog> catalogs = new LinkedHashMap<>();
+    List<String> problems = new ArrayList<>();
+    shards.forEach(
+        (name, shard) -> {
+          try {
+            catalogs.put(name, shard.operations(procedures));
+          } catch (SetupException wrong) {
+            problems.addAll(wrong.problems());
+          }
+        });
+    if (!problems.isEmpty()) {
+      throw new SetupException(problems);
+    }
+    OperationCatalog nothing = unassigned.operations(procedures);
+    return new ShardedCatalog(caller -> shardOf(caller).map(catalogs::get).orElse(nothing));
+  }
+
+  /** Settings of a store. Not thread-safe. */
+  public static final class Builder {
+    private final Function<Caller, Optional<String>> choice;
+    private final Map<String, Shard> shards = new LinkedHashMap<>();
+
+    private Builder(Function<Caller, Optional<String>> choice) {
+      this.choice = choice;
+    }
+
+    /**
+     * Adds a shard.
+     *
+     * @param name appears in events, metrics, logs and errors; there should be few
+     * @throws IllegalArgumentException if the name is taken, or is not 1 to 63 characters of {@code
+     *     [A-Za-z0-9._-]}, the first of them a letter, a digit or an underscore
+     */
+    public Builder shard(String name, IdempotencyStore store) {
+      if (!NAME.matcher(name).matches()) {
+        throw new IllegalArgumentException(
+            "a shard's name is 1 to 63 characters of [A-Za-z0-9._-], not beginning with [.-]");
+      }
+      if (store instanceof ShardedStore) {
+        throw new IllegalArgumentException("a shard has no shards");
+      }
+      if (shards.putIfAbsent(name, new Shard(name, store)) != null) {
+        throw new IllegalArgumentException("there is a shard " + name + " already");
+      }
+      return this;
+    }
+
+    /**
+     * Returns the store.
+     *
+     * @throws IllegalStateException if it has no shard
+     */
+    public ShardedStore build() {
+      if (shards.isEmpty()) {
+        throw new IllegalStateException("a sharded store has at least one shard");
+      }
+      return new ShardedStore(this);
+    }
+  }
+}

@@ -1,0 +1,292 @@
+package io.github.grpcidempotency.grpc;
+
+import static io.github.grpcidempotency.store.FailureCause.NO_CONNECTION;
+import static io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.ShardedStore;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ForwardingStore;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
+import io.github.grpcidempotency.thing.Transport;
+import io.github.grpcidempotency.work.IdempotentWork;
+import io.github.grpcidempotency.work.WorkRefusedException;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Callers who live on several stores. The tenant is the name of the shard. */
+class ShardsTest {
+  private static final CreateThingRequest REQUEST =
+      CreateThingRequest.newBuilder().setName("a thing").build();
+
+  private final InMemoryIdempotencyStore east = new InMemoryIdempotencyStore();
+  private final UnreliableStore west =
+      new UnreliableStore(new InMemoryIdempotencyStore(Duration.ofSeconds(1)));
+  private final List<ThingServer> servers = new CopyOnWriteArrayList<>();
+  private final Set<String> renewalsFailed = ConcurrentHashMap.newKeySet();
+
+  @AfterEach
+  void stop() {
+    servers.forEach(ThingServer::close);
+  }
+
+  @Test
+  void theSameKeyOfOneUserInTwoTenantsIsTwoOperationsOnTwoShards() {
+    ThingServer server = serve(Caller::tenant);
+    ThingClient toEast = client(server).in("east");
+    ThingClient toWest = toEast.in("west");
+
+    Reply inEast = toEast.createOther(REQUEST);
+    Reply inWest = toWest.createOther(REQUEST);
+
+    assertThat(inEast.isReplay() || inWest.isReplay()).isFalse();
+    assertThat(toEast.createOther(REQUEST).bytes()).isEqualTo(inEast.bytes());
+    assertThat(toWest.createOther(REQUEST).bytes()).isEqualTo(inWest.bytes());
+    assertThat(west.claims()).isEqualTo(2);
+    assertThat(server.runs()).isEqualTo(2);
+  }
+
+  @Test
+  void aCallerWithoutAShardIsRefusedAndTheHandlerDoesNotRun() {
+    List<Function<Caller, Optional<String>>> choices =
+        List.of(
+            caller -> Optional.empty(),
+            caller -> Optional.of("nowhere"),
+            caller -> {
+              throw new IllegalStateException("the directory is out");
+            });
+    for (Function<Caller, Optional<String>> choice : choices) {
+      ThingServer server = serve(choice);
+
+      Reply refused = client(server).createOther(REQUEST);
+
+      assertThat(refused.status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+      assertThat(refused.reason()).isEqualTo("IDEMPOTENCY_STORE_UNAVAILABLE");
+      assertThat(refused.reasonMetadata()).containsEntry("cause", "no_shard");
+      assertThat(refused.retryAfter()).isPresent();
+      assertThat(server.runs()).isZero();
+    }
+  }
+
+  @Test
+  void anOutageOfOneShardIsNoneOfTheOther() {
+    ThingServer server = serve(Caller::tenant);
+    west.failClaims(NOTHING_SENT, NO_CONNECTION);
+
+    assertThat(client(server).in("east").createOther(REQUEST).isOk()).isTrue();
+    assertThat(client(server).in("west").createOther(REQUEST).reasonMetadata())
+        .containsEntry("cause", "no_connection");
+    assertThat(server.runs()).isEqualTo(1);
+  }
+
+  @Test
+  void leasesThatCannotBeRenewedOnOneShardAreNotLost() throws InterruptedException {
+    ThingServer server = serve(Caller::tenant);
+    server.things().keepRunning();
+    CompletableFuture<Reply> slow =
+        CompletableFuture.supplyAsync(() -> client(server).in("west").createOther(REQUEST));
+    ThingService.Running running = server.things().nextRunning();
+    west.failClaims(NOTHING_SENT, NO_CONNECTION);
+    await().until(() -> renewalsFailed.contains("west"));
+    int renewals = west.renewals();
+    west.recover();
+    await().until(() -> west.renewals() > renewals);
+
+    running.succeed();
+
+    assertThat(slow.join().isOk()).isTrue();
+    assertThat(server.events()).noneMatch(event -> event.startsWith("leaseLost"));
+    assertThat(renewalsFailed).containsExactly("west");
+  }
+
+  @Test
+  void workIsDoneOnItsCallersShard() throws Exception {
+    Procedure kind = Procedure.named("jobs/write").build();
+    Caller caller = Caller.of(UUID.randomUUID());
+    try (IdempotentWork work = IdempotentWork.on(sharded(Caller::tenant), kind)) {
+      for (int run = 0; run < 2; run++) {
+        boolean replayed =
+            work.run(
+                    kind,
+                    caller.inTenant("west"),
+                    "token",
+                    REQUEST,
+                    Thing.parser(),
+                    Thing::getDefaultInstance)
+                .replayed();
+        assertThat(replayed).isEqualTo(run == 1);
+      }
+      assertThat(west.claims()).isEqualTo(2);
+      assertThatExceptionOfType(WorkRefusedException.class)
+          .isThrownBy(
+              () ->
+                  work.run(
+                      kind,
+                      caller.inTenant("nowhere"),
+                      "token",
+                      REQUEST,
+                      Thing.parser(),
+                      () -> {
+                        throw new AssertionError("it must not run");
+                      }));
+    }
+  }
+
+  @Test
+  void everyProblemIsListedWithTheNameOfItsShard() {
+    ShardedStore store =
+        ShardedStore.builder(Caller::tenant)
+            .shard("east", new Wrong(east, new SetupException(List.of("no table", "no rights"))))
+            .shard("west", new Wrong(east, new IllegalStateException("no pool")))
+            .shard("far", new Wrong(east, outOfReach()))
+            .build();
+
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(() -> store.verify(List.of()))
+        .satisfies(
+            wrong ->
+                assertThat(wrong.problems())
+                    .containsExactly(
+                        "shard east: no table",
+                        "shard east: no rights",
+                        "shard west: no pool",
+                        "shard far: it is not checked, because it cannot be reached: out of reach"));
+  }
+
+  @Test
+  void aShardWithoutTransactionsIsNamedIfAProcedureNeedsThem() {
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(
+            () ->
+                ThingServer.on(Transport.IN_PROCESS)
+                    .store(sharded(Caller::tenant))
+                    .createThing(thing -> thing.execution(Execution.TRANSACTIONAL))
+                    .start())
+        .withMessageContaining("shard east: InMemoryIdempotencyStore has no transactions")
+        .withMessageContaining("shard west: UnreliableStore has no transactions");
+  }
+
+  @Test
+  void aShardThatIsOutOfReachAtTheStartIsCheckedBeforeItsFirstCall() {
+    Wrong later = new Wrong(new InMemoryIdempotencyStore(), outOfReach());
+    ThingServer server =
+        start(
+            ShardedStore.builder(Caller::tenant).shard("east", east).shard("west", later).build());
+    ThingClient toWest = client(server).in("west");
+
+    assertThat(client(server).in("east").createOther(REQUEST).isOk()).isTrue();
+    assertThat(toWest.createOther(REQUEST).reasonMetadata())
+        .containsEntry("cause", "no_connection");
+    later.failure = Optional.of(new SetupException(List.of("no table")));
+    assertThat(toWest.createOther(REQUEST).reasonMetadata()).containsEntry("cause", "other");
+    later.failure = Optional.empty();
+    assertThat(toWest.createOther(REQUEST).isOk()).isTrue();
+    assertThat(server.runs()).isEqualTo(2);
+  }
+
+  @Test
+  void aServiceNoneOfWhoseShardsCanBeReachedDoesNotStart() {
+    ShardedStore store =
+        ShardedStore.builder(Caller::tenant)
+            .shard("east", new Wrong(east, outOfReach()))
+            .shard("west", new Wrong(east, outOfReach()))
+            .build();
+
+    assertThatExceptionOfType(StoreException.class).isThrownBy(() -> store.verify(List.of()));
+  }
+
+  @Test
+  void aShardHasAUsableNameOfItsOwn() {
+    ShardedStore.Builder builder = ShardedStore.builder(Caller::tenant).shard("east", east);
+
+    assertThatIllegalArgumentException().isThrownBy(() -> builder.shard("east", west));
+    assertThatIllegalArgumentException().isThrownBy(() -> builder.shard("", west));
+    assertThatIllegalArgumentException().isThrownBy(() -> builder.shard("a b", west));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> builder.shard("west", sharded(Caller::tenant)));
+    assertThatIllegalStateException()
+        .isThrownBy(() -> ShardedStore.builder(Caller::tenant).build());
+  }
+
+  private ShardedStore sharded(Function<Caller, Optional<String>> choice) {
+    return ShardedStore.builder(choice).shard("east", east).shard("west", west).build();
+  }
+
+  private ThingServer serve(Function<Caller, Optional<String>> choice) {
+    return start(sharded(choice));
+  }
+
+  private ThingServer start(IdempotencyStore store) {
+    ThingServer server =
+        ThingServer.on(Transport.IN_PROCESS)
+            .store(store)
+            .describe(
+                Procedure.of(ThingServer.CREATE_OTHER).outage(OutagePolicy.FAIL_CLOSED).build())
+            .listener(
+                new IdempotencyListener() {
+                  @Override
+                  public void renewalFailed(IdempotencyEvent.RenewalFailed event) {
+                    renewalsFailed.add(event.shard().orElse("none"));
+                  }
+                })
+            .start();
+    servers.add(server);
+    return server;
+  }
+
+  private static ThingClient client(ThingServer server) {
+    return ThingClient.on(server.channel());
+  }
+
+  private static StoreException outOfReach() {
+    return new StoreException("out of reach", null, NOTHING_SENT, NO_CONNECTION);
+  }
+
+  /** A store whose check at start-up fails until a test says otherwise. */
+  private static final class Wrong extends ForwardingStore {
+    private volatile Optional<RuntimeException> failure;
+
+    Wrong(IdempotencyStore store, RuntimeException failure) {
+      super(store);
+      this.failure = Optional.of(failure);
+    }
+
+    @Override
+    public void verify(Collection<RecordedProcedure> procedures) {
+      if (failure.isPresent()) {
+        throw failure.get();
+      }
+      super.verify(procedures);
+    }
+  }
+}

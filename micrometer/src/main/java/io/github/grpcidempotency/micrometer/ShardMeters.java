@@ -1,0 +1,16 @@
+package io.github.grpcidempotency.micrometer;
+
+import java.util.Optional;
+
+/** All meters of one shard, or of a store without shards. */
+record ShardMeters(CallMeters calls, ProcessMeters process, LiveGauges gauges) {
+  /**
+   * Makes and registers them.
+   *
+   * @param namespaces the tenants and projects to tell apart, if any
+   */
+  static ShardMeters of(Meters meters, Optional<Namespaces> namespaces) {
+    return new ShardMeters(
+        new CallMeters(meters, namespaces), new ProcessMeters(meters), LiveGauges.of(meters));
+  }
+}
