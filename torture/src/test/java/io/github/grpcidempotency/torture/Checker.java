@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -36,6 +35,7 @@ final class Checker {
 
   private final History history;
   private final Excuses excuses;
+  private final Losses losses;
   private final Map<Scope, List<CommittedEffect>> effects;
   private final Map<Scope, Set<ByteString>> stored;
   private final Set<UUID> unguarded;
@@ -44,6 +44,7 @@ final class Checker {
   private Checker(History history) {
     this.history = history;
     this.excuses = new Excuses(history);
+    this.losses = new Losses(history);
     this.unguarded =
         history.effects().stream()
             .filter(effect -> !effect.guarded())
@@ -69,6 +70,7 @@ final class Checker {
         history.calls().stream().collect(Collectors.groupingBy(Call::scope));
     calls.forEach(this::checkKey);
     checkRecords();
+    checkJoinedEffects();
     effects.forEach(this::checkEffects);
     history.changes().stream().filter(change -> !change.isTakeover()).forEach(this::changed);
     history.effects().stream()
@@ -93,7 +95,7 @@ final class Checker {
   }
 
   private void checkKey(Scope scope, List<Call> calls) {
-    Set<ByteString> answers = new HashSet<>();
+    Map<ByteString, UUID> answers = new HashMap<>();
     for (Call call : calls) {
       call.answer()
           .ifPresent(
@@ -102,12 +104,12 @@ final class Checker {
                 if (unguarded.contains(answer.value())) {
                   return; // is on no record, and stands beside the one that is
                 }
-                if (answers.add(answer.bytes())) {
-                  checkKept(scope, answer);
+                if (answers.put(answer.bytes(), answer.value()) == null) {
+                  checkKept(call, answer);
                 }
               });
     }
-    if (answers.size() > 1) {
+    if (losses.answersOfOneTimeline(answers.values()) > 1) {
       violate(Rule.ONE_ANSWER, scope, answers.size() + " different answers");
     }
     checkRefusals(scope, calls);
@@ -127,14 +129,36 @@ final class Checker {
     }
   }
 
-  private void checkKept(Scope scope, Answer answer) {
+  /**
+   * A record may be lost where the database may lose commits, and its effect as well if it is not
+   * elsewhere. An effect is never lost without the record that came after it, or with it.
+   */
+  private void checkKept(Call call, Answer answer) {
+    Scope scope = call.scope();
     long written = written(scope, answer.value());
-    if (written != 1) {
+    boolean recorded = stored.getOrDefault(scope, Set.of()).contains(answer.bytes());
+    boolean mayBeLost = !recorded && losses.mayHaveHit(call, Long.MAX_VALUE);
+    if (written != 1 && !(mayBeLost && written == 0 && call.form() != Form.FAIL_OPEN)) {
       violate(Rule.ANSWER_HAS_EFFECT, scope, written + " effects with the value answered");
     }
-    if (!stored.getOrDefault(scope, Set.of()).contains(answer.bytes())) {
+    if (!recorded && !mayBeLost) {
       violate(Rule.ANSWER_IS_RECORDED, scope, "the answer is not on record");
     }
+  }
+
+  /** Whether a client got its answer or not, an effect that joins its record is not without it. */
+  private void checkJoinedEffects() {
+    Set<UUID> recorded =
+        history.stored().stream().map(StoredAnswer::value).collect(Collectors.toSet());
+    history.effects().stream()
+        .filter(effect -> effect.form().joins() && effect.guarded())
+        .filter(effect -> !recorded.contains(effect.value()))
+        .forEach(
+            effect ->
+                violate(
+                    Rule.EFFECT_HAS_RECORD,
+                    effect.scope(),
+                    "%s on %s at %d".formatted(effect.form(), effect.server(), effect.at())));
   }
 
   /** The answers that clients got are checked with their calls. */
@@ -184,6 +208,7 @@ final class Checker {
             .filter(later -> later.start() > failed.end())
             .filter(later -> later.isTerminal() || later.isOk())
             .filter(later -> !later.reason().equals(failed.reason()))
+            .filter(later -> !losses.mayHaveHit(failed, later.end()))
             .filter(
                 later ->
                     later.answer().map(answer -> !unguarded.contains(answer.value())).orElse(true))
@@ -268,7 +293,19 @@ final class Checker {
     long last = ofKey.stream().mapToLong(CommittedEffect::at).max().orElseThrow();
     return history.faults().stream()
         .filter(fault -> fault.kind().excusesRepetition(fault.detail()))
+        .filter(fault -> !isOutlasted(fault, ofKey))
         .anyMatch(fault -> fault.touches(first, last));
+  }
+
+  /**
+   * Whether a claim had to outlast a failover: if nothing that is confirmed is lost, its lease goes
+   * on for longer, and its handler writes elsewhere, which has not failed.
+   */
+  private boolean isOutlasted(Fault fault, List<CommittedEffect> ofKey) {
+    return fault.kind().isFailover()
+        && !history.replication().mayLose()
+        && fault.end() - fault.start() < history.lease().toMillis() * 2 / 3
+        && ofKey.stream().allMatch(effect -> effect.form() == Form.FAIL_OPEN);
   }
 
   private long slack() {

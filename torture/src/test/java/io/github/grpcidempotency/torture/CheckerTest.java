@@ -9,6 +9,7 @@ import io.github.grpcidempotency.torture.History.CommittedEffect;
 import io.github.grpcidempotency.torture.History.Fault;
 import io.github.grpcidempotency.torture.History.Life;
 import io.github.grpcidempotency.torture.History.Purpose;
+import io.github.grpcidempotency.torture.History.Replication;
 import io.github.grpcidempotency.torture.History.StoredAnswer;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
@@ -34,6 +35,7 @@ class CheckerTest {
   private final List<Fault> faults = new ArrayList<>();
   private final List<StoredAnswer> stored = new ArrayList<>();
   private long refusedRecordings;
+  private Replication replication = Replication.NONE;
   private final List<Life> lives =
       new ArrayList<>(List.of(new Life(0, 0, 1_000_000, ServerLife.ordinary(), "")));
 
@@ -56,6 +58,8 @@ class CheckerTest {
   void aSecondEffectOfAJoinedKeyIsFoundEvenIfNoCallWasAnswered() {
     committed(Form.TRANSACTIONAL, FIRST, 1_000);
     committed(Form.TRANSACTIONAL, SECOND, 2_000);
+    answer(ALICE, Form.TRANSACTIONAL, "a", FIRST);
+    answer(ALICE, Form.TRANSACTIONAL, "a", SECOND);
     fault(FaultKind.KILL, "", 1_000, 2_000);
     assertThat(brokenRules()).containsExactly(Rule.ONE_EFFECT);
   }
@@ -94,8 +98,8 @@ class CheckerTest {
 
   @Test
   void anAnswerThatIsNotOnRecordIsSeen() {
-    committed(Form.JOINED, FIRST, 1_000);
-    ok(wish(Form.JOINED, "a"), answer(ALICE, Form.JOINED, "a", FIRST));
+    committed(Form.RESERVED, FIRST, 1_000);
+    ok(wish(Form.RESERVED, "a"), answer(ALICE, Form.RESERVED, "a", FIRST));
     stored.clear();
     assertThat(brokenRules()).containsExactly(Rule.ANSWER_IS_RECORDED);
   }
@@ -139,7 +143,7 @@ class CheckerTest {
 
   @Test
   void aRecordWithoutAnEffectIsFoundEvenIfNoCallWasAnswered() {
-    committed(Form.JOINED, FIRST, 1_000);
+    committed(Form.RESERVED, FIRST, 1_000);
     answer(ALICE, Form.JOINED, "a", SECOND);
     failed(Purpose.WORK, Form.JOINED, "a", Code.UNAVAILABLE, "");
     assertThat(brokenRules()).containsExactly(Rule.RECORD_HAS_EFFECT);
@@ -333,7 +337,8 @@ class CheckerTest {
             stored,
             refusedRecordings,
             0,
-            lives);
+            lives,
+            replication);
     return Checker.check(history).stream().map(Violation::rule).distinct().toList();
   }
 

@@ -61,7 +61,7 @@ final class Excuses {
   /** Whether the database was read-only when a handler began. */
   boolean couldNotWrite(CommittedEffect effect) {
     return history.faults().stream()
-        .filter(fault -> fault.kind() == FaultKind.READ_ONLY)
+        .filter(fault -> fault.kind() == FaultKind.READ_ONLY || fault.kind().isFailover())
         .anyMatch(
             fault ->
                 fault.touches(

@@ -104,8 +104,11 @@ record Exercise(Map<String, Long> counts) {
         least.put(kind.name(), 1L);
       }
     }
-    least.put("CUT_BEFORE COMMIT", 1L);
-    least.put("CUT_AFTER COMMIT", 1L);
+    for (FaultKind cut : List.of(FaultKind.CUT_BEFORE, FaultKind.CUT_AFTER)) {
+      if (plan.faults().containsKey(cut)) {
+        least.put(cut + " COMMIT", 1L);
+      }
+    }
     return least.entrySet().stream()
         .filter(entry -> counts.getOrDefault(entry.getKey(), 0L) < entry.getValue())
         .map(

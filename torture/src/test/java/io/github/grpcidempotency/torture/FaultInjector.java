@@ -27,7 +27,7 @@ final class FaultInjector implements AutoCloseable {
   private static final int MAX_TRAPS = 3;
 
   private final List<ServerNode> servers;
-  private final TorturePostgres postgres;
+  private final FaultyPostgres postgres;
   private final Queue<Fault> happened = new ConcurrentLinkedQueue<>();
   private final Queue<ArmedCut> armed = new ConcurrentLinkedQueue<>();
   private final AtomicInteger skipped = new AtomicInteger();
@@ -37,7 +37,7 @@ final class FaultInjector implements AutoCloseable {
 
   private record ArmedCut(Planned planned, FaultProxy.Trap trap) {}
 
-  FaultInjector(List<ServerNode> servers, TorturePostgres postgres) {
+  FaultInjector(List<ServerNode> servers, FaultyPostgres postgres) {
     this.servers = servers;
     this.postgres = postgres;
   }
@@ -52,6 +52,11 @@ final class FaultInjector implements AutoCloseable {
             failures.add(broken);
           }
         });
+  }
+
+  /** Injects a fault, and waits until what it broke has recovered. */
+  void run(Planned planned) {
+    inject(planned);
   }
 
   /**
@@ -116,8 +121,15 @@ final class FaultInjector implements AutoCloseable {
         }
       }
       case STOP -> exclusively(server.fault(), () -> stop(server, planned));
-      case DATABASE_STOP -> exclusively(database, () -> restart(planned, true));
-      case DATABASE_KILL -> exclusively(database, () -> restart(planned, false));
+      case DATABASE_STOP,
+          DATABASE_KILL,
+          READ_ONLY,
+          SWITCHOVER,
+          PRIMARY_KILL,
+          PRIMARY_FREEZE,
+          MANAGER_FREEZE,
+          LAGGING_REPLICAS ->
+          exclusively(database, () -> happened.add(postgres.inject(planned)));
       case CUT_BEFORE, CUT_AFTER -> arm(server, planned);
       case CUT_ALL -> {
         server.proxy().cutAll();
@@ -127,7 +139,6 @@ final class FaultInjector implements AutoCloseable {
       case SWALLOW_CLAIM -> hold(server, planned);
       case EXHAUST -> exhaust(server, planned);
       case REFUSE -> exclusively(server.fault(), () -> refuse(server, planned));
-      case READ_ONLY -> exclusively(database, () -> makeReadOnly(planned));
       case CLOSE -> exclusively(server.fault(), () -> close(server, planned));
     }
   }
@@ -148,39 +159,12 @@ final class FaultInjector implements AutoCloseable {
     note(planned, planned.length().toString(), start);
   }
 
-  private void restart(Planned planned, boolean immediateStop) {
-    long start = now();
-    if (immediateStop) {
-      postgres.stopImmediately();
-    } else {
-      postgres.kill();
-    }
-    pause(planned.length());
-    postgres.restart();
-    note(planned, planned.length().toString(), start);
-  }
-
   private void close(ServerNode server, Planned planned) {
     long start = now();
     String left = server.shutDown();
     pause(planned.length());
     server.restart(Duration.ZERO);
     note(planned, left, start);
-  }
-
-  private void makeReadOnly(Planned planned) {
-    postgres.makeReadOnly(planned.is(Severity.TERMINATES));
-    long start = now();
-    pause(planned.length());
-    long end = now();
-    postgres.makeWritable();
-    happened.add(
-        new Fault(
-            planned.kind(),
-            -1,
-            planned.is(Severity.TERMINATES) ? "connections ended" : "connections left alone",
-            start,
-            end));
   }
 
   private void refuse(ServerNode server, Planned planned) {

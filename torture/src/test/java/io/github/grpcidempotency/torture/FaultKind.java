@@ -32,7 +32,20 @@ enum FaultKind {
   /** The database is read-only, for open connections or for all. */
   READ_ONLY,
   /** A server is shut down properly, while calls wait, and is started again. */
-  CLOSE;
+  CLOSE,
+  /** Another node becomes the primary, in good order. */
+  SWITCHOVER,
+  /** The primary's postmaster dies by SIGKILL, and another node takes over. */
+  PRIMARY_KILL,
+  /** All of the primary's node stands still until another one has taken over, and goes on. */
+  PRIMARY_FREEZE,
+  /**
+   * The primary's manager stands still; another node takes over while the old primary still takes
+   * connections.
+   */
+  MANAGER_FREEZE,
+  /** No replica receives anything for a while, and the primary dies then. */
+  LAGGING_REPLICAS;
 
   /** Whether calls go on beside it. */
   boolean isLight() {
@@ -41,12 +54,38 @@ enum FaultKind {
 
   /** Whether it affects the database, not one server. */
   boolean isOfDatabase() {
-    return this == DATABASE_STOP || this == DATABASE_KILL || this == READ_ONLY;
+    return this == DATABASE_STOP || this == DATABASE_KILL || this == READ_ONLY || isFailover();
+  }
+
+  /** Whether another node becomes the primary. */
+  boolean isFailover() {
+    return switch (this) {
+      case SWITCHOVER, PRIMARY_KILL, PRIMARY_FREEZE, MANAGER_FREEZE, LAGGING_REPLICAS -> true;
+      case KILL,
+          STOP,
+          SKEW,
+          DATABASE_STOP,
+          DATABASE_KILL,
+          CUT_BEFORE,
+          CUT_AFTER,
+          CUT_ALL,
+          SWALLOW,
+          SWALLOW_CLAIM,
+          EXHAUST,
+          REFUSE,
+          READ_ONLY,
+          CLOSE ->
+          false;
+    };
   }
 
   /** Whether a server cannot connect to the database while it lasts. */
   boolean preventsConnections() {
-    return this == DATABASE_STOP || this == DATABASE_KILL || this == REFUSE || this == SWALLOW;
+    return this == DATABASE_STOP
+        || this == DATABASE_KILL
+        || this == REFUSE
+        || this == SWALLOW
+        || isFailover();
   }
 
   /**
@@ -66,7 +105,12 @@ enum FaultKind {
           EXHAUST,
           REFUSE,
           READ_ONLY,
-          CLOSE ->
+          CLOSE,
+          SWITCHOVER,
+          PRIMARY_KILL,
+          PRIMARY_FREEZE,
+          MANAGER_FREEZE,
+          LAGGING_REPLICAS ->
           true;
       case SWALLOW_CLAIM -> false;
       case CUT_BEFORE, CUT_AFTER -> detail.equals("COMMIT");

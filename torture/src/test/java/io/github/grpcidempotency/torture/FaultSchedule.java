@@ -135,7 +135,9 @@ final class FaultSchedule {
           case SWALLOW, READ_ONLY -> 200 + random.nextLong(lease);
           case EXHAUST, REFUSE -> 500 + random.nextLong(2 * lease);
           case SWALLOW_CLAIM -> lease * 3 / 2 + random.nextLong(lease);
-          case CUT_BEFORE, CUT_AFTER, CUT_ALL -> 0;
+          case PRIMARY_FREEZE, MANAGER_FREEZE -> 12_000 + random.nextLong(6_000);
+          case LAGGING_REPLICAS -> 300 + random.nextLong(1_500);
+          case CUT_BEFORE, CUT_AFTER, CUT_ALL, SWITCHOVER, PRIMARY_KILL -> 0;
         });
   }
 

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.torture.v1.Effect;
 import io.grpc.Status.Code;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -26,7 +27,20 @@ record History(
     List<StoredAnswer> stored,
     long refusedRecordings,
     long preempted,
-    List<Life> lives) {
+    List<Life> lives,
+    Replication replication) {
+
+  /**
+   * How the database keeps what it has confirmed.
+   *
+   * @param mayLose whether a failover may take back what was confirmed
+   * @param timelines on which each effect was written, whether it was kept or not; of a database
+   *     that fails over
+   */
+  record Replication(boolean mayLose, Map<UUID, Long> timelines) {
+    /** That of a single node. */
+    static final Replication NONE = new Replication(false, Map.of());
+  }
 
   /** Who made a call, and what for. */
   enum Purpose {

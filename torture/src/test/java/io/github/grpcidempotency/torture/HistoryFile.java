@@ -11,6 +11,7 @@ import io.github.grpcidempotency.torture.History.CommittedEffect;
 import io.github.grpcidempotency.torture.History.Fault;
 import io.github.grpcidempotency.torture.History.Life;
 import io.github.grpcidempotency.torture.History.Purpose;
+import io.github.grpcidempotency.torture.History.Replication;
 import io.github.grpcidempotency.torture.History.StoredAnswer;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
@@ -47,6 +48,10 @@ final class HistoryFile {
       line(writer, "lease", history.lease().toMillis());
       line(writer, "refused", history.refusedRecordings());
       line(writer, "preempted", history.preempted());
+      line(writer, "mayLose", history.replication().mayLose());
+      for (Map.Entry<UUID, Long> timeline : history.replication().timelines().entrySet()) {
+        line(writer, "timeline", timeline.getKey(), timeline.getValue());
+      }
       for (Violation violation : violations) {
         line(writer, "violation", violation);
       }
@@ -92,7 +97,20 @@ final class HistoryFile {
         all(lines, "stored", line -> new StoredAnswer(line.nextScope(), line.nextBytes())),
         one(lines, "refused"),
         one(lines, "preempted"),
-        all(lines, "life", HistoryFile::life));
+        all(lines, "life", HistoryFile::life),
+        replication(lines));
+  }
+
+  /** One that was written before there was replication has no such lines. */
+  private static Replication replication(Map<String, List<Fields>> lines) {
+    Map<UUID, Long> timelines = new HashMap<>();
+    for (Fields line : lines.getOrDefault("timeline", List.of())) {
+      timelines.put(UUID.fromString(line.next()), line.nextLong());
+    }
+    boolean mayLose =
+        lines.getOrDefault("mayLose", List.of()).stream()
+            .anyMatch(line -> Boolean.parseBoolean(line.next()));
+    return new Replication(mayLose, timelines);
   }
 
   private static long one(Map<String, List<Fields>> lines, String kind) {

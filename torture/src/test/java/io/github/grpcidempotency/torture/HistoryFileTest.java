@@ -9,6 +9,7 @@ import io.github.grpcidempotency.torture.History.CommittedEffect;
 import io.github.grpcidempotency.torture.History.Fault;
 import io.github.grpcidempotency.torture.History.Life;
 import io.github.grpcidempotency.torture.History.Purpose;
+import io.github.grpcidempotency.torture.History.Replication;
 import io.github.grpcidempotency.torture.History.StoredAnswer;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
@@ -17,6 +18,7 @@ import io.grpc.Status.Code;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -60,7 +62,8 @@ class HistoryFileTest {
             11,
             List.of(
                 new Life(0, 1, 9, ServerLife.ordinary(), ""),
-                new Life(1, 1, 2, ServerLife.ordinary(), "it may not")));
+                new Life(1, 1, 2, ServerLife.ordinary(), "it may not")),
+            new Replication(true, Map.of(VALUE, 3L)));
     Path file = directory.resolve("history.tsv");
 
     HistoryFile.write(file, "a run", written, List.of());

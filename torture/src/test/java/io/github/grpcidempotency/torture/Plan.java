@@ -132,6 +132,22 @@ record Plan(
         .leasing(Duration.ofSeconds(1));
   }
 
+  /** Every kind of failover, one after the other, and nothing else: what they cost is measured. */
+  static Plan failover(Duration length) {
+    Map<FaultKind, Integer> faults = new EnumMap<>(FaultKind.class);
+    faults.put(FaultKind.SWITCHOVER, 3);
+    faults.put(FaultKind.PRIMARY_KILL, 3);
+    faults.put(FaultKind.PRIMARY_FREEZE, 1);
+    faults.put(FaultKind.MANAGER_FREEZE, 1);
+    faults.put(FaultKind.LAGGING_REPLICAS, 2);
+    return everything(length)
+        .breaking(faults)
+        .calling(16)
+        .leasing(Duration.ofSeconds(3))
+        .pausing(Duration.ofSeconds(2))
+        .living(ServerLife.ordinary());
+  }
+
   /** Returns what the first flush of a claim contains. */
   List<String> claims() {
     return forms.stream().map(Form::claim).distinct().toList();

@@ -24,7 +24,10 @@ enum Rule {
    * expired.
    */
   ANSWER_IS_RECORDED,
-  /** No two successful answers of one key differ in a byte. */
+  /**
+   * No two successful answers of one key differ in a byte. Where a failover takes back what was
+   * confirmed, this holds for each time line.
+   */
   ONE_ANSWER,
   /** A call is answered for its own request and its own method. */
   NO_MISMATCH_ANSWERED,
@@ -37,6 +40,11 @@ enum Rule {
    * #ONE_ANSWER}, {@code OneSettlement}.
    */
   RECORD_HAS_EFFECT,
+  /**
+   * An effect that is one commit with its record is not there without it, even where a failover
+   * takes back what was confirmed.
+   */
+  EFFECT_HAS_RECORD,
   /** No call is refused as a reused key if the key was used for one request only. */
   NO_FALSE_REFUSAL,
   /**

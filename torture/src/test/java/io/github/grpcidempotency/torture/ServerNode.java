@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * A server's place: its name, its way to the database, and the process that runs there now. Faults
@@ -39,7 +40,7 @@ final class ServerNode implements AutoCloseable {
           });
 
   private final int index;
-  private final FaultProxy proxy;
+  private final Optional<FaultProxy> proxy;
   private final ServerJvm.Recipe recipe;
   private final Supplier<ServerLife> lives;
   private final List<String> options;
@@ -56,6 +57,8 @@ final class ServerNode implements AutoCloseable {
    * Starts a server.
    *
    * @param classes its version of the library
+   * @param road to its database
+   * @param pastUrl a URL that bypasses all faults
    * @param lives how each of its processes is to be set up
    * @param options of its JVM
    */
@@ -63,7 +66,8 @@ final class ServerNode implements AutoCloseable {
       int index,
       ServerKind kind,
       ServerClasses classes,
-      String appUrl,
+      Road road,
+      String pastUrl,
       Duration lease,
       Supplier<ServerLife> lives,
       Optional<Path> overlay,
@@ -71,10 +75,11 @@ final class ServerNode implements AutoCloseable {
       List<String> options) {
     this.index = index;
     this.classes = classes;
-    this.proxy = FaultProxy.before(appUrl);
-    this.recipe = new ServerJvm.Recipe(kind, proxy.jdbcUrl(), appUrl, lease, overlay, log);
+    this.proxy = road.proxied() ? Optional.of(FaultProxy.before(road.url())) : Optional.empty();
+    String url = proxy.map(FaultProxy::jdbcUrl).orElse(road.url());
+    this.recipe = new ServerJvm.Recipe(kind, url, pastUrl, lease, overlay, log);
     this.lives = lives;
-    this.options = options;
+    this.options = Stream.concat(road.options().stream(), options.stream()).toList();
     start(Duration.ZERO);
   }
 
@@ -82,7 +87,8 @@ final class ServerNode implements AutoCloseable {
   static void archive(
       ServerKind kind,
       ServerClasses classes,
-      String appUrl,
+      Road road,
+      String pastUrl,
       Duration lease,
       Path log,
       Consumer<ServerNode> use) {
@@ -94,7 +100,8 @@ final class ServerNode implements AutoCloseable {
             0,
             kind,
             classes,
-            appUrl,
+            road,
+            pastUrl,
             lease,
             ServerLife::ordinary,
             Optional.empty(),
@@ -115,8 +122,19 @@ final class ServerNode implements AutoCloseable {
     return index;
   }
 
+  /** Returns what can break its connections, where there is such a thing. */
   FaultProxy proxy() {
-    return proxy;
+    return proxy.orElseThrow();
+  }
+
+  /** Forgets what has passed, so that it takes no space. */
+  void forgetRoundTrips() {
+    proxy.ifPresent(FaultProxy::forgetRoundTrips);
+  }
+
+  /** Forgets the cuts that have not happened yet. */
+  void disarm() {
+    proxy.ifPresent(FaultProxy::disarm);
   }
 
   ManagedChannel channel() {
@@ -176,7 +194,7 @@ final class ServerNode implements AutoCloseable {
     serving = false;
     channel.shutdownNow();
     process.kill();
-    proxy.close();
+    proxy.ifPresent(FaultProxy::close);
   }
 
   /**

@@ -5,6 +5,7 @@ import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.Fault;
 import io.github.grpcidempotency.torture.History.Purpose;
+import io.github.grpcidempotency.torture.History.Replication;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
 import java.nio.file.Path;
@@ -80,7 +81,8 @@ final class Torture implements AutoCloseable {
       ServerNode.archive(
           plan.servers().get(plan.servers().size() - 1),
           classes,
-          database.appUrl(),
+          database.road(plan.servers().size() - 1),
+          database.pastUrl(),
           plan.lease(),
           log,
           this::callEverything);
@@ -91,7 +93,8 @@ final class Torture implements AutoCloseable {
               i,
               plan.servers().get(i),
               classes,
-              database.appUrl(),
+              database.road(i),
+              database.pastUrl(),
               plan.lease(),
               plan.livesOf(i, seed),
               mutant.map(Mutant::overlay),
@@ -127,7 +130,7 @@ final class Torture implements AutoCloseable {
     var housekeeping =
         timer.scheduleWithFixedDelay(
             () -> {
-              servers.forEach(server -> server.proxy().forgetRoundTrips());
+              servers.forEach(ServerNode::forgetRoundTrips);
               faults.noteSprungTraps();
             },
             100,
@@ -147,7 +150,8 @@ final class Torture implements AutoCloseable {
         database.answers(),
         database.refusedRecordings(),
         database.preempted(),
-        servers.stream().flatMap(server -> server.lived().stream()).toList());
+        servers.stream().flatMap(server -> server.lived().stream()).toList(),
+        new Replication(database.postgres().mayLose(), database.postgres().timelines()));
   }
 
   /** Returns how many faults were left out because their server was busy with another. */
@@ -182,7 +186,7 @@ final class Torture implements AutoCloseable {
       upgrading.get().join();
     }
     faults.awaitEnd();
-    servers.forEach(server -> server.proxy().disarm());
+    servers.forEach(ServerNode::disarm);
     goesOn.set(false);
     for (Thread worker : workers) {
       worker.join();
@@ -212,7 +216,11 @@ final class Torture implements AutoCloseable {
       if (!planned.kind().isLight() && !planned.overlaps()) {
         awaitRecovery();
       }
-      faults.begin(planned);
+      if (planned.kind().isFailover()) {
+        faults.run(planned); // the next one needs what it leaves
+      } else {
+        faults.begin(planned);
+      }
     }
   }
 

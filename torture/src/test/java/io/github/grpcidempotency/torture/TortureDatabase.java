@@ -14,7 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -60,13 +62,24 @@ final class TortureDatabase {
       ON CONFLICT DO NOTHING
       """;
 
-  private final TorturePostgres postgres;
+  private final FaultyPostgres postgres;
+  private final Optional<TortureDatabase> elsewhere;
   private final String name = "torture_" + databases.incrementAndGet();
   private final Jdbi superuser;
 
   /** Makes one with the schema as it is. */
-  TortureDatabase(TorturePostgres postgres) {
-    this(postgres, IdempotencySchema::migrate);
+  TortureDatabase(FaultyPostgres postgres) {
+    this(postgres, Optional.empty(), IdempotencySchema::migrate);
+  }
+
+  /**
+   * Makes one beside another, to which handlers write that do not write to their server's database.
+   *
+   * @param elsewhere is never broken
+   */
+  TortureDatabase(FaultyPostgres postgres, TortureDatabase elsewhere) {
+    this(postgres, Optional.of(elsewhere), IdempotencySchema::migrate);
+    run(resource("timelines.sql"));
   }
 
   /**
@@ -74,8 +87,16 @@ final class TortureDatabase {
    *
    * @param migration migrates as the owner
    */
-  TortureDatabase(TorturePostgres postgres, Consumer<DataSource> migration) {
+  TortureDatabase(FaultyPostgres postgres, Consumer<DataSource> migration) {
+    this(postgres, Optional.empty(), migration);
+  }
+
+  private TortureDatabase(
+      FaultyPostgres postgres,
+      Optional<TortureDatabase> elsewhere,
+      Consumer<DataSource> migration) {
     this.postgres = postgres;
+    this.elsewhere = elsewhere;
     this.superuser = postgres.superuser(name);
     postgres
         .superuser("postgres")
@@ -85,7 +106,7 @@ final class TortureDatabase {
               handle.execute("CREATE DATABASE %s OWNER torture_owner".formatted(name));
             });
     migration.accept(owner());
-    run(script());
+    run(resource("torture.sql"));
   }
 
   /**
@@ -128,13 +149,23 @@ final class TortureDatabase {
     return owner;
   }
 
-  TorturePostgres postgres() {
+  FaultyPostgres postgres() {
     return postgres;
   }
 
-  /** Returns the URL for servers. */
+  /** Returns the URL for servers, past all faults. */
   String appUrl() {
     return postgres.jdbcUrl("torture_app", name);
+  }
+
+  /** Returns how a server comes here. */
+  Road road(int server) {
+    return postgres.road(server, "torture_app", name);
+  }
+
+  /** Returns the URL for what handlers write past their server's pool. */
+  String pastUrl() {
+    return elsewhere.orElse(this).appUrl();
   }
 
   /** Runs SQL that bypasses all rules. */
@@ -148,6 +179,12 @@ final class TortureDatabase {
   }
 
   List<CommittedEffect> effects() {
+    List<CommittedEffect> all = new ArrayList<>(ownEffects());
+    elsewhere.map(TortureDatabase::ownEffects).ifPresent(all::addAll);
+    return all;
+  }
+
+  private List<CommittedEffect> ownEffects() {
     return superuser.withHandle(
         handle ->
             handle
@@ -203,7 +240,7 @@ final class TortureDatabase {
 
   /** Returns how often a handler was stopped at its first statement. */
   long preempted() {
-    return counted("torture.preempted");
+    return elsewhere.orElse(this).counted("torture.preempted");
   }
 
   private long counted(String sequence) {
@@ -241,10 +278,10 @@ final class TortureDatabase {
     return UnsafeByteOperations.unsafeWrap(value);
   }
 
-  private static String script() {
+  private static String resource(String file) {
     try {
       return Resources.toString(
-          Resources.getResource(TortureDatabase.class, "torture.sql"), StandardCharsets.UTF_8);
+          Resources.getResource(TortureDatabase.class, file), StandardCharsets.UTF_8);
     } catch (IOException impossible) {
       throw new UncheckedIOException(impossible);
     }

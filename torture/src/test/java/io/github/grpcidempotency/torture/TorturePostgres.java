@@ -1,5 +1,9 @@
 package io.github.grpcidempotency.torture;
 
+import io.github.grpcidempotency.torture.FaultSchedule.Planned;
+import io.github.grpcidempotency.torture.FaultSchedule.Severity;
+import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.failover.Signals;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -10,12 +14,14 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.jdbi.v3.core.Jdbi;
 
 /** A durable PostgreSQL that can be stopped without warning, and started again as it was. */
-final class TorturePostgres implements AutoCloseable {
+final class TorturePostgres implements FaultyPostgres {
   /** The name of connections that are left alone. */
   static final String PAST = "past";
 
@@ -54,31 +60,74 @@ final class TorturePostgres implements AutoCloseable {
     }
   }
 
-  /** Returns the URL of a database for a role. */
-  String jdbcUrl(String role, String database) {
+  @Override
+  public String jdbcUrl(String role, String database) {
     return embedded.getJdbcUrl(role, database);
   }
 
-  /** Connects with a role that bypasses all rules. */
-  Jdbi superuser(String database) {
+  @Override
+  public Road road(int server, String role, String database) {
+    return new Road(jdbcUrl(role, database), true, List.of());
+  }
+
+  @Override
+  public Jdbi superuser(String database) {
     return Jdbi.create(embedded.getDatabase("postgres", database));
   }
 
-  /** Stops it immediately, without a checkpoint. */
-  void stopImmediately() {
-    end("QUIT");
+  @Override
+  public Fault inject(Planned planned) {
+    return switch (planned.kind()) {
+      case DATABASE_STOP -> restartAfter("QUIT", planned); // immediately, without a checkpoint
+      case DATABASE_KILL -> restartAfter("KILL", planned);
+      case READ_ONLY -> makeReadOnlyFor(planned);
+      default -> throw new IllegalArgumentException("not for a single node: " + planned.kind());
+    };
   }
 
-  /** Kills the postmaster; its children notice. */
-  void kill() {
-    end("KILL");
+  private Fault restartAfter(String signal, Planned planned) {
+    long start = System.currentTimeMillis();
+    end(signal);
+    pause(planned.length());
+    restart();
+    return new Fault(
+        planned.kind(), -1, planned.length().toString(), start, System.currentTimeMillis());
+  }
+
+  private Fault makeReadOnlyFor(Planned planned) {
+    boolean terminates = planned.is(Severity.TERMINATES);
+    makeReadOnly(terminates);
+    long start = System.currentTimeMillis();
+    pause(planned.length());
+    long end = System.currentTimeMillis();
+    makeWritable();
+    String detail = terminates ? "connections ended" : "connections left alone";
+    return new Fault(planned.kind(), -1, detail, start, end);
+  }
+
+  @Override
+  public Map<UUID, Long> timelines() {
+    return Map.of();
+  }
+
+  @Override
+  public boolean mayLose() {
+    return false;
+  }
+
+  private static void pause(Duration length) {
+    try {
+      TimeUnit.MILLISECONDS.sleep(length.toMillis());
+    } catch (InterruptedException ended) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /**
    * Starts it again, and waits until it has recovered. It refuses to start while a child of a
    * killed postmaster lives, so several attempts may be needed.
    */
-  void restart() {
+  private void restart() {
     List<Process> launched = new ArrayList<>(List.of(launch()));
     Awaitility.await("PostgreSQL's recovery")
         .atMost(PATIENCE)
@@ -97,7 +146,7 @@ final class TorturePostgres implements AutoCloseable {
    *
    * @param terminates whether open connections are ended, rather than made read-only
    */
-  void makeReadOnly(boolean terminates) {
+  private void makeReadOnly(boolean terminates) {
     run("ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()");
     if (terminates) {
       run(
@@ -107,12 +156,12 @@ final class TorturePostgres implements AutoCloseable {
   }
 
   /** Lets transactions write again. */
-  void makeWritable() {
+  private void makeWritable() {
     run("ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()");
   }
 
-  /** Returns the version. */
-  String version() {
+  @Override
+  public String version() {
     return superuser("postgres")
         .withHandle(handle -> handle.createQuery("SHOW server_version").mapTo(String.class).one());
   }

@@ -10,12 +10,17 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** One whole run, with its history written to a file and checked. */
-record TortureReport(Exercise exercise, List<Violation> violations, Path file) {
+record TortureReport(
+    Exercise exercise,
+    List<Violation> violations,
+    Outages outages,
+    Map<Form, Long> lost,
+    Path file) {
   private static final Path TARGET = Path.of("target", "torture");
 
   /** Runs the library as it is. */
   @SuppressWarnings("SystemOut") // whoever waits for a long run reads it
-  static TortureReport run(Plan plan, long seed, TorturePostgres postgres)
+  static TortureReport run(Plan plan, long seed, FaultyPostgres postgres)
       throws InterruptedException {
     if (!ServerJvm.canSkewClocks()) {
       System.out.println("libfaketime is not installed: no server gets a clock that is wrong");
@@ -62,7 +67,8 @@ record TortureReport(Exercise exercise, List<Violation> violations, Path file) {
     List<Violation> violations = Checker.check(history);
     Path file = TARGET.resolve(name + ".tsv");
     HistoryFile.write(file, title, history, violations);
-    return new TortureReport(Exercise.of(history), violations, file);
+    return new TortureReport(
+        Exercise.of(history), violations, Outages.of(history), Losses.of(history), file);
   }
 
   /** Returns how often each rule was broken. */

@@ -63,6 +63,10 @@ final class TortureServer {
   static final String REFUSES = "refused ";
   static final String CLOSED = "closed ";
   static final int POOL_SIZE = 10;
+
+  /** A system property: whether the pool gives up connections that cannot write. */
+  static final String EVICTS_READ_ONLY = "torture.evicts-read-only";
+
   static final Duration RETENTION = Duration.ofHours(6);
   private static final int MAX_TRIES = 50;
   private static final Duration ATTACH = Duration.ofSeconds(2);
@@ -169,6 +173,9 @@ final class TortureServer {
     config.setConnectionTimeout(life.number(Dimension.CONNECTION_TIMEOUT));
     config.setValidationTimeout(Math.min(1_000, life.number(Dimension.CONNECTION_TIMEOUT)));
     config.setInitializationFailTimeout(-1);
+    if (Boolean.getBoolean(EVICTS_READ_ONLY)) {
+      config.setExceptionOverrideClassName(EvictReadOnly.class.getName());
+    }
     return new HikariDataSource(config);
   }
 

@@ -1,0 +1,120 @@
+package io.github.grpcidempotency.torture;
+
+import static java.util.stream.Collectors.toMap;
+
+import io.github.grpcidempotency.torture.FaultSchedule.Planned;
+import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.failover.PatroniCluster;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jdbi.v3.core.Jdbi;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * A PostgreSQL that fails over. The first server names all of its nodes, the second one goes
+ * through HAProxy where that is installed.
+ */
+final class FailoverPostgres implements FaultyPostgres {
+  /** What {@code docs/operations/failover.md} recommends; a property says otherwise. */
+  private static final String DRIVER =
+      System.getProperty(
+          "torture.failover.driver",
+          "hostRecheckSeconds=1&connectTimeout=1&sslResponseTimeout=1000&tcpKeepAlive=true");
+
+  private static final String EVICTS_READ_ONLY =
+      "-D%s=%s"
+          .formatted(
+              TortureServer.EVICTS_READ_ONLY,
+              System.getProperty("torture.failover.evicts", "true"));
+
+  /** The message of {@code timelines.sql}. */
+  private static final Pattern TIMELINE =
+      Pattern.compile("torture effect (\\S+) on time line ([0-9A-F]{8})");
+
+  private final PatroniCluster cluster;
+  private final boolean synchronous;
+
+  private FailoverPostgres(boolean synchronous) {
+    this.cluster = PatroniCluster.start(synchronous);
+    this.synchronous = synchronous;
+  }
+
+  static FailoverPostgres start(boolean synchronous) {
+    return new FailoverPostgres(synchronous);
+  }
+
+  @Override
+  public String jdbcUrl(String role, String database) {
+    return cluster.jdbcUrl(role, database) + "&connectTimeout=2&socketTimeout=30";
+  }
+
+  @Override
+  public Road road(int server, String role, String database) {
+    String url =
+        server == 1 && cluster.hasHaproxy()
+            ? cluster.haproxyUrl(role, database)
+            : cluster.jdbcUrl(role, database);
+    return new Road(url + "&" + DRIVER, false, List.of(EVICTS_READ_ONLY));
+  }
+
+  @Override
+  public Jdbi superuser(String database) {
+    PGSimpleDataSource source = new PGSimpleDataSource();
+    source.setUrl(jdbcUrl("postgres", database));
+    return Jdbi.create(source);
+  }
+
+  @Override
+  public String version() {
+    return superuser("postgres")
+        .withHandle(handle -> handle.createQuery("SHOW server_version").mapTo(String.class).one());
+  }
+
+  @Override
+  public Fault inject(Planned planned) {
+    String before = cluster.leaderName();
+    long start = System.currentTimeMillis();
+    switch (planned.kind()) {
+      case SWITCHOVER -> cluster.switchOver();
+      case PRIMARY_KILL -> cluster.killPrimary();
+      case PRIMARY_FREEZE -> cluster.freezePrimary(planned.length());
+      case MANAGER_FREEZE -> cluster.freezeManager(planned.length());
+      case LAGGING_REPLICAS -> cluster.killPrimaryWhileReplicasLag(planned.length());
+      default -> throw new IllegalArgumentException("not for several nodes: " + planned.kind());
+    }
+    cluster.awaitHealth();
+    String what = "%s to %s".formatted(before, cluster.leaderName());
+    return new Fault(planned.kind(), -1, what, start, System.currentTimeMillis());
+  }
+
+  @Override
+  public Map<UUID, Long> timelines() {
+    return cluster.logged("on time line").stream()
+        .map(TIMELINE::matcher)
+        .filter(Matcher::find)
+        .map(Matcher::toMatchResult)
+        .collect(toMap(FailoverPostgres::effect, FailoverPostgres::timeline, Math::max));
+  }
+
+  private static UUID effect(MatchResult line) {
+    return UUID.fromString(line.group(1));
+  }
+
+  private static long timeline(MatchResult line) {
+    return Long.parseLong(line.group(2), 16);
+  }
+
+  @Override
+  public boolean mayLose() {
+    return !synchronous;
+  }
+
+  @Override
+  public void close() {
+    cluster.close();
+  }
+}

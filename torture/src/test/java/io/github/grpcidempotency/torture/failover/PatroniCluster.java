@@ -1,0 +1,259 @@
+package io.github.grpcidempotency.torture.failover;
+
+import com.google.common.base.Joiner;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+
+/**
+ * Three durable PostgreSQL nodes under Patroni and etcd, and an HAProxy in front of them. One is
+ * the primary; if replication is synchronous, one more has every commit that was confirmed.
+ *
+ * <p>Each fault leaves a cluster that repairs itself: wait for that by {@link #awaitHealth}. Not
+ * for several threads.
+ */
+public final class PatroniCluster implements AutoCloseable {
+  private static final Path HAPROXY = Path.of("/usr/sbin/haproxy");
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
+  private static final Duration POLL = Duration.ofMillis(200);
+  private static final Duration PATIENCE_AT_THE_END = Duration.ofSeconds(10);
+  private static final int NODES = 3;
+
+  private final Workplace workplace = new Workplace();
+  private final boolean synchronous;
+  private final Process etcd;
+  private final List<PatroniNode> nodes;
+  private final Optional<Integer> haproxyPort;
+
+  private PatroniCluster(boolean synchronous, Path programs) {
+    this.synchronous = synchronous;
+    int etcdPort = Workplace.freePort();
+    this.etcd = workplace.start("etcd", etcd(etcdPort));
+    this.nodes =
+        IntStream.rangeClosed(1, NODES)
+            .mapToObj(
+                number -> new PatroniNode(workplace, "n" + number, etcdPort, programs, synchronous))
+            .toList();
+    this.haproxyPort = Files.isExecutable(HAPROXY) ? Optional.of(startHaproxy()) : Optional.empty();
+    awaitHealth();
+  }
+
+  /** Whether what it needs is installed. */
+  public static boolean isInstalled() {
+    return Workplace.postgresPrograms().isPresent()
+        && Stream.of("/usr/bin/patroni", "/usr/bin/etcd").map(Path::of).allMatch(Files::exists);
+  }
+
+  /**
+   * Starts one, and waits until all nodes stand.
+   *
+   * @param synchronous whether a commit is confirmed only when a second node has it
+   */
+  public static PatroniCluster start(boolean synchronous) {
+    return new PatroniCluster(synchronous, Workplace.postgresPrograms().orElseThrow());
+  }
+
+  private List<String> etcd(int port) {
+    String client = "http://127.0.0.1:" + port;
+    String peer = "http://127.0.0.1:" + Workplace.freePort();
+    return List.of(
+        "etcd",
+        "--data-dir=" + workplace.directory("etcd"),
+        "--enable-v2=true",
+        "--listen-client-urls=" + client,
+        "--advertise-client-urls=" + client,
+        "--listen-peer-urls=" + peer,
+        "--initial-advertise-peer-urls=" + peer,
+        "--initial-cluster=default=" + peer);
+  }
+
+  /** Its checks ask Patroni, and it cuts the connections to a node that has lost the lead. */
+  private int startHaproxy() {
+    int port = Workplace.freePort();
+    StringBuilder settings =
+        new StringBuilder(
+            """
+            defaults
+              mode tcp
+              timeout connect 1s
+              timeout client 1h
+              timeout server 1h
+              timeout check 1s
+            listen primary
+              bind 127.0.0.1:%d
+              option httpchk OPTIONS /primary
+              http-check expect status 200
+              default-server inter 1s fastinter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
+            """
+                .formatted(port));
+    for (PatroniNode node : nodes) {
+      settings.append(
+          "  server %s 127.0.0.1:%d check port %d%n"
+              .formatted(node.name(), node.port(), node.restPort()));
+    }
+    Path file = workplace.file("haproxy.cfg", settings.toString());
+    Process unused = workplace.start("haproxy", List.of(HAPROXY.toString(), "-f", file.toString()));
+    return port;
+  }
+
+  /** Whether there is an HAProxy. */
+  public boolean hasHaproxy() {
+    return haproxyPort.isPresent();
+  }
+
+  /** Returns the URL that names all nodes, and asks for the primary. */
+  public String jdbcUrl(String role, String database) {
+    List<String> hosts = nodes.stream().map(node -> "127.0.0.1:" + node.port()).toList();
+    return url(Joiner.on(',').join(hosts), role, database);
+  }
+
+  /** Returns the URL that goes through the HAProxy. */
+  public String haproxyUrl(String role, String database) {
+    return url("127.0.0.1:" + haproxyPort.orElseThrow(), role, database);
+  }
+
+  private static String url(String hosts, String role, String database) {
+    return "jdbc:postgresql://%s/%s?user=%s&targetServerType=primary"
+        .formatted(hosts, database, role);
+  }
+
+  /** Returns the log lines of every node that contain a text. */
+  public List<String> logged(String text) {
+    List<String> found = new ArrayList<>();
+    for (PatroniNode node : nodes) {
+      try (Stream<String> lines = node.log()) {
+        lines.filter(line -> line.contains(text)).forEach(found::add);
+      }
+    }
+    return found;
+  }
+
+  /** Moves the lead to another node, in good order. */
+  public void switchOver() {
+    PatroniNode leader = awaitLeader();
+    Optional<HttpResponse<String>> unused =
+        leader.send(
+            "POST", "switchover", "{\"leader\": \"%s\"}".formatted(leader.name()), PATIENCE);
+  }
+
+  /** Kills the primary's postmaster. */
+  public void killPrimary() {
+    awaitLeader().killPostgres();
+  }
+
+  /** Freezes everything on the primary's node for a while. */
+  public void freezePrimary(Duration length) {
+    thawAfter(length, awaitLeader().freezeAll());
+  }
+
+  /** Freezes the primary's Patroni for a while, and lets its PostgreSQL serve on. */
+  public void freezeManager(Duration length) {
+    thawAfter(length, awaitLeader().freezeManager());
+  }
+
+  /** Lets no replica receive anything for a while, and kills the primary then. */
+  public void killPrimaryWhileReplicasLag(Duration length) {
+    PatroniNode leader = awaitLeader();
+    List<PatroniNode.Frozen> lagging = new ArrayList<>();
+    for (PatroniNode replica : nodes) {
+      if (replica != leader) {
+        receiver(replica).ifPresent(pid -> lagging.add(replica.freeze(pid)));
+      }
+    }
+    pause(length);
+    leader.killPostgres();
+    lagging.forEach(PatroniNode.Frozen::close);
+  }
+
+  private static void thawAfter(Duration length, PatroniNode.Frozen frozen) {
+    try (frozen) {
+      pause(length);
+    }
+  }
+
+  private static void pause(Duration length) {
+    try {
+      Thread.sleep(length.toMillis());
+    } catch (InterruptedException ended) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static Optional<Long> receiver(PatroniNode replica) {
+    return query(replica, "SELECT pid FROM pg_stat_wal_receiver");
+  }
+
+  /**
+   * Waits until one node leads and all others follow it, one of them synchronously if that is
+   * wanted.
+   */
+  public void awaitHealth() {
+    Awaitility.await("a healthy cluster in " + workplace.log("n1").getParent())
+        .atMost(PATIENCE)
+        .pollInterval(POLL)
+        .pollInSameThread()
+        .until(this::isHealthy);
+  }
+
+  /** Returns what tells one reign from the next: who leads. */
+  public String leaderName() {
+    return awaitLeader().name();
+  }
+
+  private boolean isHealthy() {
+    List<PatroniNode> leaders = nodes.stream().filter(node -> node.is("primary")).toList();
+    return leaders.size() == 1
+        && nodes.stream().filter(node -> node.is("replica")).count() == NODES - 1
+        && (!synchronous || nodes.stream().anyMatch(node -> node.is("sync")))
+        && query(
+                leaders.get(0),
+                "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state IN "
+                    + (synchronous ? "('sync', 'quorum')" : "('async')"))
+            .filter(streaming -> streaming == (synchronous ? 1 : NODES - 1))
+            .isPresent();
+  }
+
+  private PatroniNode awaitLeader() {
+    return Awaitility.await("a leader")
+        .atMost(PATIENCE)
+        .pollInterval(POLL)
+        .pollInSameThread()
+        .until(
+            () -> nodes.stream().filter(node -> node.is("primary")).findFirst(),
+            Optional::isPresent)
+        .orElseThrow();
+  }
+
+  private static Optional<Long> query(PatroniNode node, String sql) {
+    String url =
+        "jdbc:postgresql://127.0.0.1:%d/postgres?user=postgres&socketTimeout=2&connectTimeout=2"
+            .formatted(node.port());
+    try (Connection connection = DriverManager.getConnection(url);
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery(sql)) {
+      return row.next() ? Optional.of(row.getLong(1)) : Optional.empty();
+    } catch (SQLException unreachable) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public void close() {
+    nodes.forEach(PatroniNode::stop);
+    nodes.forEach(node -> node.awaitEnd(PATIENCE_AT_THE_END));
+    etcd.destroy();
+    workplace.close();
+  }
+}

@@ -1,0 +1,31 @@
+package io.github.grpcidempotency.torture.failover;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/** Signals to single processes. */
+public final class Signals {
+  private Signals() {}
+
+  /** Sends a signal by its name. Does nothing if the process is gone. */
+  public static void send(String name, long pid) {
+    send(name, List.of(pid));
+  }
+
+  /** Sends a signal to several processes, almost at the same moment. */
+  static void send(String name, Collection<Long> pids) {
+    if (pids.isEmpty()) {
+      return;
+    }
+    List<String> command = new ArrayList<>(List.of("kill", "-" + name));
+    pids.forEach(pid -> command.add(Long.toString(pid)));
+    try {
+      new ProcessBuilder(command).redirectErrorStream(true).start().onExit().join();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+}

@@ -1,0 +1,150 @@
+package io.github.grpcidempotency.torture.failover;
+
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A directory for the files and processes of one cluster. PostgreSQL refuses to run as root, so
+ * root starts all of them as the user {@code postgres}.
+ */
+final class Workplace implements AutoCloseable {
+  private static final String USER = "postgres";
+  private static final Path VERSIONS = Path.of("/usr/lib/postgresql");
+  private static final boolean ROOT = System.getProperty("user.name").equals("root");
+
+  private final Path directory;
+  private final Map<String, Process> started = new LinkedHashMap<>();
+
+  Workplace() {
+    try {
+      this.directory = Files.createTempDirectory("failover");
+      own(directory);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+    Runtime.getRuntime().addShutdownHook(new Thread(this::killAll));
+  }
+
+  /** Returns where the newest installed PostgreSQL has its programs. */
+  static Optional<Path> postgresPrograms() {
+    if (!Files.isDirectory(VERSIONS)) {
+      return Optional.empty();
+    }
+    try (Stream<Path> versions = Files.list(VERSIONS)) {
+      return versions
+          .filter(version -> Files.isExecutable(version.resolve("bin/postgres")))
+          .max(Comparator.comparingInt(Workplace::number))
+          .map(version -> version.resolve("bin"));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private static int number(Path version) {
+    return Integer.parseInt(VERSIONS.relativize(version).toString());
+  }
+
+  static int freePort() {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  Path directory(String name) {
+    try {
+      return own(Files.createDirectory(directory.resolve(name)));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  Path file(String name, String text) {
+    try {
+      return own(Files.writeString(directory.resolve(name), text));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Starts a process that a terminal's signals do not reach. Its output goes to {@link #log}. */
+  Process start(String name, List<String> command) {
+    List<String> all = new ArrayList<>(List.of("setsid"));
+    if (ROOT) {
+      all.addAll(List.of("setpriv", "--reuid", USER, "--regid", USER, "--clear-groups"));
+    }
+    all.addAll(command);
+    ProcessBuilder builder =
+        new ProcessBuilder(all)
+            .directory(directory.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(log(name).toFile()));
+    builder.environment().keySet().removeIf(variable -> variable.startsWith("PG"));
+    builder.environment().put("LC_ALL", "C.UTF-8");
+    builder.environment().put("HOME", directory.toString());
+    try {
+      Process process = builder.start();
+      started.put(name, process);
+      return process;
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  Path log(String name) {
+    return directory.resolve(name + ".log");
+  }
+
+  /** Kills whatever still runs, and deletes all files. */
+  @Override
+  public void close() {
+    killAll();
+    try {
+      MoreFiles.deleteRecursively(directory, RecursiveDeleteOption.ALLOW_INSECURE);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** A postmaster is no child of the Patroni that started it, but names its directory. */
+  private void killAll() {
+    List<ProcessHandle> all =
+        Stream.concat(
+                started.values().stream().map(Process::toHandle),
+                ProcessHandle.allProcesses().filter(this::worksHere))
+            .flatMap(process -> Stream.concat(Stream.of(process), process.descendants()))
+            .filter(ProcessHandle::isAlive)
+            .distinct()
+            .toList();
+    Signals.send("KILL", all.stream().map(ProcessHandle::pid).toList());
+    all.forEach(process -> process.onExit().join());
+  }
+
+  private boolean worksHere(ProcessHandle process) {
+    return process.info().commandLine().orElse("").contains(directory + "/");
+  }
+
+  private static Path own(Path path) throws IOException {
+    if (ROOT) {
+      var users = path.getFileSystem().getUserPrincipalLookupService();
+      Files.setOwner(path, users.lookupPrincipalByName(USER));
+    }
+    String rights = Files.isDirectory(path) ? "rwxr-xr-x" : "rw-r--r--";
+    return Files.setPosixFilePermissions(path, PosixFilePermissions.fromString(rights));
+  }
+}
