@@ -18,6 +18,7 @@ import io.grpc.Status.Code;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -36,6 +37,7 @@ class CheckerTest {
   private final List<StoredAnswer> stored = new ArrayList<>();
   private long refusedRecordings;
   private Replication replication = Replication.NONE;
+  private Duration lease = Duration.ofSeconds(1);
   private final List<Life> lives =
       new ArrayList<>(List.of(new Life(0, 0, 1_000_000, ServerLife.ordinary(), "")));
 
@@ -316,6 +318,85 @@ class CheckerTest {
     assertThat(brokenRules()).isEmpty();
   }
 
+  @Test
+  void aJoinedEffectWithoutItsRecordIsSeenEvenIfNoCallWasAnswered() {
+    committed(Form.JOINED, FIRST, 1_000);
+    assertThat(brokenRules()).containsExactly(Rule.EFFECT_HAS_RECORD);
+  }
+
+  @Test
+  void anAnswerThatAFailoverTakesBackIsGoneWithItsEffect() {
+    ok(wish(Form.JOINED, "a"), answer(ALICE, Form.JOINED, "a", FIRST));
+    stored.clear();
+    replication = new Replication(true, Map.of());
+    assertThat(brokenRules())
+        .as("there was none")
+        .containsExactly(Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED);
+    fault(FaultKind.PRIMARY_KILL, "", 5, 6_000);
+    assertThat(brokenRules()).isEmpty();
+    committed(Form.JOINED, FIRST, 1_000);
+    assertThat(brokenRules()).as("half of it").containsExactly(Rule.EFFECT_HAS_RECORD);
+  }
+
+  @Test
+  void aFailoverTakesNoEffectBackWithoutItsRecord() {
+    ok(wish(Form.RESERVED, "a"), answer(ALICE, Form.RESERVED, "a", FIRST));
+    replication = new Replication(true, Map.of());
+    fault(FaultKind.PRIMARY_KILL, "", 5, 6_000);
+    assertThat(brokenRules()).containsExactly(Rule.ANSWER_HAS_EFFECT);
+  }
+
+  @Test
+  void aFailoverTakesNoEffectBackThatIsElsewhere() {
+    ok(wish(Form.FAIL_OPEN, "a"), answer(ALICE, Form.FAIL_OPEN, "a", FIRST));
+    stored.clear();
+    replication = new Replication(true, Map.of());
+    fault(FaultKind.PRIMARY_KILL, "", 5, 6_000);
+    assertThat(brokenRules()).containsExactly(Rule.ANSWER_HAS_EFFECT);
+  }
+
+  @Test
+  void aFailoverTakesNothingBackWhereReplicationIsSynchronous() {
+    ok(wish(Form.JOINED, "a"), answer(ALICE, Form.JOINED, "a", FIRST));
+    stored.clear();
+    fault(FaultKind.PRIMARY_KILL, "", 5, 6_000);
+    assertThat(brokenRules()).containsExactly(Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED);
+  }
+
+  @Test
+  void aKeyHasOneAnswerOnEachTimeline() {
+    ok(wish(Form.JOINED, "a"), answer(ALICE, Form.JOINED, "a", FIRST));
+    stored.clear();
+    committed(Form.JOINED, SECOND, 7_000);
+    ok(wish(Form.JOINED, "a"), answer(ALICE, Form.JOINED, "a", SECOND));
+    fault(FaultKind.MANAGER_FREEZE, "", 5, 6_000);
+    replication = new Replication(true, Map.of(FIRST, 1L, SECOND, 2L));
+    assertThat(brokenRules()).isEmpty();
+    replication = new Replication(true, Map.of(FIRST, 2L, SECOND, 2L));
+    assertThat(brokenRules()).containsExactly(Rule.ONE_ANSWER);
+  }
+
+  @Test
+  void aFailoverWithinALeaseExplainsNoSecondEffectElsewhere() {
+    committed(Form.FAIL_OPEN, FIRST, 10_000);
+    committed(Form.FAIL_OPEN, SECOND, 15_000);
+    fault(FaultKind.PRIMARY_KILL, "", 9_000, 14_000);
+    assertThat(brokenRules()).isEmpty();
+    lease = Duration.ofMinutes(1);
+    assertThat(brokenRules()).containsExactly(Rule.NO_UNEXPLAINED_EFFECT);
+  }
+
+  @Test
+  void anOutageIsTheLongestTimeWithoutANewAnswer() {
+    Answer answer = answer(ALICE, Form.JOINED, "a", FIRST);
+    for (long at : new long[] {900, 1_200, 5_200, 5_300, 9_000}) {
+      calls.add(call(at - 10, at, 60_000, Code.OK, "", Optional.of(answer)));
+    }
+    fault(FaultKind.PRIMARY_KILL, "", 1_000, 8_000);
+    assertThat(Outages.of(history()).millis().get(FaultKind.PRIMARY_KILL))
+        .containsEntry(0, List.of(4_000L));
+  }
+
   /** A call that ran into its deadline, beside many later calls that were answered. */
   private void forgotten() {
     calls.add(call(10_000, 13_000, 13_000, Code.DEADLINE_EXCEEDED, "", Optional.empty()));
@@ -327,19 +408,12 @@ class CheckerTest {
   }
 
   private List<Rule> brokenRules() {
-    History history =
-        new History(
-            Duration.ofSeconds(1),
-            calls,
-            effects,
-            changes,
-            faults,
-            stored,
-            refusedRecordings,
-            0,
-            lives,
-            replication);
-    return Checker.check(history).stream().map(Violation::rule).distinct().toList();
+    return Checker.check(history()).stream().map(Violation::rule).distinct().toList();
+  }
+
+  private History history() {
+    return new History(
+        lease, calls, effects, changes, faults, stored, refusedRecordings, 0, lives, replication);
   }
 
   private static Operation wish(Form form, String payload) {

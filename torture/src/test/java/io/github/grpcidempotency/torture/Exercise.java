@@ -3,6 +3,7 @@ package io.github.grpcidempotency.torture;
 import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
+import io.github.grpcidempotency.torture.History.CommittedEffect;
 import io.github.grpcidempotency.torture.History.Fault;
 import io.github.grpcidempotency.torture.History.Life;
 import io.github.grpcidempotency.torture.History.Purpose;
@@ -12,6 +13,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** What a run has exercised. A run that has exercised too little proves nothing. */
 record Exercise(Map<String, Long> counts) {
@@ -35,6 +37,9 @@ record Exercise(Map<String, Long> counts) {
     }
     counts.put("keys", calls.stream().map(Call::scope).distinct().count());
     counts.put("effects", (long) history.effects().size());
+    for (Form form : Form.values()) {
+      counts.put("keys with two effects of " + form, repeated(history, form));
+    }
     for (Way way : Way.values()) {
       counts.put(
           "effects " + way,
@@ -134,6 +139,17 @@ record Exercise(Map<String, Long> counts) {
     StringBuilder text = new StringBuilder();
     counts.forEach((what, count) -> text.append("  %-38s %,10d%n".formatted(what, count)));
     return text.toString();
+  }
+
+  /** Returns for how many keys a handler of a method has run, under a claim, more than once. */
+  private static long repeated(History history, Form form) {
+    return history.effects().stream()
+        .filter(effect -> effect.form() == form && effect.guarded())
+        .collect(Collectors.groupingBy(CommittedEffect::scope, Collectors.counting()))
+        .values()
+        .stream()
+        .filter(times -> times > 1)
+        .count();
   }
 
   private static long reasons(List<Call> calls, String reason, Purpose purpose) {

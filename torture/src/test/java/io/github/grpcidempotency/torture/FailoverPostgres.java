@@ -5,6 +5,7 @@ import static java.util.stream.Collectors.toMap;
 import io.github.grpcidempotency.torture.FaultSchedule.Planned;
 import io.github.grpcidempotency.torture.History.Fault;
 import io.github.grpcidempotency.torture.failover.PatroniCluster;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -38,13 +39,13 @@ final class FailoverPostgres implements FaultyPostgres {
   private final PatroniCluster cluster;
   private final boolean synchronous;
 
-  private FailoverPostgres(boolean synchronous) {
-    this.cluster = PatroniCluster.start(synchronous);
+  private FailoverPostgres(boolean synchronous, Path logs) {
+    this.cluster = PatroniCluster.start(synchronous, logs);
     this.synchronous = synchronous;
   }
 
-  static FailoverPostgres start(boolean synchronous) {
-    return new FailoverPostgres(synchronous);
+  static FailoverPostgres start(boolean synchronous, Path logs) {
+    return new FailoverPostgres(synchronous, logs);
   }
 
   @Override

@@ -1,8 +1,10 @@
 package io.github.grpcidempotency.torture;
 
+import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import com.google.common.base.Splitter;
 import io.github.grpcidempotency.torture.Mutant.Edit;
 import io.github.grpcidempotency.torture.failover.PatroniCluster;
 import java.nio.file.Path;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.Test;
 @Tag("torture")
 class FailoverTest {
   private static final Duration LENGTH = Duration.ofMinutes(Long.getLong("torture.minutes", 10));
+  private static final Path TARGET = Path.of("target", "torture");
   private static final long SEED = Long.getLong("torture.seed", 1);
 
   @BeforeAll
@@ -27,21 +30,19 @@ class FailoverTest {
 
   @Test
   void nothingIsLostWhereReplicationIsSynchronous() throws InterruptedException {
-    TortureReport report =
-        run("failover-synchronous", true, Plan.failover(LENGTH), Optional.empty());
+    TortureReport report = run("failover-synchronous", true, plan(), Optional.empty());
 
     assertThat(report.violations()).isEmpty();
     assertThat(report.lost()).isEmpty();
-    assertThat(report.exercise().shortcomings(Plan.failover(LENGTH))).as("a vacuous run").isEmpty();
+    assertThat(report.exercise().shortcomings(plan())).as("a vacuous run").isEmpty();
   }
 
   @Test
   void whatAsynchronousReplicationLosesIsLostTogether() throws InterruptedException {
-    TortureReport report =
-        run("failover-asynchronous", false, Plan.failover(LENGTH), Optional.empty());
+    TortureReport report = run("failover-asynchronous", false, plan(), Optional.empty());
 
     assertThat(report.violations()).isEmpty();
-    assertThat(report.exercise().shortcomings(Plan.failover(LENGTH))).as("a vacuous run").isEmpty();
+    assertThat(report.exercise().shortcomings(plan())).as("a vacuous run").isEmpty();
   }
 
   /** The fault: a transaction that is confirmed before a second node has it. */
@@ -81,6 +82,17 @@ class FailoverTest {
     assertThat(report.broken()).containsKey(Rule.NO_UNEXPLAINED_EFFECT);
   }
 
+  /** All kinds of failover, or those that a property names. */
+  private static Plan plan() {
+    Plan all = Plan.failover(LENGTH);
+    String named = System.getProperty("torture.failovers", "");
+    if (named.isEmpty()) {
+      return all;
+    }
+    return all.breaking(
+        Splitter.on(',').splitToStream(named).collect(toMap(FaultKind::valueOf, kind -> 1)));
+  }
+
   private static Plan lagging(Duration lease, Form form) {
     return Plan.only(Duration.ofSeconds(30), Map.of(FaultKind.LAGGING_REPLICAS, 1), form)
         .leasing(lease)
@@ -88,7 +100,7 @@ class FailoverTest {
   }
 
   private static Mutant mutant(Edit edit) {
-    return Mutant.of(List.of(edit), List.of(), Path.of("target", "torture", "failover-mutant"));
+    return Mutant.of(List.of(edit), List.of(), TARGET.resolve("failover-mutant"));
   }
 
   @SuppressWarnings("SystemOut") // whoever waits for a long run reads it
@@ -96,7 +108,7 @@ class FailoverTest {
       String name, boolean synchronous, Plan plan, Optional<Mutant> mutant)
       throws InterruptedException {
     try (TorturePostgres elsewhere = TorturePostgres.start();
-        FailoverPostgres postgres = FailoverPostgres.start(synchronous)) {
+        FailoverPostgres postgres = FailoverPostgres.start(synchronous, TARGET.resolve(name))) {
       String title =
           "%s, seed %d for %s on PostgreSQL %s"
               .formatted(name, SEED, plan.length(), postgres.version());

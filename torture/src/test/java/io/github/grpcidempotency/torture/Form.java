@@ -8,6 +8,7 @@ import io.grpc.MethodDescriptor;
 /** The ways in which effect and record are brought together, one method each. */
 enum Form {
   RESERVED(TortureServiceGrpc.getReservedMethod(), false),
+  SAME_DATABASE(TortureServiceGrpc.getSameDatabaseMethod(), false),
   FAIL_OPEN(TortureServiceGrpc.getFailOpenMethod(), false),
   JOINED(TortureServiceGrpc.getJoinedMethod(), true),
   JOINED_ATTACHED(TortureServiceGrpc.getJoinedAttachedMethod(), true),
@@ -38,7 +39,7 @@ enum Form {
   /** Returns what the first flush of a claim contains. */
   String claim() {
     return switch (this) {
-      case RESERVED, FAIL_OPEN, JOINED, JOINED_ATTACHED -> Plan.RESERVATION;
+      case RESERVED, SAME_DATABASE, FAIL_OPEN, JOINED, JOINED_ATTACHED -> Plan.RESERVATION;
       case TRANSACTIONAL, TRANSACTIONAL_ATTACHED -> Plan.TRANSACTION;
       case LATE, LATE_ATTACHED -> Plan.FIRST_FLUSH;
     };

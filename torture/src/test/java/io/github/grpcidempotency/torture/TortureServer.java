@@ -246,6 +246,11 @@ final class TortureServer {
             .failures(failures);
     return switch (form) {
       case RESERVED -> common.failures(failures.withUnknown(Code.UNKNOWN)).build();
+      case SAME_DATABASE ->
+          common
+              .execution(Execution.RESERVED_SAME_DATABASE)
+              .failures(failures.withUnknown(Code.UNKNOWN))
+              .build();
       case FAIL_OPEN -> common.outage(OutagePolicy.FAIL_OPEN).retainFromLastReplay().build();
       case JOINED -> common.execution(Execution.RESERVED_SAME_DATABASE).build();
       case JOINED_ATTACHED ->

@@ -81,6 +81,16 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   @Override
+  public void sameDatabase(EffectRequest request, StreamObserver<Effect> answer) {
+    reserve(
+        jdbi,
+        EffectRun.begin(Form.SAME_DATABASE, request),
+        request,
+        request.getDelayMillis() / 2,
+        answer);
+  }
+
+  @Override
   public void failOpen(EffectRequest request, StreamObserver<Effect> answer) {
     reserve(
         past,

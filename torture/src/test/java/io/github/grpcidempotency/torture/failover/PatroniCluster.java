@@ -31,13 +31,14 @@ public final class PatroniCluster implements AutoCloseable {
   private static final Duration PATIENCE_AT_THE_END = Duration.ofSeconds(10);
   private static final int NODES = 3;
 
-  private final Workplace workplace = new Workplace();
+  private final Workplace workplace;
   private final boolean synchronous;
   private final Process etcd;
   private final List<PatroniNode> nodes;
   private final Optional<Integer> haproxyPort;
 
-  private PatroniCluster(boolean synchronous, Path programs) {
+  private PatroniCluster(boolean synchronous, Path programs, Path logs) {
+    this.workplace = new Workplace(logs);
     this.synchronous = synchronous;
     int etcdPort = Workplace.freePort();
     this.etcd = workplace.start("etcd", etcd(etcdPort));
@@ -60,9 +61,10 @@ public final class PatroniCluster implements AutoCloseable {
    * Starts one, and waits until all nodes stand.
    *
    * @param synchronous whether a commit is confirmed only when a second node has it
+   * @param logs the directory for what its processes say
    */
-  public static PatroniCluster start(boolean synchronous) {
-    return new PatroniCluster(synchronous, Workplace.postgresPrograms().orElseThrow());
+  public static PatroniCluster start(boolean synchronous, Path logs) {
+    return new PatroniCluster(synchronous, Workplace.postgresPrograms().orElseThrow(), logs);
   }
 
   private List<String> etcd(int port) {
@@ -200,7 +202,7 @@ public final class PatroniCluster implements AutoCloseable {
    * wanted.
    */
   public void awaitHealth() {
-    Awaitility.await("a healthy cluster in " + workplace.log("n1").getParent())
+    Awaitility.await("a healthy cluster, whose logs are beside " + workplace.log("etcd"))
         .atMost(PATIENCE)
         .pollInterval(POLL)
         .pollInSameThread()

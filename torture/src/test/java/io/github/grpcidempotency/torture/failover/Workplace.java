@@ -27,10 +27,18 @@ final class Workplace implements AutoCloseable {
   private static final boolean ROOT = System.getProperty("user.name").equals("root");
 
   private final Path directory;
+  private final Path logs;
   private final Map<String, Process> started = new LinkedHashMap<>();
 
-  Workplace() {
+  /**
+   * Makes one.
+   *
+   * @param logs where the output of its processes is kept
+   */
+  Workplace(Path logs) {
+    this.logs = logs;
     try {
+      Files.createDirectories(logs);
       this.directory = Files.createTempDirectory("failover");
       own(directory);
     } catch (IOException failure) {
@@ -93,7 +101,7 @@ final class Workplace implements AutoCloseable {
         new ProcessBuilder(all)
             .directory(directory.toFile())
             .redirectErrorStream(true)
-            .redirectOutput(ProcessBuilder.Redirect.appendTo(log(name).toFile()));
+            .redirectOutput(ProcessBuilder.Redirect.to(log(name).toFile()));
     builder.environment().keySet().removeIf(variable -> variable.startsWith("PG"));
     builder.environment().put("LC_ALL", "C.UTF-8");
     builder.environment().put("HOME", directory.toString());
@@ -107,7 +115,7 @@ final class Workplace implements AutoCloseable {
   }
 
   Path log(String name) {
-    return directory.resolve(name + ".log");
+    return logs.resolve(name + ".log");
   }
 
   /** Kills whatever still runs, and deletes all files. */
