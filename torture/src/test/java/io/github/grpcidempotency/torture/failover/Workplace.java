@@ -2,6 +2,7 @@ package io.github.grpcidempotency.torture.failover;
 
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -22,6 +23,7 @@ import java.util.stream.Stream;
  * root starts all of them as the user {@code postgres}.
  */
 final class Workplace implements AutoCloseable {
+  private static final File NOTHING = new File("/dev/null");
   private static final String USER = "postgres";
   private static final Path VERSIONS = Path.of("/usr/lib/postgresql");
   private static final boolean ROOT = System.getProperty("user.name").equals("root");
@@ -100,6 +102,7 @@ final class Workplace implements AutoCloseable {
     ProcessBuilder builder =
         new ProcessBuilder(all)
             .directory(directory.toFile())
+            .redirectInput(NOTHING) // a backend whose postmaster was killed may read it to its end
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.to(log(name).toFile()));
     builder.environment().keySet().removeIf(variable -> variable.startsWith("PG"));
