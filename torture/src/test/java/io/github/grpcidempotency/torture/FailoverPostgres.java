@@ -24,7 +24,7 @@ final class FailoverPostgres implements FaultyPostgres {
   private static final String DRIVER =
       System.getProperty(
           "torture.failover.driver",
-          "hostRecheckSeconds=1&connectTimeout=1&sslResponseTimeout=1000&tcpKeepAlive=true");
+          "hostRecheckSeconds=10&connectTimeout=1&sslResponseTimeout=1000&tcpKeepAlive=true");
 
   private static final String EVICTS_READ_ONLY =
       "-D%s=%s"

@@ -93,8 +93,22 @@ class FailoverTest {
         Splitter.on(',').splitToStream(named).collect(toMap(FaultKind::valueOf, kind -> 1)));
   }
 
-  private static Plan lagging(Duration lease, Form form) {
-    return Plan.only(Duration.ofSeconds(30), Map.of(FaultKind.LAGGING_REPLICAS, 1), form)
+  /** The same without the fault. */
+  @Test
+  void aReservationThatIsReplicatedOutlastsAFailover() throws InterruptedException {
+    TortureReport report =
+        run(
+            "failover-reserved",
+            true,
+            lagging(Duration.ofMinutes(1), Form.FAIL_OPEN, Form.SAME_DATABASE, Form.JOINED),
+            Optional.empty());
+
+    assertThat(report.violations()).isEmpty();
+    assertThat(report.lost()).isEmpty();
+  }
+
+  private static Plan lagging(Duration lease, Form... forms) {
+    return Plan.only(Duration.ofSeconds(30), Map.of(FaultKind.LAGGING_REPLICAS, 1), forms)
         .leasing(lease)
         .mixing(new Plan.Mix(0, 0, 0, 0));
   }

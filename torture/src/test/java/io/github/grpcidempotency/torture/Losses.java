@@ -1,10 +1,11 @@
 package io.github.grpcidempotency.torture;
 
-import io.github.grpcidempotency.torture.History.Answer;
 import io.github.grpcidempotency.torture.History.Call;
 import java.util.Collection;
-import java.util.List;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
@@ -43,24 +44,19 @@ final class Losses {
         .orElse(0);
   }
 
-  /** Returns the answers that clients got and that are gone, by the method that gave them. */
+  /** Returns how many answers that clients got are gone, by the method that gave them. */
   static Map<Form, Long> of(History history) {
-    List<UUID> recorded =
-        history.stored().stream().map(History.StoredAnswer::value).distinct().toList();
-    java.util.Set<UUID> kept = java.util.Set.copyOf(recorded);
-    java.util.Set<UUID> unguarded =
-        history.effects().stream()
-            .filter(effect -> !effect.guarded())
-            .map(History.CommittedEffect::value)
-            .collect(Collectors.toSet());
+    Set<UUID> found = new HashSet<>();
+    history.stored().forEach(record -> found.add(record.value()));
+    history.effects().stream()
+        .filter(effect -> !effect.guarded()) // which is on no record
+        .forEach(effect -> found.add(effect.value()));
     return history.calls().stream()
         .flatMap(call -> call.answer().stream())
-        .filter(answer -> !kept.contains(answer.value()) && !unguarded.contains(answer.value()))
         .distinct()
-        .collect(Collectors.groupingBy(answer -> formOf(answer), Collectors.counting()));
-  }
-
-  private static Form formOf(Answer answer) {
-    return Form.valueOf(answer.form());
+        .filter(answer -> !found.contains(answer.value()))
+        .collect(
+            Collectors.groupingBy(
+                answer -> Form.valueOf(answer.form()), TreeMap::new, Collectors.counting()));
   }
 }

@@ -85,7 +85,7 @@ record Outages(Map<FaultKind, Map<Integer, List<Long>>> millis) {
                               kind,
                               server == ALL ? "anywhere" : ServerNode.name(server),
                               sorted.length,
-                              sorted[sorted.length / 2],
+                              sorted[(sorted.length - 1) / 2],
                               Arrays.stream(sorted).max().orElse(0)));
                 }));
     return text.toString();
