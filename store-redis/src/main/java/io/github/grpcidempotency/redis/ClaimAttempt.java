@@ -53,10 +53,13 @@ final class ClaimAttempt {
     try {
       return claim();
     } catch (RedisFailure failure) {
-      if (FailureDecider.remedy(phase, failure.why()) != Remedy.FIND) {
-        throw givenUp(failure, phase);
+      StoreException given = givenUp(failure, phase);
+      boolean readable =
+          failure.isReadOnly() || FailureDecider.remedy(phase, failure.why()) == Remedy.FIND;
+      if (readable) {
+        return find(given);
       }
-      return find(givenUp(failure, failure.isReadOnly() ? FailurePhase.ANSWER_LOST : phase));
+      throw given;
     }
   }
 
@@ -81,11 +84,12 @@ final class ClaimAttempt {
     try {
       return send();
     } catch (RedisFailure failure) {
-      // A server that has been demoted is left, and the next connection may lead to its successor.
+      // A server that has been demoted is left, and the next connection may lead to its successor,
+      // which may know an owner.
       boolean elsewhere = failure.isReadOnly();
       boolean again =
           failure.mayBeDone() && FailureDecider.remedy(phase, failure.why()) == Remedy.SEND_AGAIN;
-      phase = failure.mayBeDone() ? FailurePhase.ANSWER_LOST : phase;
+      phase = failure.mayBeDone() || elsewhere ? FailurePhase.ANSWER_LOST : phase;
       if (again || elsewhere) {
         return send();
       }

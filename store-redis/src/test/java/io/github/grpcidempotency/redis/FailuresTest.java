@@ -205,6 +205,23 @@ class FailuresTest {
   }
 
   @Test
+  void ofADemotedServerWhoseSuccessorIsOutOfReachNobodyKnowsTheOwner() {
+    redis.with(commands -> commands.replicaof("127.0.0.1", RedisProcess.freePort()));
+    try {
+      proxy.stayDownAfter(Script.CLAIM);
+
+      StoreException failure = failureOf(() -> store.claim(request));
+
+      assertThat(failure.failureCause()).isEqualTo(FailureCause.NO_CONNECTION);
+      assertThat(failure.phase())
+          .as("no call may run unguarded")
+          .isEqualTo(FailurePhase.ANSWER_LOST);
+    } finally {
+      redis.promote();
+    }
+  }
+
+  @Test
   void aScriptThatTheServerHasForgottenIsSentWhole() {
     redis.with(commands -> commands.scriptFlush());
 

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.redis;
 
-import com.google.common.primitives.Bytes;
 import io.lettuce.core.RedisURI;
 import java.io.Closeable;
 import java.io.IOException;
@@ -12,7 +11,6 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,7 +27,7 @@ final class RedisProxy implements AutoCloseable {
   }
 
   private record Trap(
-      byte[] text, Moment moment, Duration delay, boolean cuts, boolean staysDown) {}
+      String text, Moment moment, Duration delay, boolean cuts, boolean staysDown) {}
 
   private final int port;
   private final ServerSocket acceptor;
@@ -67,6 +65,11 @@ final class RedisProxy implements AutoCloseable {
     set(new Trap(textOf(script), Moment.AFTER, Duration.ZERO, true, true));
   }
 
+  /** Lets the answer to the next run of a script through, and then nobody can connect. */
+  void stayDownAfter(Script script) {
+    set(new Trap(textOf(script), Moment.AFTER, Duration.ZERO, false, true));
+  }
+
   /** Delays the answer to the next run of a script. */
   void holdAfter(Script script, Duration delay) {
     set(new Trap(textOf(script), Moment.AFTER, delay, false, false));
@@ -88,8 +91,8 @@ final class RedisProxy implements AutoCloseable {
   }
 
   /** Servers know a script by its digest, once they have run it. */
-  private static byte[] textOf(Script script) {
-    return script.digest().getBytes(StandardCharsets.US_ASCII);
+  private static String textOf(Script script) {
+    return script.digest();
   }
 
   @Override
@@ -140,8 +143,8 @@ final class RedisProxy implements AutoCloseable {
           OutputStream to = server.getOutputStream()) {
         byte[] buffer = new byte[1 << 16];
         for (int read = from.read(buffer); read > 0; read = from.read(buffer)) {
-          byte[] chunk = Arrays.copyOf(buffer, read);
-          Optional<Trap> met = trap.filter(set -> Bytes.indexOf(chunk, set.text()) >= 0);
+          String chunk = new String(buffer, 0, read, StandardCharsets.ISO_8859_1);
+          Optional<Trap> met = trap.filter(set -> chunk.contains(set.text()));
           if (met.isPresent()) {
             trap = Optional.empty();
             if (met.get().moment() == Moment.BEFORE) {
@@ -150,7 +153,7 @@ final class RedisProxy implements AutoCloseable {
             }
             answer = met;
           }
-          to.write(chunk);
+          to.write(buffer, 0, read);
           to.flush();
         }
       } catch (IOException cut) {
@@ -179,9 +182,7 @@ final class RedisProxy implements AutoCloseable {
     private void spring(Trap met) {
       sprung = true;
       LockSupport.parkNanos(met.delay().toNanos());
-      if (met.staysDown()) {
-        refuse();
-      }
+      refuses |= met.staysDown();
       if (met.cuts()) {
         close();
       }

@@ -102,6 +102,16 @@ class StartupCheckTest {
     }
   }
 
+  @Test
+  void aNodeOfAClusterIsRefused() {
+    try (RedisProcess node = RedisProcess.inMemory("--cluster-enabled", "yes")) {
+      assertThat(problems(node.uri(), Durability.inMemory()))
+          .singleElement()
+          .asString()
+          .contains("node of a cluster");
+    }
+  }
+
   @ParameterizedTest
   @CsvSource({
     "5.0.14,false",
