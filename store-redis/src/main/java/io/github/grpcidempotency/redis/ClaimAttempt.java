@@ -137,10 +137,13 @@ final class ClaimAttempt {
       giveBack();
       throw unconfirmed;
     }
-    boolean inTime = !isLate() || (extend(session) && !isLate());
-    return inTime
-        ? Optional.of(new ClaimResult.Won(new Reservation(records, request, owner, won)))
-        : Optional.empty();
+    if (isLate()) {
+      phase = FailurePhase.ANSWER_LOST;
+      if (!extend(session) || isLate()) {
+        return Optional.empty();
+      }
+    }
+    return Optional.of(new ClaimResult.Won(new Reservation(records, request, owner, won)));
   }
 
   /** Whether so much of the lease may have passed that it would not be renewed in time. */

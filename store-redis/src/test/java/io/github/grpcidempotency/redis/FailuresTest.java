@@ -145,6 +145,19 @@ class FailuresTest {
   }
 
   @Test
+  void anAnswerThatComesLateAndCannotBeExtendedHasAnUnknownOwner() {
+    try (RedisIdempotencyStore slow = shortLease(proxy.uri())) {
+      Calls.win(slow, Calls.request());
+      proxy.holdAfter(Script.CLAIM, Duration.ofMillis(100));
+      proxy.cutAfterAndStayDown(Script.RENEW);
+
+      StoreException failure = failureOf(() -> slow.claim(request));
+
+      assertThat(failure.phase()).isEqualTo(FailurePhase.ANSWER_LOST);
+    }
+  }
+
+  @Test
   void aCompletionWhoseAnswerIsLostIsDoneOnceMore() {
     Claim claim = Calls.win(store, request);
     proxy.cutAfter(Script.COMPLETE);

@@ -12,8 +12,10 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -33,6 +35,7 @@ final class RedisProxy implements AutoCloseable {
   private final ServerSocket acceptor;
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
   private volatile Optional<Trap> trap = Optional.empty();
+  private final Queue<Trap> later = new ConcurrentLinkedQueue<>();
   private volatile boolean sprung;
   private volatile boolean refuses;
 
@@ -85,9 +88,14 @@ final class RedisProxy implements AutoCloseable {
     links.forEach(Link::close);
   }
 
+  /** One trap follows the other. */
   private void set(Trap next) {
     sprung = false;
-    trap = Optional.of(next);
+    if (trap.isPresent()) {
+      later.add(next);
+    } else {
+      trap = Optional.of(next);
+    }
   }
 
   /** Servers know a script by its digest, once they have run it. */
@@ -146,7 +154,7 @@ final class RedisProxy implements AutoCloseable {
           String chunk = new String(buffer, 0, read, StandardCharsets.ISO_8859_1);
           Optional<Trap> met = trap.filter(set -> chunk.contains(set.text()));
           if (met.isPresent()) {
-            trap = Optional.empty();
+            trap = Optional.ofNullable(later.poll());
             if (met.get().moment() == Moment.BEFORE) {
               spring(met.get());
               return;
