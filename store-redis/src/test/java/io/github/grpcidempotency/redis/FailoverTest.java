@@ -69,7 +69,8 @@ class FailoverTest {
   void aPromotedReplicaHasEverythingThatItHasConfirmed() {
     try (RedisProcess master = RedisProcess.inMemory();
         RedisProcess replica = RedisProcess.inMemory().replicate(master);
-        RedisIdempotencyStore before = store(master.uri(), CONFIRMED);
+        RedisIdempotencyStore before =
+            RedisIdempotencyStore.builder(master.uri()).durability(CONFIRMED).build();
         RedisIdempotencyStore after = store(replica.uri(), UNCONFIRMED)) {
       List<ClaimRequest> requests = new ArrayList<>();
       for (int i = 0; i < 50; i++) {

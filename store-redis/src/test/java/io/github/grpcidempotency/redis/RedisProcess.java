@@ -135,6 +135,15 @@ final class RedisProcess implements AutoCloseable {
         .atMost(PATIENCE)
         .until(
             () -> master.with(commands -> commands.info("replication")).contains("state=online"));
+    Awaitility.await()
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                master.with(
+                    commands -> {
+                      commands.set("replicated", "yes");
+                      return commands.waitForReplication(1, 500) > 0;
+                    }));
     return this;
   }
 
