@@ -32,6 +32,10 @@ final class FailoverPostgres implements FaultyPostgres {
               TortureServer.EVICTS_READ_ONLY,
               System.getProperty("torture.failover.evicts", "true"));
 
+  private static final String PATIENT =
+      "-D%s=%s"
+          .formatted(TortureServer.PATIENT, System.getProperty("torture.failover.patient", "true"));
+
   /** The message of {@code timelines.sql}. */
   private static final Pattern TIMELINE =
       Pattern.compile("torture effect (\\S+) on time line ([0-9A-F]{8})");
@@ -59,7 +63,7 @@ final class FailoverPostgres implements FaultyPostgres {
         server == 1 && cluster.hasHaproxy()
             ? cluster.haproxyUrl(role, database)
             : cluster.jdbcUrl(role, database);
-    return new Road(url + "&" + DRIVER, false, List.of(EVICTS_READ_ONLY));
+    return new Road(url + "&" + DRIVER, false, List.of(EVICTS_READ_ONLY, PATIENT));
   }
 
   @Override

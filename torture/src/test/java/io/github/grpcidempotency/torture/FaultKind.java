@@ -44,7 +44,7 @@ enum FaultKind {
    * connections.
    */
   MANAGER_FREEZE,
-  /** No replica receives anything for a while, and the primary dies then. */
+  /** No replica is sent anything for a while, and the primary dies then. */
   LAGGING_REPLICAS;
 
   /** Whether calls go on beside it. */

@@ -33,6 +33,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
@@ -68,6 +69,10 @@ final class TortureServer {
   static final String EVICTS_READ_ONLY = "torture.evicts-read-only";
 
   static final Duration RETENTION = Duration.ofHours(6);
+
+  /** The same: whether the pool's attempts to connect last as long as it waits. */
+  static final String PATIENT = "torture.patient";
+
   private static final int MAX_TRIES = 50;
   private static final Duration ATTACH = Duration.ofSeconds(2);
 
@@ -167,8 +172,12 @@ final class TortureServer {
 
   private HikariDataSource pool(String jdbcUrl) {
     HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(jdbcUrl);
-    config.setDataSourceProperties(life.driverProperties());
+    if (Boolean.getBoolean(PATIENT)) {
+      config.setDataSource(patient(jdbcUrl));
+    } else {
+      config.setJdbcUrl(jdbcUrl);
+      config.setDataSourceProperties(life.driverProperties());
+    }
     config.setMaximumPoolSize(POOL_SIZE);
     config.setConnectionTimeout(life.number(Dimension.CONNECTION_TIMEOUT));
     config.setValidationTimeout(Math.min(1_000, life.number(Dimension.CONNECTION_TIMEOUT)));
@@ -177,6 +186,21 @@ final class TortureServer {
       config.setExceptionOverrideClassName(EvictReadOnly.class.getName());
     }
     return new HikariDataSource(config);
+  }
+
+  private PatientDataSource patient(String jdbcUrl) {
+    PatientDataSource source = new PatientDataSource();
+    source.setUrl(jdbcUrl);
+    life.driverProperties()
+        .forEach(
+            (name, value) -> {
+              try {
+                source.setProperty(name.toString(), value.toString());
+              } catch (SQLException unknown) {
+                throw new IllegalArgumentException(unknown);
+              }
+            });
+    return source;
   }
 
   /** Another system from the library's point of view, to which the connection never breaks. */

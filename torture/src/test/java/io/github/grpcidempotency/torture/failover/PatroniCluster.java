@@ -165,18 +165,17 @@ public final class PatroniCluster implements AutoCloseable {
     thawAfter(length, awaitLeader().freezeManager());
   }
 
-  /** Lets no replica receive anything for a while, and kills the primary then. */
+  /**
+   * Sends nothing to any replica for a while, and kills the primary then. What a replica has not
+   * been sent by then, it never gets.
+   */
   public void killPrimaryWhileReplicasLag(Duration length) {
     PatroniNode leader = awaitLeader();
-    List<PatroniNode.Frozen> lagging = new ArrayList<>();
-    for (PatroniNode replica : nodes) {
-      if (replica != leader) {
-        receiver(replica).ifPresent(pid -> lagging.add(replica.freeze(pid)));
-      }
-    }
+    List<Long> senders = query(leader, "SELECT pid FROM pg_stat_replication");
+    Signals.send("STOP", senders);
     pause(length);
     leader.killPostgres();
-    lagging.forEach(PatroniNode.Frozen::close);
+    Signals.send("KILL", senders);
   }
 
   private static void thawAfter(Duration length, PatroniNode.Frozen frozen) {
@@ -191,10 +190,6 @@ public final class PatroniCluster implements AutoCloseable {
     } catch (InterruptedException ended) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  private static Optional<Long> receiver(PatroniNode replica) {
-    return query(replica, "SELECT pid FROM pg_stat_wal_receiver");
   }
 
   /**
@@ -223,8 +218,7 @@ public final class PatroniCluster implements AutoCloseable {
                 leaders.get(0),
                 "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND sync_state IN "
                     + (synchronous ? "('sync', 'quorum')" : "('async')"))
-            .filter(streaming -> streaming == (synchronous ? 1 : NODES - 1))
-            .isPresent();
+            .contains(synchronous ? 1L : NODES - 1L);
   }
 
   private PatroniNode awaitLeader() {
@@ -238,16 +232,20 @@ public final class PatroniCluster implements AutoCloseable {
         .orElseThrow();
   }
 
-  private static Optional<Long> query(PatroniNode node, String sql) {
+  private static List<Long> query(PatroniNode node, String sql) {
     String url =
         "jdbc:postgresql://127.0.0.1:%d/postgres?user=postgres&socketTimeout=2&connectTimeout=2"
             .formatted(node.port());
+    List<Long> found = new ArrayList<>();
     try (Connection connection = DriverManager.getConnection(url);
         Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery(sql)) {
-      return row.next() ? Optional.of(row.getLong(1)) : Optional.empty();
+        ResultSet rows = statement.executeQuery(sql)) {
+      while (rows.next()) {
+        found.add(rows.getLong(1));
+      }
+      return found;
     } catch (SQLException unreachable) {
-      return Optional.empty();
+      return List.of();
     }
   }
 

@@ -149,11 +149,6 @@ final class PatroniNode {
             .toList());
   }
 
-  /** Stops one of PostgreSQL's processes. */
-  Frozen freeze(long pid) {
-    return freeze(ProcessHandle.of(pid).stream().toList());
-  }
-
   private static Frozen freeze(List<ProcessHandle> processes) {
     List<Long> pids = processes.stream().map(ProcessHandle::pid).toList();
     Signals.send("STOP", pids);
