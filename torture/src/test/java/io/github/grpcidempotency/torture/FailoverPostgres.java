@@ -21,7 +21,7 @@ import org.postgresql.ds.PGSimpleDataSource;
  */
 final class FailoverPostgres implements FaultyPostgres {
   /** What {@code docs/operations/failover.md} recommends; a property says otherwise. */
-  private static final String DRIVER =
+  static final String DRIVER =
       System.getProperty(
           "torture.failover.driver",
           "hostRecheckSeconds=10&connectTimeout=1&sslResponseTimeout=1000&tcpKeepAlive=true");

@@ -71,7 +71,7 @@ class FailoverTest {
         run(
             "failover-reserved-early",
             true,
-            lagging(Duration.ofMinutes(1), Form.FAIL_OPEN),
+            lagging(Duration.ofSeconds(30), Form.FAIL_OPEN),
             Optional.of(
                 mutant(
                     Edit.store(
@@ -100,7 +100,7 @@ class FailoverTest {
         run(
             "failover-reserved",
             true,
-            lagging(Duration.ofMinutes(1), Form.FAIL_OPEN, Form.SAME_DATABASE, Form.JOINED),
+            lagging(Duration.ofSeconds(30), Form.FAIL_OPEN, Form.SAME_DATABASE, Form.JOINED),
             Optional.empty());
 
     assertThat(report.violations()).isEmpty();
