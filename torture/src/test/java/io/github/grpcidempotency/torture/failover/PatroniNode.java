@@ -131,6 +131,11 @@ final class PatroniNode {
     }
   }
 
+  /** Makes it begin again with a copy of the primary. */
+  void reinitialize() {
+    Optional<HttpResponse<String>> unused = status("POST", "reinitialize", "{\"force\": true}");
+  }
+
   /** Kills PostgreSQL, and lets Patroni see what comes of it. */
   void killPostgres() {
     Signals.send("KILL", postmaster().map(ProcessHandle::pid).stream().toList());
