@@ -10,8 +10,11 @@ public enum Execution {
    */
   RESERVED,
   /**
-   * The same, for a handler whose effect is in the store's own database. The reservation is not
-   * flushed to disk by itself, because a crash that loses it has lost the effect as well.
+   * The same, for a handler all of whose effects are in the store's own database. The reservation
+   * waits neither for the disk nor for a replica, because a crash of the database, or a failover,
+   * that loses it has lost every effect that was committed before as well. A handler that outlives
+   * that moment should record its answer in its own transaction, which then fails: otherwise a
+   * retry can run beside it. An effect elsewhere is not protected by such a reservation.
    */
   RESERVED_SAME_DATABASE,
   /**
