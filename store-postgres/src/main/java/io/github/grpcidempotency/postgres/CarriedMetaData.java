@@ -56,7 +56,7 @@ final class CarriedMetaData implements InvocationHandler {
       return connection.shown();
     }
     if (!KNOWN.contains(method.getName())) {
-      connection.sendAlone();
+      connection.sendBeforeUse();
     }
     return CarryingConnection.invoke(method, metaData, arguments);
   }

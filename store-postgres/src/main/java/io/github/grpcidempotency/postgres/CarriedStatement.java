@@ -116,10 +116,11 @@ final class CarriedStatement implements InvocationHandler {
 
   private @Nullable Object carried(Method method, Object @Nullable [] given) throws Throwable {
     return switch (method.getName()) {
-      case "execute", "executeLargeUpdate", "executeQuery", "executeUpdate" ->
-          given == null && connection.isWaiting(leading)
-              ? execute(method.getName())
-              : plainly(method, given);
+      case "execute", "executeLargeUpdate", "executeQuery", "executeUpdate" -> {
+        Optional<Boolean> rows =
+            given == null ? connection.send(leading, statement) : Optional.empty();
+        yield rows.isPresent() ? result(method.getName(), rows.get()) : plainly(method, given);
+      }
       case "setArray",
           "setBigDecimal",
           "setBoolean",
@@ -214,7 +215,7 @@ final class CarriedStatement implements InvocationHandler {
 
   /** Goes on with the statement as the handler has written it. */
   private @Nullable Object plainly(Method method, Object @Nullable [] given) throws Throwable {
-    connection.sendAlone();
+    connection.sendBeforeUse();
     PreparedStatement asWritten = connection.prepareOwn(prepare, arguments, sql);
     if (travelled.isEmpty()) {
       statement.close();
@@ -298,8 +299,7 @@ final class CarriedStatement implements InvocationHandler {
     return value;
   }
 
-  private Object execute(String kind) throws SQLException {
-    boolean rows = connection.send(leading, statement);
+  private Object result(String kind, boolean rows) throws SQLException {
     travelled = Optional.of(statement);
     return switch (kind) {
       case "executeQuery" -> {

@@ -8,6 +8,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.core.BaseConnection;
@@ -29,7 +31,9 @@ import org.postgresql.util.PSQLException;
  *       is any more, but for what a host does at the end of a transaction.
  * </ol>
  *
- * <p>Like any connection, it is used by one thread at a time.
+ * <p>Like any connection, it is used by one thread at a time. If several use it at once before it
+ * has a transaction, they wait for the statements that begin it: what overtook them would be
+ * committed by itself.
  */
 final class CarryingConnection implements StatementCarrier, InvocationHandler {
   private final Connection connection;
@@ -38,6 +42,9 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   private volatile @Nullable LeadingStatements leading;
   private volatile @Nullable TrailingStatements trailing;
   private volatile boolean refused;
+
+  /** Held while its user sends statements that begin a transaction. */
+  private final ReentrantLock beginning = new ReentrantLock();
 
   CarryingConnection(Connection connection) {
     this.connection = connection;
@@ -146,14 +153,14 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
 
   /** Returns the driver for those who only tell it about types, as Jdbi's plugin does. */
   private PGConnection driver() throws SQLException {
-    PGConnection driver = connection.unwrap(PGConnection.class);
+    BaseConnection driver = connection.unwrap(BaseConnection.class);
     return (PGConnection)
         Proxy.newProxyInstance(
             CarryingConnection.class.getClassLoader(),
-            new Class<?>[] {PGConnection.class},
+            new Class<?>[] {BaseConnection.class}, // to which some cast it
             (self, method, arguments) -> {
               if (!method.getName().equals("addDataType")) {
-                sendAlone();
+                sendBeforeUse();
               }
               return invoke(method, driver, arguments);
             });
@@ -165,8 +172,29 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
 
   private @Nullable Object sendAlone(Method method, Object @Nullable [] arguments)
       throws Throwable {
-    sendAlone();
+    sendBeforeUse();
     return passOn(method, arguments);
+  }
+
+  /** Sends what was to go first by itself, or waits until another thread has sent it. */
+  void sendBeforeUse() throws SQLException {
+    boolean locked = lockUntilBegun();
+    try {
+      sendAlone();
+    } finally {
+      if (locked) {
+        beginning.unlock();
+      }
+    }
+  }
+
+  private boolean lockUntilBegun() throws SQLException {
+    boolean settled = leading == null && !beginning.isLocked();
+    if (settled || !connection.getAutoCommit()) {
+      return false;
+    }
+    beginning.lock();
+    return true;
   }
 
   private void commit() throws SQLException {
@@ -259,11 +287,6 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     throw new IllegalStateException("the driver has prepared nothing");
   }
 
-  /** Returns whether statements still wait to be sent in front of another one. */
-  boolean isWaiting(LeadingStatements statements) {
-    return leading == statements;
-  }
-
   @Override
   public void sendAlone() throws SQLException {
     checkAccepted();
@@ -280,18 +303,29 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     }
   }
 
-  /** Sends what waits, and the statement behind it. Returns whether its first result has rows. */
-  boolean send(LeadingStatements first, PreparedStatement statement) throws SQLException {
-    leading = null;
+  /**
+   * Sends what waits, and the statement behind it. Returns whether its first result has rows; empty
+   * if nothing waits any more, and it was not sent.
+   */
+  Optional<Boolean> send(LeadingStatements first, PreparedStatement statement) throws SQLException {
+    boolean locked = lockUntilBegun();
     try {
+      if (leading != first) {
+        return Optional.empty();
+      }
+      leading = null;
       first.bind(statement);
       boolean unused = statement.execute();
-      return first.succeeded(statement);
+      return Optional.of(first.succeeded(statement));
     } catch (SQLException failure) {
       throw failed(first, failure);
     } catch (RuntimeException | Error failure) {
       SQLException unused = failed(first, new SQLException(failure));
       throw failure;
+    } finally {
+      if (locked) {
+        beginning.unlock();
+      }
     }
   }
 

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import com.zaxxer.hikari.HikariDataSource;
@@ -16,11 +17,13 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
+import java.io.StringWriter;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.FutureTask;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.spi.JdbiPlugin;
@@ -30,6 +33,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.PGConnection;
+import org.postgresql.copy.CopyManager;
+import org.postgresql.core.BaseConnection;
 import org.postgresql.util.PGobject;
 
 /** A claim that goes with its handler's first statement. */
@@ -136,6 +141,63 @@ class LateClaimTest {
 
     assertThat(things()).isEqualTo(1);
     assertThat(store.claimInTransaction(request)).isInstanceOf(ClaimResult.Recorded.class);
+  }
+
+  /** Until the first flush there is no transaction: what overtook it would be committed. */
+  @Test
+  void aStatementOfAnotherThreadDoesNotOvertakeTheClaim() throws Exception {
+    try (Connection pooled = database.app().getConnection()) {
+      CarryingConnection carrying = new CarryingConnection(pooled);
+      Connection connection = carrying.proxy();
+      FutureTask<?> overtaking = new FutureTask<>(() -> insert(connection));
+      Thread other = new Thread(overtaking);
+      carrying.carryFirst(
+          new Refusal() {
+            @Override
+            public void bind(PreparedStatement statement) {
+              other.start();
+              await().until(() -> other.getState() != Thread.State.RUNNABLE);
+            }
+          });
+
+      assertPreempted(() -> insert(connection));
+
+      assertThatThrownBy(overtaking::get).hasCauseInstanceOf(ClaimPreemptedException.class);
+    }
+  }
+
+  @Test
+  void theFirstStatementCanBeCancelledByAnotherThread() throws Exception {
+    Claim claim = store.claimLater(request);
+    PreparedStatement statement =
+        LateClaims.connection(claim).prepareStatement("SELECT pg_sleep(15)");
+    FutureTask<Boolean> sleeping = new FutureTask<>(statement::execute);
+    new Thread(sleeping).start();
+
+    await()
+        .until(
+            () -> {
+              statement.cancel();
+              return sleeping.isDone();
+            });
+
+    assertThatThrownBy(sleeping::get).hasMessageContaining("canceling statement");
+    assertThat(claim.confirm()).isTrue();
+    assertThat(claim.release()).isEqualTo(Settled.DONE);
+  }
+
+  /** As {@code new CopyManager((BaseConnection) connection.unwrap(PGConnection.class))} does. */
+  @Test
+  void theDriverThatIsUnwrappedCanBeCastToItsConnection() throws Exception {
+    Claim claim = store.claimLater(request);
+
+    PGConnection driver = LateClaims.connection(claim).unwrap(PGConnection.class);
+    new CopyManager((BaseConnection) driver)
+        .copyOut("COPY app.things TO STDOUT", new StringWriter());
+
+    assertThat(claim.isWon()).isTrue();
+    assertThat(claim.confirm()).isTrue();
+    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
   }
 
   /** A wait for the running call's row would end in a failure. */
@@ -440,6 +502,34 @@ class LateClaimTest {
         request.retention(),
         request.trace(),
         true);
+  }
+
+  /** Leading statements that end their flush. */
+  private abstract static class Refusal implements LeadingStatements {
+    @Override
+    public String inFrontOf(String sql) {
+      return "SELECT idempotency.refuse_claim(); " + sql;
+    }
+
+    @Override
+    public int parameters() {
+      return 0;
+    }
+
+    @Override
+    public boolean succeeded(PreparedStatement statement) {
+      throw new AssertionError("it was not refused");
+    }
+
+    @Override
+    public SQLException failed(SQLException failure) {
+      throw new ClaimPreemptedException();
+    }
+
+    @Override
+    public void runAlone(Connection connection) {
+      throw new AssertionError("it was sent by itself");
+    }
   }
 
   private void completeFirst() throws SQLException {
