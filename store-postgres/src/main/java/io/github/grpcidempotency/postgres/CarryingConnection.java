@@ -188,13 +188,21 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     }
   }
 
-  private boolean lockUntilBegun() throws SQLException {
+  private boolean lockUntilBegun() {
     boolean settled = leading == null && !beginning.isLocked();
-    if (settled || !connection.getAutoCommit()) {
+    if (settled || !isInAutoCommit()) {
       return false;
     }
     beginning.lock();
     return true;
+  }
+
+  private boolean isInAutoCommit() {
+    try {
+      return connection.getAutoCommit();
+    } catch (SQLException closed) { // as what is sent next will find, and those told who sent it
+      return false;
+    }
   }
 
   private void commit() throws SQLException {

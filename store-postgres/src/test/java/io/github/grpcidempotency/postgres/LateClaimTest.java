@@ -379,6 +379,18 @@ class LateClaimTest {
   }
 
   @Test
+  void aConnectionThatIsClosedBeforeItsFirstFlushIsPreempted() throws Exception {
+    Claim claim = store.claimLater(request);
+    PreparedStatement statement = LateClaims.connection(claim).prepareStatement("SELECT 1");
+    LateClaims.transaction(claim).own().unwrap(BaseConnection.class).close();
+
+    assertPreempted(statement::execute);
+    assertThat(claim.isPreempted()).isTrue();
+    assertThat(claim.confirm()).isFalse();
+    assertFree();
+  }
+
+  @Test
   void aReadOnlyDatabaseIsFoundOutByTheOrdinaryClaim() {
     try (HikariDataSource readOnly =
         PostgresThingServer.pool(
