@@ -44,6 +44,11 @@ final class GuardedConnection {
     ended = true;
   }
 
+  /** The claim is won after all, without what was written here. */
+  void replaced() {
+    preempted = false;
+  }
+
   private @Nullable Object call(Method method, Object @Nullable [] arguments) throws Throwable {
     if (ended && method.getDeclaringClass() != Object.class) {
       if (method.getName().equals("isClosed")) {

@@ -109,6 +109,7 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   final void takeOver(HandlerTransaction earlier) {
     taken |= earlier.taken;
     rollbackOnly |= earlier.rollbackOnly;
+    earlier.guard.replaced();
   }
 
   /** Makes what the handler was given useless. */

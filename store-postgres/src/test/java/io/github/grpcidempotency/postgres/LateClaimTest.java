@@ -2,6 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -256,7 +257,7 @@ class LateClaimTest {
   @Test
   void aClaimWithoutAStatementIsMadeAtItsEnd() {
     Claim claim = store.claimLater(request);
-    Connection unused = LateClaims.connection(claim);
+    Connection connection = LateClaims.connection(claim);
 
     assertThat(claim.confirm()).isTrue();
     assertThat(claim.confirm()).isTrue();
@@ -269,6 +270,9 @@ class LateClaimTest {
         .isInstanceOfSatisfying(
             ClaimResult.Recorded.class,
             recorded -> assertThat(recorded.operationId()).isEqualTo(claim.operationId()));
+    assertThatIllegalStateException()
+        .isThrownBy(() -> insert(connection))
+        .withMessageContaining("the call has been answered, and its transaction has ended");
   }
 
   @Test
