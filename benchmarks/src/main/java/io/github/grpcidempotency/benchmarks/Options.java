@@ -17,6 +17,9 @@ import picocli.CommandLine.Option;
 
 /** What the command line says. What makes no sense is an {@link IllegalArgumentException}. */
 final class Options {
+  /** Each has a thread of the server's, and waits for a connection. */
+  private static final int MOST_CALLS = 1_000;
+
   @Option(
       names = "--only",
       split = ",",
@@ -43,7 +46,8 @@ final class Options {
       defaultValue = "1,4,16,64",
       paramLabel = "CALLS",
       description =
-          "How many calls at once, in \"calls\" and \"calls across a network\" (${DEFAULT-VALUE}).")
+          "How many calls at once, up to 1000, in \"calls\" and \"calls across a network\""
+              + " (${DEFAULT-VALUE}).")
   private List<Integer> concurrency = List.of();
 
   @Option(names = "--seconds", description = "How long one variant is measured in one round (2).")
@@ -144,7 +148,7 @@ final class Options {
         Duration.ofNanos((long) (positive("--seconds", seconds.orElse(quick ? 0.5 : 2.0)) * 1e9)),
         positive("--rounds", rounds.orElse(quick ? 1 : 9)),
         new Selection(variants),
-        concurrency.stream().map(calls -> positive("--concurrency", calls)).toList(),
+        concurrency.stream().map(Options::bearable).toList(),
         positive("--keys", liveKeys.orElse(quick ? 50_000 : 5_000_000)),
         quick ? 20_000 : 200_000,
         quick ? 1_000 : 10_000,
@@ -164,6 +168,14 @@ final class Options {
 
   Path results() {
     return results;
+  }
+
+  private static int bearable(int calls) {
+    if (positive("--concurrency", calls) > MOST_CALLS) {
+      throw new IllegalArgumentException(
+          "--concurrency must be at most %d, not %d".formatted(MOST_CALLS, calls));
+    }
+    return calls;
   }
 
   private static <T extends Number> T positive(String option, T value) {

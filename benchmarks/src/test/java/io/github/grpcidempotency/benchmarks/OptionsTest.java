@@ -1,0 +1,29 @@
+package io.github.grpcidempotency.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class OptionsTest {
+  @ParameterizedTest
+  @ValueSource(strings = {"99999", "1,1001", "0", "-1"})
+  void moreCallsAtOnceThanAMachineCanHoldAreRefused(String concurrency) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> read("--concurrency", concurrency).pace())
+        .withMessageContaining("--concurrency must be");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"1", "1,64,1000"})
+  void whatAMachineCanHoldIsAccepted(String concurrency) {
+    assertThat(read("--concurrency", concurrency).pace().callers())
+        .hasSize(concurrency.split(",", -1).length);
+  }
+
+  private static Options read(String... arguments) {
+    return CommandLine.populateCommand(new Options(), arguments);
+  }
+}
