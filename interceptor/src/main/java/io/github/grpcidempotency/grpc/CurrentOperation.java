@@ -95,6 +95,7 @@ public final class CurrentOperation {
    * transaction.
    *
    * @throws IllegalStateException if the current call has no claim
+   * @throws IllegalArgumentException if the method answers with another type
    * @throws io.github.grpcidempotency.store.StoreException if the response cannot be sealed
    */
   public static RecordedOutcome keptOf(Message response) {

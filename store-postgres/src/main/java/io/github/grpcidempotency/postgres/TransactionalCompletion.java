@@ -28,6 +28,9 @@ import org.postgresql.PGConnection;
  *       HostTransaction#commitsByConnection() can}, that is one round trip too.
  * </ul>
  *
+ * <p>A response of another type than the method's is an {@link IllegalArgumentException}, before
+ * anything is sent. Of work that did not come by gRPC the type is not known.
+ *
  * <p>If you retry the transaction, call it again. If the handler fails after its commit, retries
  * get the recorded response; if it fails before, they run the handler again.
  *

@@ -4,6 +4,7 @@ import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
 import static io.github.grpcidempotency.thing.ThingHandler.answer;
 import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -131,6 +133,56 @@ class TransactionalCompletionTest {
 
       assertThat(table.joined(client.user())).isTrue();
       assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+    }
+  }
+
+  /** What is done on a connection, in a transaction that is rolled back unless it is committed. */
+  private interface InTransaction {
+    void on(Connection connection) throws SQLException;
+  }
+
+  private static void withinTransaction(InTransaction rest, Thing thing) {
+    try (Connection connection = database.app().getConnection()) {
+      connection.setAutoCommit(false);
+      insert(Jdbi.open(connection), Things.caller(), thing);
+      rest.on(connection);
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  @Test
+  void aMessageOfAnotherTypeIsRefusedBeforeAnythingIsSent() {
+    List<Throwable> told = new CopyOnWriteArrayList<>();
+    ThingHandler mistaken =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          withinTransaction(
+              connection -> {
+                told.add(
+                    catchThrowable(() -> TransactionalCompletion.complete(connection, request)));
+                told.add(
+                    catchThrowable(
+                        () -> TransactionalCompletion.completeAndCommit(connection, request)));
+                TransactionalCompletion.complete(connection, thing);
+                connection.commit();
+              },
+              thing);
+          answer(answer, thing);
+        };
+    try (ThingServer server = reserved(mistaken).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+      assertThat(told)
+          .hasSize(2)
+          .allSatisfy(
+              thrown ->
+                  assertThat(thrown)
+                      .isInstanceOf(IllegalArgumentException.class)
+                      .hasMessageContaining("answers with idempotency.testing.v1.Thing, not"));
     }
   }
 

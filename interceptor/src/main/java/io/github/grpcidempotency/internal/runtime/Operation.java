@@ -1,7 +1,9 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.method.MessageTypes;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -127,10 +129,25 @@ public final class Operation {
   /**
    * Returns what a store keeps for a response. The same response gives the same result each time.
    *
+   * @throws IllegalArgumentException if the method answers with another type
    * @throws StoreException if it cannot be sealed
    */
   public RecordedOutcome keptOf(Message response) {
+    checkType(response.getDescriptorForType().getFullName());
     return seal(answerOf(response));
+  }
+
+  private void checkType(String given) {
+    procedure()
+        .method()
+        .flatMap(MessageTypes::response)
+        .map(Descriptor::getFullName)
+        .filter(type -> !type.equals(given))
+        .ifPresent(
+            type -> {
+              throw new IllegalArgumentException(
+                  "%s answers with %s, not with %s".formatted(procedure().name(), type, given));
+            });
   }
 
   /**
