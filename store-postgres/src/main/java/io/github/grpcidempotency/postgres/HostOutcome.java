@@ -11,7 +11,6 @@ import java.sql.SQLException;
 import java.util.Optional;
 import org.jdbi.v3.core.JdbiException;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -86,7 +85,7 @@ final class HostOutcome {
       return Optional.of(Settled.ROLLED_BACK);
     }
     checkOpen();
-    Optional<TransactionState> state = state();
+    Optional<TransactionState> state = DriverState.of(connection);
     if (state.filter(TransactionState.IDLE::equals).isPresent()) {
       throw HandlerTransaction.endedByHandler();
     }
@@ -173,18 +172,6 @@ final class HostOutcome {
       }
     } catch (SQLException hidden) {
       logger.debug("the host's connection does not tell whether it is closed", hidden);
-    }
-  }
-
-  /** Returns the driver's state of the transaction; empty if the host's connection hides it. */
-  private Optional<TransactionState> state() {
-    try {
-      return connection.isWrapperFor(BaseConnection.class)
-          ? Optional.of(connection.unwrap(BaseConnection.class).getTransactionState())
-          : Optional.empty();
-    } catch (SQLException hidden) {
-      logger.debug("the host's connection does not tell its state; the database will", hidden);
-      return Optional.empty();
     }
   }
 }

@@ -28,6 +28,9 @@ final class Reservation implements Claim {
   /** What the handler's own transaction records, if it does. */
   private volatile Optional<JoinedAnswer> joined = Optional.empty();
 
+  /** The connection on which the handler's own transaction records, if the handler commits it. */
+  private volatile Optional<Connection> writtenOn = Optional.empty();
+
   /** The id of the transaction of the handler's that has locked the row, if one has. */
   private volatile Optional<String> lockedBy = Optional.empty();
 
@@ -90,7 +93,12 @@ final class Reservation implements Claim {
   /** Returns how the claim is settled by what its handler's transaction did; empty if it is not. */
   private Optional<Settled> settledWith(JoinedAnswer answer, RecordedOutcome sent) {
     return switch (answer.state()) {
-      case WRITTEN, OPEN, COMMITTED -> Optional.of(checkJoined(answer.outcome(), sent));
+      case WRITTEN -> {
+        Settled settled = checkJoined(answer.outcome(), sent);
+        checkCommitted();
+        yield Optional.of(settled);
+      }
+      case OPEN, COMMITTED -> Optional.of(checkJoined(answer.outcome(), sent));
       case UNRECORDED -> {
         Settled unused = recordLate(answer);
         throw unrecorded();
@@ -100,6 +108,20 @@ final class Reservation implements Claim {
               ? Optional.empty()
               : Optional.of(settleUncommitted(answer, sent));
     };
+  }
+
+  /**
+   * A transaction that is open on the handler's connection is mostly the one that records. It may
+   * also be the next one, so the database is asked.
+   */
+  private void checkCommitted() {
+    if (writtenOn.filter(DriverState::isKnownOpen).isPresent()
+        && !database.inStore("read whether the answer is recorded", row::isCompleted)) {
+      throw new TransactionMisuseException(
+          ("operation %s is answered before its transaction is committed: commit first, or call"
+                  + " TransactionalCompletion.completeAndCommit")
+              .formatted(row.id()));
+    }
   }
 
   /**
@@ -200,6 +222,7 @@ final class Reservation implements Claim {
    */
   void completeWithin(Connection connection, RecordedOutcome outcome) {
     record(connection, row.joining().alone(), outcome);
+    writtenOn = Optional.of(connection);
     joined = Optional.of(JoinedAnswer.written(outcome));
   }
 

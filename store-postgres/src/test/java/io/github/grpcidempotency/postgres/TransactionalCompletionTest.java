@@ -4,6 +4,7 @@ import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
 import static io.github.grpcidempotency.thing.ThingHandler.answer;
 import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
@@ -132,6 +133,58 @@ class TransactionalCompletionTest {
       Reply first = client.createThing(REQUEST);
 
       assertThat(table.joined(client.user())).isTrue();
+      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anAnswerBeforeTheCommitIsNotSent(boolean failed) {
+    ThingHandler forgetful =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          withinTransaction(
+              connection -> {
+                TransactionalCompletion.complete(connection, thing);
+                if (failed) {
+                  assertThatExceptionOfType(SQLException.class)
+                      .isThrownBy(() -> connection.prepareStatement("SELECT 1 / 0").execute());
+                }
+                answer(answer, thing);
+              },
+              thing);
+        };
+    try (ThingServer server = reserved(forgetful).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply reply = client.createThing(REQUEST);
+
+      assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(reply.description()).contains("is answered before its transaction is committed");
+      assertThat(table.thingsOf(client.user())).isEmpty();
+      assertThat(table.rowsOf(client.user())).as("reserved until the lease ends").hasSize(1);
+    }
+  }
+
+  /** As JDBC begins one with the first statement after a commit. */
+  @Test
+  void anAnswerWithinTheNextTransactionIsSent() {
+    ThingHandler reading =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          withinTransaction(
+              connection -> {
+                TransactionalCompletion.complete(connection, thing);
+                connection.commit();
+                connection.prepareStatement("SELECT 1").execute();
+                answer(answer, thing);
+              },
+              thing);
+        };
+    try (ThingServer server = reserved(reading).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
       assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
     }
   }

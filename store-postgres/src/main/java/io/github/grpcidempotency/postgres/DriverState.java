@@ -1,0 +1,43 @@
+package io.github.grpcidempotency.postgres;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Optional;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What the driver knows of a connection's transaction, without asking the database. */
+final class DriverState {
+  private static final Logger logger = LoggerFactory.getLogger(DriverState.class);
+
+  private DriverState() {}
+
+  /** Returns the state of the transaction; empty if the connection is closed or hides it. */
+  static Optional<TransactionState> of(Connection connection) {
+    try {
+      return connection.isWrapperFor(BaseConnection.class)
+          ? Optional.of(connection.unwrap(BaseConnection.class).getTransactionState())
+          : Optional.empty();
+    } catch (SQLException hidden) {
+      logger.debug("the connection does not tell its state; the database will", hidden);
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Returns whether a transaction is open, or has failed and was not rolled back. Of a connection
+   * that was given back to its pool, whose state is somebody else's, it is not known.
+   */
+  static boolean isKnownOpen(Connection connection) {
+    try {
+      return !connection.isClosed()
+          && of(connection).filter(state -> state != TransactionState.IDLE).isPresent()
+          && !connection.isClosed();
+    } catch (SQLException hidden) {
+      logger.debug("the connection does not tell whether it is closed", hidden);
+      return false;
+    }
+  }
+}
