@@ -22,11 +22,11 @@ import org.postgresql.PGConnection;
  *       where the handler ends its transaction by itself, by Jdbi or plain JDBC.
  *   <li>{@link #complete(Handle, Message)} records, and leaves the commit to the handler, which
  *       costs a round trip more. Use it where something must still happen between the two. It locks
- *       the record's row until then. <b>Nobody checks the commit</b>: if the transaction is still
- *       open when the handler answers {@code OK}, the client gets {@code INTERNAL}. But if it was
- *       rolled back, or its connection given back without a commit, the client gets {@code OK},
- *       nothing is recorded, and a retry runs the handler again. To find out would cost every call
- *       a round trip.
+ *       the record's row until then. If that transaction is still open when the handler answers
+ *       {@code OK}, the client gets {@code INTERNAL}. <b>A rollback is not noticed</b>: if the
+ *       handler has rolled it back, or given its connection back without a commit, and answers
+ *       {@code OK}, the client gets that, nothing is recorded, and a retry runs the handler again.
+ *       To notice it would cost every call a round trip.
  *   <li>{@link #complete(Message)} is for a handler that writes through the host's transactions,
  *       with {@link HostTransactions}. The host commits, and if it {@linkplain
  *       HostTransaction#commitsByConnection() can}, that is one round trip too.

@@ -432,6 +432,7 @@ class FirstStatementTest {
           return insert.executeUpdate() + rows(insert.getGeneratedKeys());
         });
 
+    @SuppressWarnings("ImmutableEnumChecker") // it captures nothing
     private final Use use;
 
     Travelling(Use use) {
@@ -596,6 +597,7 @@ class FirstStatementTest {
     EMPTY(c -> c.prepareStatement("").executeUpdate()),
     EMPTY_EXECUTED(c -> results(c.prepareStatement("  ")));
 
+    @SuppressWarnings("ImmutableEnumChecker") // it captures nothing
     private final Use use;
 
     Alone(Use use) {
