@@ -181,6 +181,7 @@ final class PatroniNode {
   }
 
   /** Returns the lines of PostgreSQL's log, which Patroni passes on. */
+  @SuppressWarnings("StreamResourceLeak") // the caller closes it
   Stream<String> log() {
     try {
       return Files.lines(workplace.log(name));
