@@ -411,7 +411,7 @@ enum SeededFault {
               "catch (RuntimeException thrown)"),
           interceptor(
               "internal/runtime/LeaseKeeper",
-              "RepeatedTask.of(\"renew idempotency leases\", log, this::renew)",
+              "RepeatedTask.of(task, log, this::renew)",
               """
               () -> {
                 listeners.notify(

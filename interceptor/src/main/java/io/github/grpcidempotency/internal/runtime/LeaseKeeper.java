@@ -103,12 +103,10 @@ final class LeaseKeeper implements AutoCloseable {
     this.listeners = listeners;
     this.timer = timer;
     long thirdOfLease = Math.max(1, store.lease().toMillis() / 3);
+    String task = "renew idempotency leases" + shard.map(name -> " of shard " + name).orElse("");
     ScheduledFuture<?> unused =
         timer.scheduleWithFixedDelay(
-            RepeatedTask.of(
-                "renew idempotency leases" + shard.map(name -> " of shard " + name).orElse(""),
-                log,
-                this::renew),
+            RepeatedTask.of(task, log, this::renew),
             thirdOfLease,
             thirdOfLease,
             TimeUnit.MILLISECONDS);
