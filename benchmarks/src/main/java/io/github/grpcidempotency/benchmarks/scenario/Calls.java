@@ -60,6 +60,7 @@ public final class Calls implements Scenario {
         for (Subject subject : subjects) {
           ClosedLoop.run(subject.operation(), callers, pace.round().multipliedBy(WARM_UP_ROUNDS));
         }
+        database.analyze();
         compare(database, subjects, callers, pace, report);
       }
     }
