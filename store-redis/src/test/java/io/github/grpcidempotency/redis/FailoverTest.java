@@ -87,6 +87,7 @@ class FailoverTest {
   }
 
   @Test
+  @Tag("torture") // on a busy machine a sentinel takes a living master for dead
   void sentinelsLeadTheStoreToTheNewMaster() throws Exception {
     assertThat(underFailovers(1, CONFIRMED)).matches(Workload.Found::isSound);
   }

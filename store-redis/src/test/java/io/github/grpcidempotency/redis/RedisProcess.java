@@ -141,14 +141,17 @@ final class RedisProcess implements AutoCloseable {
     with(commands -> commands.replicaof("127.0.0.1", master.port));
     Awaitility.await()
         .atMost(PATIENCE)
+        .ignoreExceptionsInstanceOf(RedisException.class)
         .until(
             () -> with(commands -> commands.info("replication")).contains("master_link_status:up"));
     Awaitility.await()
         .atMost(PATIENCE)
+        .ignoreExceptionsInstanceOf(RedisException.class)
         .until(
             () -> master.with(commands -> commands.info("replication")).contains("state=online"));
     Awaitility.await()
         .atMost(PATIENCE)
+        .ignoreExceptionsInstanceOf(RedisException.class)
         .until(
             () ->
                 master.with(
