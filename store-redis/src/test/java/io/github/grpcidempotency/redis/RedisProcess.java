@@ -119,8 +119,8 @@ final class RedisProcess implements AutoCloseable {
   }
 
   /**
-   * Does something as the user who may do everything; once more if that fails: a sentinel that makes
-   * the server a replica cuts all its connections.
+   * Does something as the user who may do everything; once more if that fails: a sentinel that
+   * makes the server a replica cuts all its connections.
    */
   <T> T with(Function<RedisCommands<String, String>, T> work) {
     try {
