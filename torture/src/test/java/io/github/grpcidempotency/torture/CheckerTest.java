@@ -217,6 +217,15 @@ class CheckerTest {
   }
 
   @Test
+  void connectionsThatAreCutExplainAnUnguardedEffectOnlyOfAServerThatIsStopped() {
+    unguarded(Form.FAIL_OPEN, FIRST, 50_000);
+    fault(FaultKind.CUT_ALL, "", 48_000, 48_000);
+    assertThat(brokenRules()).containsExactly(Rule.NO_UNGUARDED_EFFECT);
+    fault(FaultKind.STOP, "", 47_500, 49_990);
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
   void anotherServersOutageExplainsNoUnguardedEffect() {
     unguarded(Form.FAIL_OPEN, FIRST, 50_000);
     faults.add(new Fault(FaultKind.REFUSE, 1, "", 48_000, 49_000));

@@ -35,7 +35,7 @@ final class Excuses {
    */
   boolean couldNotConnect(CommittedEffect effect) {
     return history.faults().stream()
-        .filter(fault -> fault.kind().preventsConnections())
+        .filter(fault -> fault.kind().preventsConnections() || isCutWhileStopped(fault))
         .filter(fault -> fault.server() < 0 || effect.isOf(fault.server()))
         .anyMatch(
             fault ->
@@ -45,6 +45,14 @@ final class Excuses {
                         - length(fault)
                         - stoppedBefore(effect),
                     effect.began()));
+  }
+
+  /** Whether connections were cut, also those being made, of a process that could not try again. */
+  private boolean isCutWhileStopped(Fault fault) {
+    return fault.kind() == FaultKind.CUT_ALL
+        && history.faults().stream()
+            .filter(stop -> stop.kind() == FaultKind.STOP && stop.server() == fault.server())
+            .anyMatch(stop -> stop.touches(fault.start(), fault.end()));
   }
 
   /** Returns for how long a handler's process had just been stopped when it began. */
