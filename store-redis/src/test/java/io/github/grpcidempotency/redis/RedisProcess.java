@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import io.github.grpcidempotency.fault.Signals;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
@@ -110,12 +111,12 @@ final class RedisProcess implements AutoCloseable {
 
   /** Stops it with SIGSTOP: it keeps its memory and its connections, and does nothing. */
   void freeze() {
-    signal("STOP");
+    Signals.send("STOP", process.pid());
   }
 
   /** Lets it go on as if nothing had happened. */
   void thaw() {
-    signal("CONT");
+    Signals.send("CONT", process.pid());
   }
 
   /**
@@ -222,18 +223,6 @@ final class RedisProcess implements AutoCloseable {
         .pollInterval(Duration.ofMillis(20))
         .ignoreExceptions()
         .until(() -> with(RedisCommands::ping).equals("PONG"));
-  }
-
-  private void signal(String name) {
-    try {
-      new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
-          .inheritIO()
-          .start()
-          .onExit()
-          .join();
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
   }
 
   static int freePort() {

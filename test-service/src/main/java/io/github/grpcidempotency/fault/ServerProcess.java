@@ -101,29 +101,17 @@ public final class ServerProcess implements AutoCloseable {
 
   /** Stops it with SIGSTOP: it keeps its memory and its connections, and does nothing. */
   public void stop() {
-    signal("STOP");
+    Signals.send("STOP", process.pid());
   }
 
   /** Lets a stopped process go on as if nothing had happened. */
   public void resume() {
-    signal("CONT");
+    Signals.send("CONT", process.pid());
   }
 
   @Override
   public void close() {
     kill();
-  }
-
-  private void signal(String name) {
-    try {
-      new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
-          .inheritIO()
-          .start()
-          .onExit()
-          .join();
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
   }
 
   private void read() {

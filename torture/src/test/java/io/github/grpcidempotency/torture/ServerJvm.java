@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.torture;
 
-import io.github.grpcidempotency.torture.failover.Signals;
+import io.github.grpcidempotency.fault.Signals;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;

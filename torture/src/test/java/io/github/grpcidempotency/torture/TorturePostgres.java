@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.torture;
 
+import io.github.grpcidempotency.fault.Signals;
 import io.github.grpcidempotency.torture.FaultSchedule.Planned;
 import io.github.grpcidempotency.torture.FaultSchedule.Severity;
 import io.github.grpcidempotency.torture.History.Fault;
-import io.github.grpcidempotency.torture.failover.Signals;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.torture.failover;
 
 import com.google.common.base.Joiner;
+import io.github.grpcidempotency.fault.Signals;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;

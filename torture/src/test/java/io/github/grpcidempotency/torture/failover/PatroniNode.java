@@ -2,6 +2,7 @@ package io.github.grpcidempotency.torture.failover;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
+import io.github.grpcidempotency.fault.Signals;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.torture.failover;
 
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
+import io.github.grpcidempotency.fault.Signals;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;

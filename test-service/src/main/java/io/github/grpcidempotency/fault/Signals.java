@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.torture.failover;
+package io.github.grpcidempotency.fault;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,7 +16,7 @@ public final class Signals {
   }
 
   /** Sends a signal to several processes, almost at the same moment. */
-  static void send(String name, Collection<Long> pids) {
+  public static void send(String name, Collection<Long> pids) {
     if (pids.isEmpty()) {
       return;
     }
