@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.torture;
 
 import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.fault.Pause;
 import io.github.grpcidempotency.torture.FaultSchedule.Planned;
 import io.github.grpcidempotency.torture.FaultSchedule.Severity;
 import io.github.grpcidempotency.torture.History.Fault;
@@ -146,7 +147,7 @@ final class FaultInjector implements AutoCloseable {
   private void kill(ServerNode server, Planned planned, Duration skew) {
     long start = now();
     server.kill();
-    pause(planned.length());
+    Pause.of(planned.length());
     server.restart(skew);
     note(planned, skew.toString(), start);
   }
@@ -154,7 +155,7 @@ final class FaultInjector implements AutoCloseable {
   private void stop(ServerNode server, Planned planned) {
     long start = now();
     server.stop();
-    pause(planned.length());
+    Pause.of(planned.length());
     server.resume();
     note(planned, planned.length().toString(), start);
   }
@@ -162,7 +163,7 @@ final class FaultInjector implements AutoCloseable {
   private void close(ServerNode server, Planned planned) {
     long start = now();
     String left = server.shutDown();
-    pause(planned.length());
+    Pause.of(planned.length());
     server.restart(Duration.ZERO);
     note(planned, left, start);
   }
@@ -170,7 +171,7 @@ final class FaultInjector implements AutoCloseable {
   private void refuse(ServerNode server, Planned planned) {
     long start = now();
     server.proxy().refuse();
-    pause(planned.length());
+    Pause.of(planned.length());
     server.proxy().restore();
     note(planned, planned.length().toString(), start);
   }
@@ -232,7 +233,7 @@ final class FaultInjector implements AutoCloseable {
   private void swallow(ServerNode server, Planned planned) {
     long start = now();
     server.proxy().swallow();
-    pause(planned.length());
+    Pause.of(planned.length());
     server.proxy().restore();
     note(planned, planned.length().toString(), start);
   }
@@ -269,14 +270,6 @@ final class FaultInjector implements AutoCloseable {
   private void note(Planned planned, String detail, long start) {
     int whose = planned.kind().isOfDatabase() ? -1 : planned.server();
     happened.add(new Fault(planned.kind(), whose, detail, start, now()));
-  }
-
-  private static void pause(Duration length) {
-    try {
-      TimeUnit.MILLISECONDS.sleep(length.toMillis());
-    } catch (InterruptedException ended) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   private static long now() {

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.torture;
 
+import io.github.grpcidempotency.fault.Pause;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Purpose;
 import io.github.grpcidempotency.torture.Operation.Scope;
@@ -80,18 +81,10 @@ final class Prober {
         }
         default -> {
           refusals++;
-          pause();
+          Pause.of(BETWEEN_REFUSALS);
         }
       }
     }
     return false;
-  }
-
-  private static void pause() {
-    try {
-      TimeUnit.MILLISECONDS.sleep(BETWEEN_REFUSALS.toMillis());
-    } catch (InterruptedException ended) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

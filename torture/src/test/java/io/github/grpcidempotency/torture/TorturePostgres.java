@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.torture;
 
+import io.github.grpcidempotency.fault.Pause;
 import io.github.grpcidempotency.fault.Signals;
 import io.github.grpcidempotency.torture.FaultSchedule.Planned;
 import io.github.grpcidempotency.torture.FaultSchedule.Severity;
@@ -88,7 +89,7 @@ final class TorturePostgres implements FaultyPostgres {
   private Fault restartAfter(String signal, Planned planned) {
     long start = System.currentTimeMillis();
     end(signal);
-    pause(planned.length());
+    Pause.of(planned.length());
     restart();
     return new Fault(
         planned.kind(), -1, planned.length().toString(), start, System.currentTimeMillis());
@@ -98,7 +99,7 @@ final class TorturePostgres implements FaultyPostgres {
     boolean terminates = planned.is(Severity.TERMINATES);
     makeReadOnly(terminates);
     long start = System.currentTimeMillis();
-    pause(planned.length());
+    Pause.of(planned.length());
     long end = System.currentTimeMillis();
     makeWritable();
     String detail = terminates ? "connections ended" : "connections left alone";
@@ -113,14 +114,6 @@ final class TorturePostgres implements FaultyPostgres {
   @Override
   public boolean mayLose() {
     return false;
-  }
-
-  private static void pause(Duration length) {
-    try {
-      TimeUnit.MILLISECONDS.sleep(length.toMillis());
-    } catch (InterruptedException ended) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /**

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.torture;
 
+import io.github.grpcidempotency.fault.Pause;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Purpose;
 import io.github.grpcidempotency.torture.Operation.Scope;
@@ -136,7 +137,7 @@ final class Workload implements Runnable {
   private void retry(Operation operation, Call first) {
     Call last = first;
     for (int tries = 1; !isFinal(last) && tries < MAX_TRIES; tries++) {
-      pause(20L + random.nextInt(60 * tries));
+      Pause.of(Duration.ofMillis(20L + random.nextInt(60 * tries)));
       last = client.call(again(Purpose.WORK), operation, anyServer()).join();
     }
   }
@@ -209,13 +210,5 @@ final class Workload implements Runnable {
 
   private <T> T any(List<T> choices) {
     return choices.get(random.nextInt(choices.size()));
-  }
-
-  private static void pause(long millis) {
-    try {
-      TimeUnit.MILLISECONDS.sleep(millis);
-    } catch (InterruptedException ended) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.torture.failover;
 
 import com.google.common.base.Joiner;
+import io.github.grpcidempotency.fault.Pause;
 import io.github.grpcidempotency.fault.Signals;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
@@ -176,22 +177,14 @@ public final class PatroniCluster implements AutoCloseable {
     PatroniNode leader = awaitLeader();
     List<Long> senders = query(leader, "SELECT pid FROM pg_stat_replication");
     Signals.send("STOP", senders);
-    pause(length);
+    Pause.of(length);
     leader.killPostgres();
     Signals.send("KILL", senders);
   }
 
   private static void thawAfter(Duration length, PatroniNode.Frozen frozen) {
     try (frozen) {
-      pause(length);
-    }
-  }
-
-  private static void pause(Duration length) {
-    try {
-      Thread.sleep(length.toMillis());
-    } catch (InterruptedException ended) {
-      Thread.currentThread().interrupt();
+      Pause.of(length);
     }
   }
 
