@@ -32,8 +32,8 @@ public interface Claim {
   UUID operationId();
 
   /**
-   * Returns which run of the operation this is, from 1: the fencing token. A transactional run is
-   * always the first, because earlier runs have left nothing.
+   * Returns which run of the operation this is, from 1: the fencing token. A transactional run
+   * without a reservation is always the first, because earlier runs have left nothing.
    */
   int attempt();
 

@@ -22,7 +22,7 @@ public interface TransactionalStore extends IdempotencyStore {
   /**
    * Opens a transaction for a call, or returns what is recorded or running. The result for a
    * running call may leave out its request and procedure. A reservation that a crashed server has
-   * left for the same request is deleted.
+   * left for the same request is deleted or taken over.
    *
    * @throws StoreException if the store failed; the exception says how far the claim had come, and
    *     why

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.Handle;
@@ -133,7 +134,11 @@ abstract sealed class HandlerTransaction implements StoreTransaction
 
   /** Says what it means that the last statements have failed: nothing remains, or nobody knows. */
   static Settled onFailure(JdbiException failure) {
-    if (Failures.isLostRace(failure)) {
+    Optional<Refusal> refusal = Refusal.of(failure);
+    if (refusal.filter(Refusal.TRANSACTION_ENDED::equals).isPresent()) {
+      throw endedByHandler();
+    }
+    if (refusal.filter(Refusal.CLAIM_LOST::equals).isPresent() || Failures.isLostRace(failure)) {
       return Settled.LOST;
     }
     if (Failures.violatesRowSecurity(failure)) {

@@ -57,8 +57,8 @@ final class HostOutcome {
 
   /** The record could not be written. Returns what the host is to get. */
   RuntimeException recordFailed(JdbiException failure) {
-    RuntimeException meant =
-        Refusal.of(failure).isPresent() ? HandlerTransaction.endedByHandler() : failure;
+    boolean ended = Refusal.of(failure).filter(Refusal.TRANSACTION_ENDED::equals).isPresent();
+    RuntimeException meant = ended ? HandlerTransaction.endedByHandler() : failure;
     recordFailure = Optional.of(meant);
     return meant;
   }

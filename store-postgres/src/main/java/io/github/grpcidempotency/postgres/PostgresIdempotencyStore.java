@@ -63,7 +63,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             schema,
             builder.lease,
             builder.serverName.orElseGet(ServerName::ofThisProcess),
-            builder.listen);
+            builder.listen,
+            builder.advisoryLocks);
     this.beginSql = database.beginSql();
     this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", schema));
   }
@@ -111,11 +112,16 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public ClaimResult claimInTransaction(ClaimRequest request) {
-    return new TransactionAttempt(database, request).run();
+    return database.locks()
+        ? new TransactionAttempt(database, request).run()
+        : ReservedTransaction.claim(database, request);
   }
 
   @Override
   public Claim claimLater(ClaimRequest request) {
+    if (!database.locks()) {
+      throw new UnsupportedOperationException(StartupCheck.NO_LATE_CLAIMS);
+    }
     try {
       return LateClaim.open(database, request);
     } catch (JdbiException failure) {
@@ -195,10 +201,10 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   @Override
   public Set<UUID> renew(Collection<Claim> claims) {
     Set<UUID> owned = new HashSet<>();
-    List<Reservation> reservations = new ArrayList<>();
+    List<Claim> reservations = new ArrayList<>();
     for (Claim claim : claims) {
-      if (claim instanceof Reservation reservation) {
-        reservations.add(reservation);
+      if (claim instanceof Reservation || claim instanceof ReservedTransaction) {
+        reservations.add(claim);
       } else {
         owned.add(claim.operationId());
       }
@@ -208,16 +214,18 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
     // A claim that its handler's own transaction has completed meanwhile is not renewed, and not
     // lost.
-    reservations.stream().filter(Reservation::isJoined).map(Claim::operationId).forEach(owned::add);
+    reservations.stream()
+        .filter(claim -> claim instanceof Reservation reservation && reservation.isJoined())
+        .map(Claim::operationId)
+        .forEach(owned::add);
     return owned;
   }
 
-  private Set<UUID> renew(Handle handle, List<Reservation> reservations) {
+  private Set<UUID> renew(Handle handle, List<Claim> reservations) {
     return handle
         .createQuery(renewSql)
         .bindArray("ids", UUID.class, reservations.stream().map(Claim::operationId).toList())
-        .bindArray(
-            "attempts", Integer.class, reservations.stream().map(Reservation::attempt).toList())
+        .bindArray("attempts", Integer.class, reservations.stream().map(Claim::attempt).toList())
         .bind("lease_millis", lease().toMillis())
         .mapTo(UUID.class)
         .set();
@@ -235,7 +243,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             .schema(schema)
             .lease(other)
             .serverName(database.serverName())
-            .listen(database.notifies());
+            .listen(database.notifies())
+            .advisoryLocks(database.locks());
     database.hosts().ifPresent(copy::hostTransactions);
     return copy.build();
   }
@@ -258,6 +267,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private Optional<String> serverName = Optional.empty();
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private boolean listen = true;
+    private boolean advisoryLocks = true;
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -335,6 +345,18 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
      */
     public Builder listen(boolean listen) {
       this.listen = listen;
+      return this;
+    }
+
+    /**
+     * Sets whether transactional calls keep their duplicates out by an advisory lock; true by
+     * default. Set it to false for a database that has none, and on all servers of the service
+     * alike. Then such a call commits a reservation first, as a reserved one does, and completes it
+     * in the commit of its effect: one commit and two round trips more. No claim can travel with a
+     * handler's first statement. After a crash, the key is blocked until the lease ends.
+     */
+    public Builder advisoryLocks(boolean advisoryLocks) {
+      this.advisoryLocks = advisoryLocks;
       return this;
     }
 

@@ -81,7 +81,7 @@ final class ProbeCall {
   private static final String BOTH_LOCKED =
       "%s hold one advisory lock at the same time, so nothing keeps a transactional call's duplicate"
           + " out; PostgreSQL itself, and a pooler that pools transactions or sessions, do not let"
-          + " them";
+          + " them; elsewhere, build the store with advisoryLocks(false)";
 
   private final TransactionalStore store;
   private final RecordDatabase database;
@@ -137,7 +137,8 @@ final class ProbeCall {
    */
   List<String> problemsOfTransactions() {
     claiming = store::claimInTransaction;
-    return problemOfLocks().or(() -> problemOf(this::completeTransaction)).stream().toList();
+    return (database.locks() ? problemOfLocks() : Optional.<String>empty())
+        .or(() -> problemOf(this::completeTransaction)).stream().toList();
   }
 
   /**
@@ -167,8 +168,8 @@ final class ProbeCall {
           boolean unused = database.onConnection(connection -> locks(connection, request()));
         },
         "the database has no advisory locks for the role of the store's pool (%s), by which"
-            + " transactional calls keep their duplicates out; declare the procedures"
-            + " RESERVED_SAME_DATABASE, and complete them in their handlers' transactions");
+            + " transactional calls keep their duplicates out; build the store with"
+            + " advisoryLocks(false)");
   }
 
   /** Tries something, and returns why it is refused for good. */
@@ -233,8 +234,10 @@ final class ProbeCall {
   private void completeTransaction(ClaimRequest request) {
     Claim claim = win(request);
     try {
-      step = "keep its duplicate out by an advisory lock";
-      keepOut(request);
+      step = "keep its duplicate out";
+      if (database.locks()) {
+        keepOut(request);
+      }
       complete(claim);
     } catch (RuntimeException failure) {
       letGo(claim);

@@ -39,6 +39,8 @@ final class ProcedureSql {
   private final LateClaimSql claimLate;
   private final Optional<String> rollbackWithStatus;
   private final LastStatements record;
+  private final String beginReserved;
+  private final LastStatements recordReserved;
   private final String recordFailure;
   private final String wake;
 
@@ -89,6 +91,23 @@ final class ProcedureSql {
         LastStatements.load(
             "settle/join",
             Map.of("schema", schema, "wake", wake, "reference", reference, "update", update));
+    this.beginReserved =
+        SqlFile.load(
+            "transaction/begin_reserved", Map.of("schema", schema, "begin", boundaries.begin()));
+    this.recordReserved =
+        LastStatements.load(
+            "transaction/record_reserved",
+            Map.of(
+                "schema",
+                schema,
+                "use",
+                boundaries.use(schema),
+                "wake",
+                wake,
+                "reference",
+                reference,
+                "update",
+                update));
     this.record =
         LastStatements.load(
             "transaction/record",
@@ -189,6 +208,16 @@ final class ProcedureSql {
    */
   LastStatements record() {
     return record;
+  }
+
+  /** Begins the transaction of a call that has a reservation. */
+  String beginReserved() {
+    return beginReserved;
+  }
+
+  /** Completes a reservation together with the handler's effect, or raises a {@link Refusal}. */
+  LastStatements recordReserved() {
+    return recordReserved;
   }
 
   /** Records a terminal error after the handler's effect was rolled back. */

@@ -28,6 +28,7 @@ final class RecordDatabase {
   private final Duration lease;
   private final String serverName;
   private final boolean notifies;
+  private final boolean locks;
   private final ReservationSql reservationSql;
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
   private final RateLimitedLog log =
@@ -40,7 +41,8 @@ final class RecordDatabase {
       String schema,
       Duration lease,
       String serverName,
-      boolean notifies) {
+      boolean notifies,
+      boolean locks) {
     this.pool = pool;
     this.hosts = hosts;
     this.handles = handles;
@@ -48,6 +50,7 @@ final class RecordDatabase {
     this.lease = lease;
     this.serverName = serverName;
     this.notifies = notifies;
+    this.locks = locks;
     this.reservationSql = ReservationSql.of(schema);
   }
 
@@ -87,6 +90,11 @@ final class RecordDatabase {
   /** Returns whether servers notify each other of ends that are awaited. */
   boolean notifies() {
     return notifies;
+  }
+
+  /** Returns whether transactional calls take advisory locks. */
+  boolean locks() {
+    return locks;
   }
 
   /** Returns the statements of a procedure. */

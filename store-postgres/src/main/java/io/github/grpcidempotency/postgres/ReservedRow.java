@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.sql.Connection;
+import java.time.OffsetDateTime;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
@@ -87,6 +88,32 @@ record ReservedRow(RecordDatabase database, ClaimRequest request, UUID id, int a
             statements,
             values -> OutcomeParameters.of(values, outcome).bind("locked_by", "text", lockedBy),
             row -> row.getString(1));
+  }
+
+  /**
+   * Begins the transaction of a transactional call. Returns what tells it from any later one.
+   *
+   * @throws JdbiException also if the row was changed after the transaction's snapshot
+   */
+  OffsetDateTime beginTransaction(Connection connection) {
+    return StatementBatch.runForFirst(
+        connection,
+        sql().beginReserved(),
+        values -> OperationParameters.of(values, request, id).bind("attempt", attempt),
+        begun -> begun.getObject("expires", OffsetDateTime.class));
+  }
+
+  /** Returns the statements for {@link #bindRecording}. */
+  LastStatements recording() {
+    return sql().recordReserved();
+  }
+
+  /** Binds what records an answer at the end of {@link #beginTransaction}. */
+  Parameters bindRecording(Parameters values, RecordedOutcome outcome, OffsetDateTime begun) {
+    return OperationParameters.of(OutcomeParameters.of(values, outcome), request, id)
+        .bind("attempt", attempt)
+        .bind("cleared", id)
+        .bind("expires", begun);
   }
 
   private ProcedureSql sql() {

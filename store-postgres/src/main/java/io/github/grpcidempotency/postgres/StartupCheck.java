@@ -33,6 +33,11 @@ final class StartupCheck {
   /** Longer than a trial call takes, however slow the database is. */
   private static final Duration TRIAL_LEASE = Duration.ofMinutes(1);
 
+  static final String NO_LATE_CLAIMS =
+      "a store with advisoryLocks(false) cannot claim with a handler's first statement, because"
+          + " nothing would keep a duplicate's from waiting behind it: let the procedures claim"
+          + " BEFORE_HANDLER";
+
   private final RecordDatabase database;
   private final DataSource maintenance;
   private final Function<Duration, TransactionalStore> storeOfLease;
@@ -93,6 +98,9 @@ final class StartupCheck {
    * @throws io.github.grpcidempotency.store.StoreException if it cannot be reached any more
    */
   void runLateClaims() {
+    if (!database.locks()) {
+      problems.add(NO_LATE_CLAIMS);
+    }
     problems.addAll(HostCheck.problemsOfCarrying(database));
     if (problems.isEmpty()) {
       problems.addAll(probe().problemsOfLateClaims());

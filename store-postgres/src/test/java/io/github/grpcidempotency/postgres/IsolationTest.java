@@ -20,6 +20,7 @@ import io.github.grpcidempotency.thing.ThingServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.OffsetDateTime;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -74,6 +75,7 @@ class IsolationTest {
           entry("claim/find", Row.COMPLETED),
           entry("settle/mark_unknown", Row.IN_FLIGHT),
           entry("settle/lock", Row.IN_FLIGHT),
+          entry("transaction/begin_reserved", Row.IN_FLIGHT),
           entry("claim/select_record", Row.COMPLETED),
           entry("operation/forget", Row.COMPLETED),
           entry("operation/select_operations", Row.COMPLETED),
@@ -102,7 +104,11 @@ class IsolationTest {
   private static final Set<String> TACIT = Set.of("settle/refer");
 
   /** They tell by an error that there is a row, or that there is none. */
-  private static final Set<String> REFUSING = Set.of("transaction/claim_late", "settle/join");
+  private static final Set<String> REFUSING = Set.of("transaction/claim_late", "transaction/record_reserved", "settle/join");
+
+  /** The condition of a statement that leaves the row alone where these tests run. */
+  private static final String ABOVE_READ_COMMITTED =
+      " AND current_setting('transaction_isolation') NOT LIKE 'read %'";
 
   /** Statements that read no row of the table. */
   private static final Set<String> OTHERS =
@@ -252,6 +258,45 @@ class IsolationTest {
 
   @ParameterizedTest
   @EnumSource
+  void anAnswerIsRecordedWithItsUsersTransactionOnly(Actor actor) {
+    UUID owner = UUID.randomUUID();
+    ClaimRequest request = rowOf(owner, Row.IN_FLIGHT);
+    List<String> rows = table.rowsOf(owner);
+    Work record =
+        handle ->
+            StatementBatch.run(
+                    handle.getConnection(),
+                    unscoped("transaction/record_reserved"),
+                    values ->
+                        bind(values, "transaction/record_reserved", request)
+                            .bind("expires", expiryOf(handle)),
+                    row -> Map.<String, Object>of())
+                .stream()
+                .toList();
+
+    if (actor == Actor.OWNER_OF_THE_ROW) {
+      assertThat(as(actor, owner, record)).isEmpty();
+      assertThat(table.rowsOf(owner)).hasSize(1).isNotEqualTo(rows);
+    } else {
+      assertThatThrownBy(() -> as(actor, owner, record))
+          .isInstanceOfSatisfying(
+              JdbiException.class,
+              refused -> assertThat(Refusal.of(refused)).contains(Refusal.TRANSACTION_ENDED))
+          .hasMessageNotContainingAny(owner.toString(), request.key().stored());
+      assertThat(table.rowsOf(owner)).isEqualTo(rows);
+    }
+  }
+
+  private static OffsetDateTime expiryOf(Handle handle) {
+    return handle
+        .createQuery("SELECT now() + :retention_millis * interval '1 millisecond'")
+        .bind("retention_millis", retention("transaction/record_reserved").toMillis())
+        .mapTo(OffsetDateTime.class)
+        .one();
+  }
+
+  @ParameterizedTest
+  @EnumSource
   void aReferenceIsSetForTheUserOfTheRowOnly(Actor actor) {
     UUID owner = UUID.randomUUID();
     Claim claim = Things.win(store, requestOf(owner));
@@ -397,10 +442,10 @@ class IsolationTest {
             entry(
                 "update", SqlFile.load("settle/update", Map.of("schema", schema, "resource", ""))),
             entry("begin", "BEGIN;"),
-            entry("commit", name.equals("settle/join") ? "" : "COMMIT"),
+            entry("commit", REFUSING.contains(name) ? "" : "COMMIT"),
             entry("rollback", "ROLLBACK"),
             entry("use", "")));
-    String sql = SqlFile.load(name, parts);
+    String sql = SqlFile.load(name, parts).replace(ABOVE_READ_COMMITTED, "");
     int user = sql.indexOf("SELECT set_config('app.current_user_id', :user, true)");
     return user < 0 ? sql : sql.substring(sql.indexOf(';', user) + 1);
   }

@@ -1,30 +1,49 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.Status;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** An engine that speaks PostgreSQL, and has neither notifications nor advisory locks. */
 class LackingEngineTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  @RegisterExtension static final TestDatabase database = TestDatabase.withoutAdvisoryLocks();
+
+  private static final Duration SHORT_LEASE = Duration.ofMillis(400);
+
+  private static final Procedure TRANSACTIONAL =
+      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+          .execution(Execution.TRANSACTIONAL)
+          .build();
 
   private final KeyTable table = new KeyTable(database);
 
@@ -33,11 +52,8 @@ class LackingEngineTest {
     database
         .superuser()
         .useHandle(
-            handle -> {
-              handle.execute("REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM PUBLIC");
-              handle.execute(
-                  "REVOKE EXECUTE ON FUNCTION pg_try_advisory_xact_lock(bigint) FROM PUBLIC");
-            });
+            handle ->
+                handle.execute("REVOKE EXECUTE ON FUNCTION pg_notify(text, text) FROM PUBLIC"));
   }
 
   @AfterEach
@@ -58,18 +74,166 @@ class LackingEngineTest {
   }
 
   @Test
-  void withoutAdvisoryLocksTransactionalProceduresAreRefusedAndTheAlternativeIsNamed() {
+  void withoutAdvisoryLocksTransactionalProceduresAreRefusedAndTheSettingIsNamed() {
     assertThatThrownBy(
             () ->
                 Things.verify(
-                    polling(),
-                    Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
-                        .execution(Execution.TRANSACTIONAL)
-                        .build()))
+                    PostgresIdempotencyStore.builder(database.app()).listen(false).build(),
+                    TRANSACTIONAL))
         .isInstanceOf(SetupException.class)
         .hasMessageContaining("the database has no advisory locks for the role")
         .hasMessageContaining("permission denied for function pg_try_advisory_xact_lock")
-        .hasMessageContaining("RESERVED_SAME_DATABASE");
+        .hasMessageContaining("advisoryLocks(false)");
+  }
+
+  @Test
+  void toldSoItAcceptsThem() {
+    assertThatCode(() -> Things.verify(polling(), TRANSACTIONAL)).doesNotThrowAnyException();
+  }
+
+  @Test
+  void noClaimTravelsWithAFirstStatementThen() {
+    assertThatThrownBy(
+            () ->
+                Setup.check(
+                    Procedures.of(TRANSACTIONAL),
+                    Optional.of(polling()),
+                    ClaimTiming.WITH_FIRST_STATEMENT))
+        .isInstanceOf(SetupException.class)
+        .hasMessageContaining("advisoryLocks(false) cannot claim with a handler's first statement")
+        .hasMessageContaining("BEFORE_HANDLER");
+  }
+
+  @Test
+  void aTransactionalCallIsOneCommitAllTheSame() {
+    try (ThingServer server = transactional(database.app(), ThingHandlers.transactional()).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(Things.named("vase"));
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(client.createThing(Things.named("vase")).bytes()).isEqualTo(first.bytes());
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+      assertThat(table.joined(client.user())).isTrue();
+    }
+  }
+
+  /** As with an advisory lock, a pool's connections are not taken by those who wait. */
+  @Test
+  void duplicatesOfATransactionalCallOnAnotherServerWaitForIt() {
+    try (Gate gate = Gate.shut(database.superuser());
+        ThingServer left = transactional(database.app(), ThingHandlers.transactional()).start();
+        ThingServer right =
+            transactional(database.newAppPool(), ThingHandlers.transactional()).start();
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> first = toLeft.startThing(request);
+      gate.awaitWaiting(1);
+      CompletableFuture<Reply> duplicate = toRight.startThing(request);
+      await().until(() -> right.events().contains("attached"));
+      gate.open();
+
+      assertThat(first.join().isOk()).as(first.join().toString()).isTrue();
+      assertThat(duplicate.join().isReplay()).as(duplicate.join().toString()).isTrue();
+      assertThat(left.runs() + right.runs()).isEqualTo(1);
+    }
+  }
+
+  /**
+   * The lease is renewed beside the transaction; one that keeps its snapshot has locked the row.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"read committed", "repeatable read", "serializable"})
+  void aTransactionalCallOutlivesItsLease(String isolation) {
+    try (Gate gate = Gate.shut(database.superuser());
+        HikariDataSource pool =
+            PostgresThingServer.pool(
+                database.appUrl()
+                    + "&options=-c%20default_transaction_isolation="
+                    + isolation.replace(" ", "%5C%20"));
+        ThingServer left =
+            transactional(pool, ThingHandlers.transactional()).lease(SHORT_LEASE).start();
+        ThingServer right =
+            transactional(database.newAppPool(), ThingHandlers.transactional())
+                .lease(SHORT_LEASE)
+                .createThing(thing -> thing.execution(Execution.TRANSACTIONAL))
+                .start();
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> first = toLeft.startThing(request);
+      gate.awaitWaiting(1);
+      database.letPass(SHORT_LEASE.multipliedBy(3));
+
+      assertThat(toRight.createThing(request).reason()).isEqualTo(Things.IN_PROGRESS);
+      gate.open();
+
+      assertThat(first.join().isOk()).as(first.join().toString()).isTrue();
+      assertThat(toRight.createThing(request).bytes()).isEqualTo(first.join().bytes());
+      assertThat(table.thingsOf(toLeft.user())).containsExactly(first.join().thingId());
+      assertThat(table.joined(toLeft.user())).isTrue();
+      assertThat(right.runs()).isZero();
+    }
+  }
+
+  @Test
+  void aTransactionalCallThatWasTakenOverCommitsNothing() {
+    AtomicInteger runs = new AtomicInteger();
+    ThingHandler overtaken =
+        (request, answer) -> {
+          if (runs.incrementAndGet() == 1) {
+            takeOver(Things.caller());
+          }
+          ThingHandlers.transactional().create(request, answer);
+        };
+    try (ThingServer server = transactional(database.app(), overtaken).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply zombie = client.createThing(Things.named("vase"));
+
+      assertThat(zombie.isOk()).as(zombie.toString()).isFalse();
+      assertThat(table.thingsOf(client.user())).isEmpty();
+      assertThat(server.events()).contains("leaseLost");
+    }
+  }
+
+  @Test
+  void aTransactionalCallThatFailsFreesItsKeyAtOnce() {
+    try (ThingServer server = transactional(database.app(), ThingHandlers.transactional()).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      CreateThingRequest failing = Things.named("vase").toBuilder().putLabels("fail", "").build();
+
+      assertThat(client.createThing(failing).isOk()).isFalse();
+
+      assertThat(table.rowsOf(client.user())).isEmpty();
+      assertThat(table.thingsOf(client.user())).isEmpty();
+      assertThat(client.createThing(Things.named("vase")).isOk()).isTrue();
+    }
+  }
+
+  /** What it has committed, or has written for another user, must not get a record of its own. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "COMMIT",
+        "ROLLBACK AND CHAIN",
+        "COMMIT; BEGIN; SELECT set_config('app.current_user_id', :user, true)",
+        "SELECT set_config('app.current_user_id', gen_random_uuid()::text, true)"
+      })
+  void aHandlerThatEndsItsTransactionOrChangesItsUserFailsTheCall(String statement) {
+    ThingHandler ending =
+        (request, answer) -> {
+          String user = "'" + Things.caller() + "'";
+          ClaimTransaction.handle().execute(statement.replace(":user", user));
+          ThingHandler.answer(answer, ThingHandler.newThing(request));
+        };
+    try (ThingServer server = transactional(database.app(), ending).withoutResource().start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply reply = client.createThing(Things.named("vase"));
+
+      assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(reply.description())
+          .contains("the handler has ended the transaction itself, by a statement");
+    }
   }
 
   /** The answer is recorded in the handler's transaction, so one commit decides both. */
@@ -110,7 +274,24 @@ class LackingEngineTest {
   }
 
   private static PostgresIdempotencyStore polling() {
-    return PostgresIdempotencyStore.builder(database.app()).listen(false).build();
+    return PostgresIdempotencyStore.builder(database.app())
+        .listen(false)
+        .advisoryLocks(false)
+        .build();
+  }
+
+  private static void takeOver(UUID user) {
+    database
+        .superuser()
+        .useHandle(
+            handle ->
+                handle.execute(
+                    "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1 WHERE user_id = ?",
+                    user));
+  }
+
+  private static PostgresThingServer.Builder transactional(DataSource pool, ThingHandler handler) {
+    return serving(pool).transactional(handler).withoutAdvisoryLocks();
   }
 
   private static PostgresThingServer.Builder serving(DataSource pool) {

@@ -83,6 +83,7 @@ final class PostgresThingServer {
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private Duration lease = Duration.ofSeconds(30);
     private boolean listen = true;
+    private boolean advisoryLocks = true;
     private OutagePolicy otherOutage = OutagePolicy.FAIL_OPEN;
     private Optional<IdempotencyListener> listener = Optional.empty();
     private OutboxStatusResolver.Builder outbox =
@@ -129,6 +130,12 @@ final class PostgresThingServer {
     /** Lets the store poll. */
     Builder withoutListening() {
       this.listen = false;
+      return this;
+    }
+
+    /** Lets transactional calls reserve their keys. */
+    Builder withoutAdvisoryLocks() {
+      this.advisoryLocks = false;
       return this;
     }
 
@@ -229,7 +236,10 @@ final class PostgresThingServer {
 
     private PostgresIdempotencyStore newStore() {
       PostgresIdempotencyStore.Builder built =
-          PostgresIdempotencyStore.builder(store).lease(lease).listen(listen);
+          PostgresIdempotencyStore.builder(store)
+              .lease(lease)
+              .listen(listen)
+              .advisoryLocks(advisoryLocks);
       maintenance.ifPresent(built::maintenance);
       hostTransactions.ifPresent(built::hostTransactions);
       return built.build();

@@ -52,6 +52,29 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
     return new TestDatabase(SHARED.create());
   }
 
+  /**
+   * Creates a database in which whoever takes an advisory lock fails, but for handlers that wait at
+   * a {@link io.github.grpcidempotency.fault.Gate}.
+   */
+  static TestDatabase withoutAdvisoryLocks() {
+    TestDatabase database = create();
+    database
+        .superuser()
+        .useHandle(
+            handle ->
+                handle
+                    .createQuery(
+                        """
+                        SELECT format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', p.oid::regprocedure)
+                          FROM pg_proc AS p
+                         WHERE p.proname LIKE 'pg\\_%advisory%'
+                           AND p.proname <> 'pg_advisory_xact_lock_shared'
+                        """)
+                    .mapTo(String.class)
+                    .forEach(handle::execute));
+    return database;
+  }
+
   /** Creates a database without migrations on the shared server. */
   static TestDatabase unmigrated() {
     return new TestDatabase(UNMIGRATED.create());

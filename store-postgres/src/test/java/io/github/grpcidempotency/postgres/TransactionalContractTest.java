@@ -7,7 +7,6 @@ import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.testing.TransactionalStoreContract;
 import java.time.Duration;
 import java.util.UUID;
-import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -19,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class TransactionalContractTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
-  private static final Jdbi superuser = database.superuser();
+  @RegisterExtension static final TestDatabase lockless = TestDatabase.withoutAdvisoryLocks();
 
   @Nested
   class OfItsPool extends Contract {
@@ -64,11 +63,49 @@ class TransactionalContractTest {
     }
   }
 
+  /** The functions are forbidden, so that whoever calls one fails. */
+  @Nested
+  class WithoutAdvisoryLocks extends Contract {
+    @Override
+    protected TransactionalStore newStore(Duration lease) {
+      return PostgresIdempotencyStore.builder(lockless.app())
+          .lease(lease)
+          .advisoryLocks(false)
+          .build();
+    }
+
+    @Override
+    TestDatabase database() {
+      return lockless;
+    }
+  }
+
+  @Nested
+  class OfAHostWithoutAdvisoryLocks extends Contract {
+    @Override
+    protected TransactionalStore newStore(Duration lease) {
+      return PostgresIdempotencyStore.builder(lockless.app())
+          .lease(lease)
+          .hostTransactions(new ThreadTransactions(new IdempotencyDataSource(lockless.app())))
+          .advisoryLocks(false)
+          .build();
+    }
+
+    @Override
+    TestDatabase database() {
+      return lockless;
+    }
+  }
+
   /** What a handler does is the same everywhere. */
   abstract static class Contract extends TransactionalStoreContract {
+    TestDatabase database() {
+      return database;
+    }
+
     @AfterEach
     void everyConnectionIsGivenBack() {
-      database.awaitAllConnectionsBack();
+      database().awaitAllConnectionsBack();
     }
 
     @Override
@@ -79,18 +116,20 @@ class TransactionalContractTest {
 
     @Override
     protected boolean exists(UUID thing) {
-      return superuser.withHandle(
-          handle ->
-              handle
-                  .createQuery("SELECT EXISTS (SELECT FROM app.things WHERE id = :id)")
-                  .bind("id", thing)
-                  .mapTo(Boolean.class)
-                  .one());
+      return database()
+          .superuser()
+          .withHandle(
+              handle ->
+                  handle
+                      .createQuery("SELECT EXISTS (SELECT FROM app.things WHERE id = :id)")
+                      .bind("id", thing)
+                      .mapTo(Boolean.class)
+                      .one());
     }
 
     @Override
     protected void letPass(Duration time) {
-      database.letPass(time);
+      database().letPass(time);
     }
   }
 }

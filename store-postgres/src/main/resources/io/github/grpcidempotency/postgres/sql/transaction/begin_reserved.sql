@@ -1,0 +1,15 @@
+${begin}
+
+SELECT set_config('app.current_user_id', :user, true),
+       now() + :retention_millis * interval '1 millisecond' AS expires;
+
+-- A transaction that keeps its snapshot must lock the row before the lease is renewed. Any other
+-- leaves it alone, so that it can be.
+SELECT k.id
+  FROM ${schema}.idempotency_keys AS k
+ WHERE k.id = :id
+   AND k.user_id = CAST(:user AS uuid)
+   AND k.attempt = :attempt
+   AND k.completed IS NULL
+   AND current_setting('transaction_isolation') NOT LIKE 'read %'
+   FOR NO KEY UPDATE

@@ -1,0 +1,14 @@
+${use}
+-- None but the claim's own transaction is to be committed, and for nobody but its user.
+SELECT CASE
+         WHEN now() + :retention_millis * interval '1 millisecond'
+              IS DISTINCT FROM CAST(:expires AS timestamptz)
+              OR current_setting('app.current_user_id', true) IS DISTINCT FROM :user
+         THEN ${schema}.refuse_commit('${ended}')
+       END;${wake}${reference}
+
+WITH done AS (
+  ${update}
+)
+SELECT ${schema}.refuse_commit('${lost}') WHERE NOT EXISTS (SELECT FROM done);
+${commit}
