@@ -6,15 +6,21 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.PGConnection;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Looks for anything that makes a pool's connections unfit for the library's statements. */
 final class PoolCheck {
+  private static final Logger logger = LoggerFactory.getLogger(PoolCheck.class);
   private static final String CHECK_POOL = SqlFile.load("check/pool", Map.of());
   private static final String CHECK_FLUSH = SqlFile.load("check/flush", Map.of());
+  private static final String CHECK_LEAK = SqlFile.load("check/leak", Map.of());
+  private static final String CHECK_DURABILITY = SqlFile.load("check/durability", Map.of());
 
   /** One flush prepares the statements, one describes them, and the last one uses both. */
   private static final int FLUSHES = 3;
@@ -28,7 +34,13 @@ final class PoolCheck {
    * @throws JdbiException if the database cannot be reached
    */
   static Optional<String> ofFlushes(String name, DataSource pool) {
-    return check(name, pool, PoolCheck::splitting);
+    return check(
+        name,
+        pool,
+        connection -> {
+          warnOfLostCommits(name, connection);
+          return splitting(connection).or(() -> leaking(connection));
+        });
   }
 
   /**
@@ -67,6 +79,34 @@ final class PoolCheck {
         connection, CHECK_POOL, values -> values, row -> row.getString("problem"));
   }
 
+  /** It may be what the host wants, for its own effects as well. */
+  private static void warnOfLostCommits(String name, Connection connection) {
+    if (StatementBatch.run(
+            connection, CHECK_DURABILITY, values -> values, row -> row.getString("commits"))
+        .isPresent()) {
+      logger.warn(
+          "{} commits with synchronous_commit = off: an answer that a client has got may be lost"
+              + " with its effect when the database crashes, and a retry then runs again",
+          name);
+    }
+  }
+
+  /** What else runs on the connection would see the rows of a user who has set nothing in it. */
+  private static Optional<String> leaking(Connection connection) {
+    String user = UUID.randomUUID().toString();
+    UnaryOperator<Parameters> bindings = values -> values.bind("user", user);
+    Optional<String> unused =
+        StatementBatch.run(connection, CHECK_FLUSH, bindings, row -> row.getString("user_id"));
+    boolean kept =
+        StatementBatch.run(connection, CHECK_LEAK, bindings, row -> row.getBoolean("kept"))
+            .orElse(false);
+    return kept
+        ? Optional.of(
+            "keeps a transaction's user after its end, so whoever gets the connection next may see"
+                + " this user's rows; set_config(…, true) must end with its transaction")
+        : Optional.empty();
+  }
+
   /**
    * A flush of several statements is one transaction, and the user that is set in the first is set
    * in the others; but some settings of the driver let it send a flush in pieces, the first time or
@@ -82,7 +122,8 @@ final class PoolCheck {
             ? Optional.empty()
             : Optional.of(
                 ("sends the statements of a flush one by one: use neither preferQueryMode=simple"
-                        + " nor prepareThreshold=-1 (they are %s and %d)")
+                        + " nor prepareThreshold=-1 (they are %s and %d); or set_config(…, true) has no"
+                        + " effect on the rest of its transaction")
                     .formatted(driver.getPreferQueryMode().value(), threshold));
       } finally {
         driver.setPrepareThreshold(threshold);

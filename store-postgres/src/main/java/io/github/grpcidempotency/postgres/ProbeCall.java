@@ -21,6 +21,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -47,6 +48,7 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>Listen and notify, unless servers are told not to.
+ *   <li>Have a commit refused.
  *   <li>Reserve a key. Another user does not see it, and a duplicate learns that it runs.
  *   <li>Through the maintenance pool, renew its lease, announce that its end is awaited, and ask
  *       whether it runs. Through the store's pool, check the result.
@@ -54,7 +56,7 @@ import org.slf4j.LoggerFactory;
  *   <li>Reserve another key, and release it.
  *   <li>If a procedure is transactional: take an advisory lock. Claim a key with a transaction. A
  *       duplicate on another connection is kept out, or a lock on one of the maintenance pool's if
- *       the store's pool has no other. Complete it, and replay it.
+ *       the store's pool has no other. Whoever asks is told that it runs. Complete it, and replay it.
  *   <li>If one is claimed with its handler's first statement: send a statement with a claim.
  *       Complete it, and replay it. The statement of a duplicate does not run.
  * </ol>
@@ -124,6 +126,7 @@ final class ProbeCall {
     claiming = store::claim;
     return Stream.of(
             problemOfNotifications(),
+            problemOfRefusals(),
             problemOf(this::completeReserved),
             problemOf(this::releaseReserved))
         .flatMap(Optional::stream)
@@ -170,6 +173,28 @@ final class ProbeCall {
         "the database has no advisory locks for the role of the store's pool (%s), by which"
             + " transactional calls keep their duplicates out; build the store with"
             + " advisoryLocks(false)");
+  }
+
+  /** What a flush refuses must not be committed, and its SQLSTATE must say why. */
+  private Optional<String> problemOfRefusals() {
+    Map<String, String> values = new HashMap<>(Refusal.codes());
+    values.put("schema", database.schema());
+    String refuse = SqlFile.load("check/probe_refusal", values);
+    try {
+      Optional<Boolean> unused =
+          database.onConnection(
+              connection -> StatementBatch.run(connection, refuse, none -> none, row -> true));
+    } catch (JdbiException failure) {
+      if (FailureDecider.passes(Failures.causeOf(failure))) {
+        throw failure;
+      }
+      if (Refusal.of(failure).filter(Refusal.CLAIM_LOST::equals).isPresent()) {
+        return Optional.empty();
+      }
+    }
+    return Optional.of(
+        "%s.refuse_commit does not raise the SQLSTATE that it is given, so the transaction of a call that has lost its key would be committed"
+            .formatted(database.schema()));
   }
 
   /** Tries something, and returns why it is refused for good. */
@@ -235,8 +260,9 @@ final class ProbeCall {
     Claim claim = win(request);
     try {
       step = "keep its duplicate out";
-      if (database.locks()) {
-        keepOut(request);
+      if (database.locks() && keepsOutBeside(request)) {
+        step = "see that it runs";
+        checkShown(request);
       }
       complete(claim);
     } catch (RuntimeException failure) {
@@ -350,11 +376,21 @@ final class ProbeCall {
         .isPresent();
   }
 
+  /** Whoever asks, but claims nothing, would be told that nobody runs the call. */
+  private void checkShown(ClaimRequest request) {
+    check(
+        maintenance.withHandle(handle -> isRunning(handle, request.key())),
+        ("a trial call's advisory lock is not in pg_locks, or %s.in_flight does not see it there, so"
+                + " who asks whether it runs is told that it does not; build the store with"
+                + " advisoryLocks(false)")
+            .formatted(database.schema()));
+  }
+
   /**
    * Claims the same key on another connection of the store's pool; if there is none, only tries its
-   * lock on one of the maintenance pool's.
+   * lock on one of the maintenance pool's. Returns whether there was any other connection.
    */
-  private void keepOut(ClaimRequest request) {
+  private boolean keepsOutBeside(ClaimRequest request) {
     CompletableFuture<ClaimResult> duplicate = new CompletableFuture<>();
     Thread second = new Thread(() -> claim(request, duplicate), "idempotency-probe");
     second.setDaemon(true);
@@ -363,8 +399,9 @@ final class ProbeCall {
       check(
           duplicate.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS) instanceof ClaimResult.InFlight,
           BOTH_LOCKED.formatted("two connections of the store's pool"));
+      return true;
     } catch (TimeoutException exhausted) {
-      keepOutOfMaintenance(request);
+      return keepsOutOfMaintenance(request);
     } catch (ExecutionException failed) {
       if (!(failed.getCause() instanceof StoreException failure)) {
         throw new IllegalStateException(failed.getCause());
@@ -372,24 +409,26 @@ final class ProbeCall {
       if (!FailureDecider.passes(failure.failureCause())) {
         throw failure;
       }
-      keepOutOfMaintenance(request);
+      return keepsOutOfMaintenance(request);
     } catch (InterruptedException stopped) {
       Thread.currentThread().interrupt();
+      return false;
     }
   }
 
-  private void keepOutOfMaintenance(ClaimRequest request) {
+  private boolean keepsOutOfMaintenance(ClaimRequest request) {
     if (!separateMaintenance) {
       logger.warn(
           "the store's pool gave no second connection in time: it is not proved that an advisory"
               + " lock keeps a transactional call's duplicate out");
-      return;
+      return false;
     }
     boolean locked = maintenance.withHandle(handle -> locks(handle.getConnection(), request));
     check(
         !locked,
         BOTH_LOCKED.formatted(
             "a connection of the store's pool and one of the maintenance pool's"));
+    return true;
   }
 
   private void claim(ClaimRequest request, CompletableFuture<ClaimResult> duplicate) {

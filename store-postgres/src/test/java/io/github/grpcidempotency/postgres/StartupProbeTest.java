@@ -53,7 +53,7 @@ class StartupProbeTest {
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl())) {
       verify(pool, TRANSACTIONAL);
 
-      assertThat(proxy.roundTrips()).hasSizeBetween(15, 40);
+      assertThat(proxy.roundTrips()).hasSizeBetween(15, 48);
     }
   }
 

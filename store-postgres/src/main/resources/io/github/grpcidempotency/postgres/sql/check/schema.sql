@@ -55,6 +55,13 @@ SELECT :schema || '.' || proname || ' belongs to ' || pg_get_userbyid(proowner)
   FROM functions, keys
  WHERE prosecdef AND proowner <> relowner
 UNION ALL
+-- As their caller they would find nothing to do, and say nothing.
+SELECT :schema || '.' || proname || ' is no SECURITY DEFINER function, so it touches no other user''s rows;'
+       || ' migrate the schema again, or call ALTER FUNCTION ' || :schema || '.' || proname || ' SECURITY DEFINER'
+  FROM functions
+ WHERE proname IN ('renew_leases', 'in_flight', 'sweep_expired')
+   AND NOT prosecdef
+UNION ALL
 SELECT 'the policy maintenance of ' || :schema || '.idempotency_keys is not for the table''s owner '
        || pg_get_userbyid(relowner) || ' alone, so leases are not renewed and expired rows not swept,'
        || ' or others may see them; call ALTER POLICY maintenance ON ' || :schema

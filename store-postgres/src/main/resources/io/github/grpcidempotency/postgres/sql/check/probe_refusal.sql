@@ -1,0 +1,1 @@
+SELECT ${schema}.refuse_commit('${lost}')

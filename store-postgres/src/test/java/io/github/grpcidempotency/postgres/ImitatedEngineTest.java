@@ -1,0 +1,250 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.internal.runtime.Setup;
+import io.github.grpcidempotency.procedure.ClaimTiming;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.test.LogLines;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Engines that take every statement of the store and do something else, imitated on PostgreSQL: by
+ * functions that are found before the real ones, or by what the owner of the tables can change. A
+ * store must not start there.
+ */
+class ImitatedEngineTest {
+  private static final Procedure TRANSACTIONAL =
+      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+          .execution(Execution.TRANSACTIONAL)
+          .build();
+
+  /** What is wrong with an engine, and what start-up says of it. */
+  private enum Imitation {
+    A_SETTING_THAT_REACHES_NOTHING(
+        """
+        CREATE FUNCTION imitation.set_config(text, text, boolean) RETURNS text RETURN $2
+        """,
+        "set_config(…, true) has no effect on the rest of its transaction"),
+    A_SETTING_THAT_OUTLASTS_ITS_TRANSACTION(
+        """
+        CREATE FUNCTION imitation.set_config(text, text, boolean) RETURNS text
+          RETURN pg_catalog.set_config($1, $2, false)
+        """,
+        "keeps a transaction's user after its end"),
+    A_POLICY_THAT_IS_NOT_THERE(
+        "DROP POLICY own_rows ON idempotency.idempotency_keys",
+        "fails to claim a key: ERROR: new row violates row-level security policy"),
+    A_POLICY_THAT_HIDES_NOTHING(
+        "ALTER POLICY own_rows ON idempotency.idempotency_keys USING (true)",
+        "row-level security shows a user's record to another user"),
+    A_KEY_THAT_IS_NOT_UNIQUE(
+        """
+        ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key
+        """,
+        "constraint"),
+    A_RENEWAL_AS_ITS_CALLER(
+        "ALTER FUNCTION idempotency.renew_leases SECURITY INVOKER",
+        "renew_leases is no SECURITY DEFINER function"),
+    A_LOOK_AS_ITS_CALLER(
+        "ALTER FUNCTION idempotency.in_flight SECURITY INVOKER",
+        "in_flight is no SECURITY DEFINER function"),
+    A_SWEEP_AS_ITS_CALLER(
+        "ALTER FUNCTION idempotency.sweep_expired SECURITY INVOKER",
+        "sweep_expired is no SECURITY DEFINER function"),
+    A_RENEWAL_THAT_ONLY_SAYS_SO(
+        """
+        CREATE OR REPLACE FUNCTION
+          idempotency.renew_leases(ids uuid[], attempts integer[], lease interval)
+          RETURNS SETOF uuid LANGUAGE sql VOLATILE SECURITY DEFINER AS 'SELECT unnest($1)'
+        """,
+        "the store's pool does not see what the maintenance pool does"),
+    NO_SKIP_LOCKED(
+        """
+        CREATE OR REPLACE FUNCTION
+          idempotency.renew_leases(ids uuid[], attempts integer[], lease interval)
+          RETURNS SETOF uuid LANGUAGE plpgsql SECURITY DEFINER
+          AS 'BEGIN RAISE feature_not_supported USING MESSAGE = ''SKIP LOCKED''; END'
+        """,
+        "fails to renew its lease through the maintenance pool: ERROR: SKIP LOCKED"),
+    A_LOOK_THAT_SEES_NOTHING(
+        """
+        CREATE OR REPLACE FUNCTION
+          idempotency.in_flight(keys text[], users uuid[], locks bigint[])
+          RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER
+          AS 'SELECT 1::bigint WHERE false'
+        """,
+        "the store's pool does not see what the maintenance pool does"),
+    WAITS_THAT_ARE_NOT_KEPT(
+        "CREATE RULE forget AS ON INSERT TO idempotency.idempotency_waits DO INSTEAD NOTHING",
+        "the store's pool does not see what the maintenance pool does"),
+    WAITS_THAT_STAY(
+        "CREATE TRIGGER stay BEFORE DELETE ON idempotency.idempotency_waits"
+            + " FOR EACH ROW EXECUTE FUNCTION imitation.nothing()",
+        "a trial call's end wakes nobody who waits for it"),
+    AN_ANSWER_THAT_IS_NOT_WRITTEN(
+        "CREATE TRIGGER stay BEFORE UPDATE OF completed ON idempotency.idempotency_keys"
+            + " FOR EACH ROW EXECUTE FUNCTION imitation.nothing()",
+        "a trial call's answer is not recorded"),
+    AN_ANSWER_THAT_IS_WRITTEN_OTHERWISE(
+        "CREATE TRIGGER change BEFORE UPDATE OF completed ON idempotency.idempotency_keys"
+            + " FOR EACH ROW EXECUTE FUNCTION imitation.other()",
+        "a trial call's recorded answer is not replayed"),
+    A_KEY_THAT_STAYS(
+        "CREATE TRIGGER stay BEFORE DELETE ON idempotency.idempotency_keys"
+            + " FOR EACH ROW EXECUTE FUNCTION imitation.nothing()",
+        "a trial call's key is not released"),
+    A_REFUSAL_THAT_REFUSES_NOTHING(
+        """
+        CREATE OR REPLACE FUNCTION idempotency.refuse_commit(code text) RETURNS void
+          LANGUAGE sql AS ''
+        """,
+        "refuse_commit does not raise the SQLSTATE that it is given"),
+    A_REFUSAL_WITH_A_CODE_OF_THE_ENGINES(
+        """
+        CREATE OR REPLACE FUNCTION idempotency.refuse_commit(code text) RETURNS void
+          LANGUAGE plpgsql AS 'BEGIN RAISE internal_error; END'
+        """,
+        "refuse_commit does not raise the SQLSTATE that it is given");
+
+    private final String statement;
+    private final String problem;
+
+    Imitation(String statement, String problem) {
+      this.statement = statement;
+      this.problem = problem;
+    }
+  }
+
+  private final TestDatabase database = TestDatabase.create();
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    database.awaitAllConnectionsBack();
+    database.close();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anEngineThatDoesNotProtectIsRefused(Imitation imitation) {
+    imitate(imitation.statement);
+
+    try (HikariDataSource pool = deceived()) {
+      assertThatThrownBy(() -> verify(store(pool), Things.CREATE_THING))
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining(imitation.problem);
+    }
+  }
+
+  /** Whoever asks for a running call, and claims nothing, would hear that there is none. */
+  @Test
+  void advisoryLocksThatNobodySeesAreRefusedForTransactionalProcedures() {
+    imitate(
+        """
+        CREATE OR REPLACE FUNCTION
+          idempotency.in_flight(keys text[], users uuid[], locks bigint[])
+          RETURNS SETOF bigint LANGUAGE sql STABLE SECURITY DEFINER AS
+          'SELECT w.lock
+             FROM unnest($1, $2, $3) AS w (key, user_id, lock)
+             JOIN idempotency.idempotency_keys AS k
+               ON k.idempotency_key = w.key AND k.user_id = w.user_id
+            WHERE k.completed IS NULL'
+        """);
+    PostgresIdempotencyStore store = store(database.app()).build();
+
+    assertThatCode(() -> Things.verify(store, Things.CREATE_THING)).doesNotThrowAnyException();
+    assertThatThrownBy(() -> Things.verify(store, TRANSACTIONAL))
+        .isInstanceOf(SetupException.class)
+        .hasMessageContaining("advisory lock is not in pg_locks")
+        .hasMessageContaining("advisoryLocks(false)");
+    assertThatCode(() -> verify(store(database.app()).advisoryLocks(false), TRANSACTIONAL))
+        .doesNotThrowAnyException();
+  }
+
+  @Test
+  void aFirstStatementThatNothingStopsIsRefusedWhereItIsUsed() {
+    imitate(
+        """
+        CREATE OR REPLACE FUNCTION idempotency.refuse_claim() RETURNS void
+          LANGUAGE sql AS ''
+        """);
+    PostgresIdempotencyStore store = store(database.app()).build();
+
+    assertThatCode(() -> Things.verify(store, TRANSACTIONAL)).doesNotThrowAnyException();
+    assertThatThrownBy(
+            () ->
+                Setup.check(
+                    Procedures.of(TRANSACTIONAL),
+                    Optional.of(store),
+                    ClaimTiming.WITH_FIRST_STATEMENT))
+        .isInstanceOf(SetupException.class)
+        .hasMessageContaining("the first statement of a trial call's duplicate runs");
+  }
+
+  /** A server that waits notices that its own notification does not arrive, and polls. */
+  @Test
+  void notificationsThatNeverArriveAreAccepted() {
+    imitate("CREATE FUNCTION imitation.pg_notify(text, text) RETURNS void RETURN NULL::void");
+
+    try (HikariDataSource pool = deceived()) {
+      assertThatCode(() -> verify(store(pool), TRANSACTIONAL)).doesNotThrowAnyException();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"on", "off"})
+  void commitsThatAreNotWrittenAtOnceAreWarnedOf(String setting) {
+    try (LogLines log = LogLines.listen();
+        HikariDataSource pool =
+            PostgresThingServer.pool(
+                database.appUrl() + "&options=-c%20synchronous_commit=" + setting)) {
+      verify(store(pool), Things.CREATE_THING);
+
+      assertThat(log.warnings().stream().anyMatch(line -> line.contains("synchronous_commit = off")))
+          .isEqualTo(setting.equals("off"));
+    }
+  }
+
+  private void imitate(String statement) {
+    database
+        .superuser()
+        .useHandle(
+            handle -> {
+              handle.execute("CREATE SCHEMA imitation");
+              handle.execute("GRANT USAGE ON SCHEMA imitation TO things_app");
+              handle.execute(
+                  "CREATE FUNCTION imitation.nothing() RETURNS trigger LANGUAGE plpgsql"
+                      + " AS 'BEGIN RETURN NULL; END'");
+              handle.execute(
+                  "CREATE FUNCTION imitation.other() RETURNS trigger LANGUAGE plpgsql"
+                      + " AS 'BEGIN NEW.response_bytes := ''other''; RETURN NEW; END'");
+              handle.execute(statement);
+            });
+  }
+
+  /** Returns a pool whose statements find the imitation first. */
+  private HikariDataSource deceived() {
+    return PostgresThingServer.pool(
+        database.appUrl() + "&options=-c%20search_path=imitation,pg_catalog,public");
+  }
+
+  private static PostgresIdempotencyStore.Builder store(HikariDataSource pool) {
+    return PostgresIdempotencyStore.builder(pool);
+  }
+
+  private static void verify(PostgresIdempotencyStore.Builder store, Procedure... procedures) {
+    Things.verify(store.build(), procedures);
+  }
+}
