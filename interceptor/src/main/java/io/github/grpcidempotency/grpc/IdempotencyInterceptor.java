@@ -12,6 +12,7 @@ import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
 import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
+import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.internal.service.OperationsService;
@@ -116,23 +117,25 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     } catch (RuntimeException failed) {
       return refuseUnresolved(arrived, call, failed);
     }
-    CallEvents events = arrived.of(caller).onShard(engines.get().of(caller).shard());
+    Engine engine = engines.get().of(caller);
+    CallEvents events = arrived.of(caller).onShard(engine.shard());
     KeyFinder finder = new KeyFinder(procedure, keyHeader.name(), caller, headers, events);
     if (finder.readsRequest()) {
-      return start(procedure, finder::decide, caller, events, call, headers, next);
+      return start(procedure, finder::decide, caller, engine, events, call, headers, next);
     }
     KeyDecision decision = finder.decide();
     return decision.accept(
         new KeyDecision.Visitor<>() {
           @Override
           public ServerCall.Listener<RequestT> keyed(IdempotencyKey key, String name) {
-            return start(procedure, request -> decision, caller, events, call, headers, next);
+            return start(
+                procedure, request -> decision, caller, engine, events, call, headers, next);
           }
 
           @Override
           public ServerCall.Listener<RequestT> unkeyed() {
             return procedure.execution() == Execution.TRANSACTIONAL
-                ? start(procedure, request -> decision, caller, events, call, headers, next)
+                ? start(procedure, request -> decision, caller, engine, events, call, headers, next)
                 : next.startCall(call, headers);
           }
 
@@ -154,12 +157,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Procedure procedure,
       Function<Message, KeyDecision> keyOf,
       Optional<Caller> caller,
+      Engine engine,
       CallEvents events,
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     return new IdempotentCall<>(
-            engines.orElseThrow(), procedure, keyOf, caller, events, call, headers, next)
+            engines.orElseThrow(), procedure, keyOf, caller, engine, events, call, headers, next)
         .start();
   }
 

@@ -76,6 +76,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       Procedure procedure,
       Function<Message, KeyDecision> keyOf,
       Optional<Caller> caller,
+      Engine engine,
       CallEvents events,
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
@@ -83,7 +84,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     super(call, headers, next, events);
     this.events = events;
     this.engines = engines;
-    this.engine = engines.of(caller);
+    this.engine = engine;
     this.procedure = procedure;
     this.keyOf = keyOf;
     this.caller = caller;
@@ -251,7 +252,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
           .warn(
               procedure.name() + " begin",
               unreachable,
-              procedure.name() + ": no transaction could be opened");
+              procedure.name() + ": no transaction" + engine.ofShard() + " could be opened");
       ResponseWriter.unavailable(call());
       return;
     }

@@ -325,6 +325,11 @@ public final class Engine implements AutoCloseable {
     return shard;
   }
 
+  /** Returns what a line of the log ends with that is about one shard. */
+  public String ofShard() {
+    return shard.map(name -> " of shard " + name).orElse("");
+  }
+
   /** Returns how long a claim lasts unless it is renewed. */
   public Duration lease() {
     return store.lease();

@@ -74,9 +74,8 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
                 new Question(engines)));
   }
 
-  private Operations<SeenOperation> operationsOf(Caller caller) {
-    return Objects.requireNonNull(operations.get(engines.of(caller)));
-  }
+  /** Who asks, and who answers: one shard answers all of a question. */
+  private record Asked(Caller caller, Engine engine, Operations<SeenOperation> operations) {}
 
   /** Ends all waiting. */
   @Override
@@ -89,7 +88,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     answer(
         observer,
         question -> {
-          SeenOperation seen = find(question, caller(question), request.getName());
+          SeenOperation seen = find(question, ask(question), request.getName());
           question.answered(seen);
           return seen.message();
         });
@@ -100,15 +99,15 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     Question question = new Question(engines);
     Duration limit = request.hasTimeout() ? WaitLimit.of(request.getTimeout()) : WaitLimit.most();
     try {
-      Caller caller = caller(question);
+      Asked asked = ask(question);
       OperationWait wait =
           new OperationWait(
-              engines.of(caller),
-              operationsOf(caller),
+              asked.engine(),
+              asked.operations(),
               question,
               (ServerCallStreamObserver<Operation>) observer,
               limit);
-      wait.begin(find(question, caller, request.getName()));
+      wait.begin(find(question, asked, request.getName()));
     } catch (RuntimeException failure) {
       observer.onError(question.failed(failure));
     }
@@ -123,8 +122,8 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
           if (!COLLECTIONS.contains(request.getName())) {
             throw ServiceError.invalid("name is empty, or operations");
           }
-          Caller caller = caller(question);
-          return new OperationPage(operationsOf(caller), request, question).of(caller);
+          Asked asked = ask(question);
+          return new OperationPage(asked.operations(), request, question).of(asked.caller());
         });
   }
 
@@ -133,9 +132,9 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     answer(
         observer,
         question -> {
-          Caller caller = caller(question);
-          StoredOperation stored = stored(question, caller, request.getName());
-          Procedure procedure = operationsOf(caller).procedure(stored);
+          Asked asked = ask(question);
+          StoredOperation stored = stored(question, asked, request.getName());
+          Procedure procedure = asked.operations().procedure(stored);
           if (!OperationState.isDone(
               OperationState.of(
                   stored.standing(),
@@ -143,7 +142,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
                   failure -> question.statusUnknown(stored, procedure, failure)))) {
             throw ServiceError.refused(Refusal.operationUnfinished());
           }
-          if (!operationsOf(caller).catalog().forget(caller, stored.id())) {
+          if (!asked.operations().catalog().forget(asked.caller(), stored.id())) {
             throw ServiceError.refused(Refusal.operationUnknown());
           }
           return Empty.getDefaultInstance();
@@ -160,11 +159,11 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
             .asRuntimeException());
   }
 
-  private Caller caller(Question question) {
+  private Asked ask(Question question) {
     Caller caller =
         callers.resolve().orElseThrow(() -> ServiceError.refused(Refusal.callerRequired()));
-    question.by(caller);
-    return caller;
+    Engine engine = question.by(caller);
+    return new Asked(caller, engine, Objects.requireNonNull(operations.get(engine)));
   }
 
   /** Returns the id in a name. Other names are answered like those of unknown operations. */
@@ -175,18 +174,17 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
         .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
   }
 
-  private SeenOperation find(Question question, Caller caller, String name) {
-    StoredOperation stored = stored(question, caller, name);
-    return see(stored, operationsOf(caller).procedure(stored), question);
+  private SeenOperation find(Question question, Asked asked, String name) {
+    StoredOperation stored = stored(question, asked, name);
+    return see(stored, asked.operations().procedure(stored), question);
   }
 
-  private StoredOperation stored(Question question, Caller caller, String name) {
-    Operations<SeenOperation> own = operationsOf(caller);
+  private StoredOperation stored(Question question, Asked asked, String name) {
     StoredOperation stored =
-        own.catalog().find(caller, List.of(idOf(name))).stream()
+        asked.operations().catalog().find(asked.caller(), List.of(idOf(name))).stream()
             .findFirst()
             .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
-    question.about(stored, own.procedure(stored));
+    question.about(stored, asked.operations().procedure(stored));
     return stored;
   }
 

@@ -4,6 +4,7 @@ import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.KeyCase;
 import io.github.grpcidempotency.event.ProcedureInfo;
 import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Execution;
@@ -37,9 +38,11 @@ final class Question {
     this.events = engines.events(UNKNOWN);
   }
 
-  /** Notes who asks. */
-  void by(Caller caller) {
-    events = events.of(Optional.of(caller)).onShard(engines.of(caller).shard());
+  /** Notes who asks, and returns the engine that answers all of the question. */
+  Engine by(Caller caller) {
+    Engine own = engines.of(caller);
+    events = events.of(Optional.of(caller)).onShard(own.shard());
+    return own;
   }
 
   /** Notes what the question is about. */
