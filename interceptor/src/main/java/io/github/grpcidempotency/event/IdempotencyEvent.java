@@ -299,8 +299,15 @@ public sealed interface IdempotencyEvent {
    * @param took how long it took
    * @param lag for how long the oldest of them had been expired; zero if there was none, empty if
    *     the sweeper cannot tell
+   * @param shard the name that the sweeper was given for its database; empty if none
    */
-  record Swept(long records, Duration took, Optional<Duration> lag) implements IdempotencyEvent {
+  record Swept(long records, Duration took, Optional<Duration> lag, Optional<String> shard)
+      implements IdempotencyEvent {
+    /** Makes the event of a sweeper without the name of a shard. */
+    public Swept(long records, Duration took, Optional<Duration> lag) {
+      this(records, took, lag, Optional.empty());
+    }
+
     @Override
     public void accept(IdempotencyListener listener) {
       listener.swept(this);
@@ -311,8 +318,14 @@ public sealed interface IdempotencyEvent {
    * A sweep has failed. The next one begins where it ended.
    *
    * @param cause what the store threw
+   * @param shard the name that the sweeper was given for its database; empty if none
    */
-  record SweepFailed(Throwable cause) implements IdempotencyEvent {
+  record SweepFailed(Throwable cause, Optional<String> shard) implements IdempotencyEvent {
+    /** Makes the event of a sweeper without the name of a shard. */
+    public SweepFailed(Throwable cause) {
+      this(cause, Optional.empty());
+    }
+
     @Override
     public void accept(IdempotencyListener listener) {
       listener.sweepFailed(this);

@@ -60,7 +60,14 @@ public final class DatabaseMetrics implements AutoCloseable {
     this.sql = Statistics.sql(builder.schema);
     this.timeoutSeconds = Math.toIntExact(Math.max(1, builder.timeout.toSeconds()));
     this.validNanos = builder.every.multipliedBy(2).plus(builder.timeout.multipliedBy(2)).toNanos();
-    Meters named = new Meters(registry, builder.tags.and(MetricTags.SCHEMA, builder.schema), false);
+    Tags tags = builder.tags.and(MetricTags.SCHEMA, builder.schema);
+    if (!registry.find(MetricName.DATABASE_ROWS.meter()).tags(tags).meters().isEmpty()) {
+      throw new IllegalStateException(
+          "the registry has the figures of a database with these tags already; add a tag that"
+              + " tells the databases apart, such as shard: "
+              + tags);
+    }
+    Meters named = new Meters(registry, tags, false);
     this.reads = named.timer(MetricName.DATABASE_READS);
     this.failures = named.counter(MetricName.DATABASE_READ_FAILURES);
     this.meters = Stream.concat(Stream.of(reads, failures), gauges(named)).toList();
@@ -76,6 +83,7 @@ public final class DatabaseMetrics implements AutoCloseable {
    *     application's or an operator's
    * @param schema the schema of the library's table
    * @throws IllegalArgumentException if the schema's name is not a plain lower case identifier
+   * @throws IllegalStateException if the registry has such meters with the same tags already
    */
   public static DatabaseMetrics of(MeterRegistry registry, DataSource pool, String schema) {
     return builder(registry, pool, schema).start();
@@ -189,6 +197,8 @@ public final class DatabaseMetrics implements AutoCloseable {
      * Registers the meters, and starts to read at once.
      *
      * @throws IllegalArgumentException if the schema's name is not a plain lower case identifier
+     * @throws IllegalStateException if the registry has such meters with the same tags already: it
+     *     would drop these without a word
      */
     public DatabaseMetrics start() {
       return new DatabaseMetrics(this);

@@ -176,13 +176,14 @@ public final class IdempotencyMetrics implements IdempotencyListener {
 
   @Override
   public void swept(IdempotencyEvent.Swept event) {
-    common.process().count(event);
-    event.lag().ifPresent(common.gauges()::sweptWithLag);
+    ShardMeters meters = of(event.shard());
+    meters.process().count(event);
+    event.lag().ifPresent(meters.gauges()::sweptWithLag);
   }
 
   @Override
   public void sweepFailed(IdempotencyEvent.SweepFailed event) {
-    common.process().count(event);
+    of(event.shard()).process().count(event);
   }
 
   /** Settings of a listener. Not thread-safe. */
@@ -240,8 +241,8 @@ public final class IdempotencyMetrics implements IdempotencyListener {
 
     /**
      * Tells the shards of a {@code ShardedStore} apart, by the tag {@link MetricTags#SHARD}. Not by
-     * default. What has no shard, such as a sweep or a call without a key, has {@link
-     * MetricTags#NONE}.
+     * default. What has no shard, such as a call without a caller or a sweeper that was given no
+     * name, has {@link MetricTags#NONE}.
      */
     public Builder shards() {
       this.shards = true;

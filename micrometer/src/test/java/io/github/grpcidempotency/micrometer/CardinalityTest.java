@@ -48,11 +48,21 @@ class CardinalityTest {
       metrics.leaseLost(new IdempotencyEvent.LeaseLost(onShard(shard), UUID.randomUUID()));
       metrics.leasesRenewed(
           new IdempotencyEvent.LeasesRenewed(2, 1, Duration.ZERO, Optional.of(shard)));
+      Optional<Duration> lag = Optional.of(Duration.ofHours(shard.equals("west") ? 2 : 1));
+      metrics.swept(new IdempotencyEvent.Swept(1, Duration.ZERO, lag, Optional.of(shard)));
     }
     metrics.sweepFailed(new IdempotencyEvent.SweepFailed(new IllegalStateException()));
 
     assertThat(tags(MetricTags.SHARD)).containsExactlyInAnyOrder("east", "west", MetricTags.NONE);
-    for (MetricName name : List.of(MetricName.LEASES_LOST, MetricName.RENEWALS_LOST)) {
+    assertThat(
+            registry
+                .get(MetricName.SWEEP_LAG.meter())
+                .tag(MetricTags.SHARD, "west")
+                .gauge()
+                .value())
+        .isEqualTo(2 * 60 * 60);
+    for (MetricName name :
+        List.of(MetricName.LEASES_LOST, MetricName.RENEWALS_LOST, MetricName.SWEEP_RECORDS)) {
       assertThat(registry.get(name.meter()).tag(MetricTags.SHARD, "west").counter().count())
           .isEqualTo(2);
     }

@@ -2,11 +2,13 @@ package io.github.grpcidempotency.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.testing.PostgresFixture;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -155,6 +157,26 @@ class DatabaseMetricsTest {
             () ->
                 assertThat(Thread.getAllStackTraces().keySet())
                     .noneMatch(thread -> thread.getName().equals("idempotency-database-metrics")));
+  }
+
+  @Test
+  void severalDatabasesInOneRegistryAreToldApartByATag() {
+    start(every(OFTEN).tag(MetricTags.SHARD, "east"));
+    DatabaseMetrics west = every(OFTEN).tag(MetricTags.SHARD, "west").start();
+    for (String shard : List.of("east", "west")) {
+      await().untilAsserted(() -> assertThat(inFlight(shard).value()).isZero());
+    }
+    assertThatIllegalStateException()
+        .isThrownBy(() -> every(OFTEN).tag(MetricTags.SHARD, "east").start())
+        .withMessageContaining("shard");
+    assertThatIllegalStateException().isThrownBy(() -> every(OFTEN).start());
+
+    west.close();
+    assertThat(inFlight("east").value()).isZero();
+  }
+
+  private Gauge inFlight(String shard) {
+    return registry.get(MetricName.DATABASE_IN_FLIGHT.meter()).tag(MetricTags.SHARD, shard).gauge();
   }
 
   @Test

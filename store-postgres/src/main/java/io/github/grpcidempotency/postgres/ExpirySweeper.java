@@ -42,6 +42,7 @@ public final class ExpirySweeper implements AutoCloseable {
   private final String lagSql;
   private final Duration interval;
   private final int batchSize;
+  private final Optional<String> shard;
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-sweeper");
 
   /** The result of one batch, and whether the batch before it was committed. */
@@ -61,6 +62,7 @@ public final class ExpirySweeper implements AutoCloseable {
     this.lagSql = SqlFile.load("maintenance/sweep_lag", Map.of("schema", builder.schema));
     this.interval = builder.interval;
     this.batchSize = builder.batchSize;
+    this.shard = builder.shard;
   }
 
   /** Starts the settings of a sweeper that uses the application's role. */
@@ -79,12 +81,14 @@ public final class ExpirySweeper implements AutoCloseable {
       checkPool();
     } catch (JdbiException unreachable) {
       logger.warn(
-          "the sweeper's pool could not be checked, and is checked with the first sweep: {}",
+          "{} could not be checked, and is checked with the first sweep: {}",
+          poolName(),
           unreachable.toString());
     }
+    String task = "sweep expired idempotency records" + ofShard();
     ScheduledFuture<?> unused =
         timer.scheduleWithFixedDelay(
-            RepeatedTask.of("sweep expired idempotency records", log, this::sweepAndTell),
+            RepeatedTask.of(task, log, this::sweepAndTell),
             interval.toMillis(),
             interval.toMillis(),
             TimeUnit.MILLISECONDS);
@@ -108,11 +112,11 @@ public final class ExpirySweeper implements AutoCloseable {
       lag = lag();
       swept = sweepAll();
     } catch (Throwable failure) {
-      listeners.notify(new IdempotencyEvent.SweepFailed(failure));
+      listeners.notify(new IdempotencyEvent.SweepFailed(failure, shard));
       throw failure;
     }
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
-    listeners.notify(new IdempotencyEvent.Swept(swept, took, lag));
+    listeners.notify(new IdempotencyEvent.Swept(swept, took, lag, shard));
     return swept;
   }
 
@@ -148,7 +152,15 @@ public final class ExpirySweeper implements AutoCloseable {
   }
 
   private void checkPool() {
-    refuseIfAny(PoolCheck.ofSingleStatements("the sweeper's pool", pool));
+    refuseIfAny(PoolCheck.ofSingleStatements(poolName(), pool));
+  }
+
+  private String poolName() {
+    return "the sweeper's pool" + ofShard();
+  }
+
+  private String ofShard() {
+    return shard.map(name -> " of shard " + name).orElse("");
   }
 
   /**
@@ -165,7 +177,7 @@ public final class ExpirySweeper implements AutoCloseable {
                     .map((row, context) -> Batch.read(row))
                     .one());
     if (before.transaction() != null && !batch.beforeKept()) {
-      refuseIfAny(Optional.of("the sweeper's pool rolls back what it has swept"));
+      refuseIfAny(Optional.of(poolName() + " rolls back what it has swept"));
     }
     return batch;
   }
@@ -178,7 +190,7 @@ public final class ExpirySweeper implements AutoCloseable {
 
   private void sweepAndTell() {
     long swept = sweep();
-    logger.debug("swept {} expired idempotency records", swept);
+    logger.debug("swept {} expired idempotency records{}", swept, ofShard());
   }
 
   /** Settings of a sweeper. Not thread-safe. */
@@ -187,6 +199,7 @@ public final class ExpirySweeper implements AutoCloseable {
     private String schema = IdempotencySchema.DEFAULT_NAME;
     private Duration interval = Duration.ofHours(1);
     private int batchSize = 1_000;
+    private Optional<String> shard = Optional.empty();
     private final List<IdempotencyListener> listeners = new ArrayList<>();
 
     private Builder(DataSource dataSource) {
@@ -222,6 +235,15 @@ public final class ExpirySweeper implements AutoCloseable {
         throw new IllegalArgumentException("a batch has at least one record, not " + records);
       }
       this.batchSize = records;
+      return this;
+    }
+
+    /**
+     * Names the shard that is swept, for events, metrics and the log; none by default. It is the
+     * name that the {@link io.github.grpcidempotency.store.ShardedStore} has for it.
+     */
+    public Builder shard(String name) {
+      this.shard = Optional.of(name);
       return this;
     }
 

@@ -65,12 +65,14 @@ class SweepTest {
     try (ExpirySweeper sweeper =
             ExpirySweeper.builder(database.app())
                 .batchSize(10)
+                .shard("east")
                 .listener(journal.listener())
                 .listener(second.listener())
                 .build();
         ExpirySweeper broken =
             ExpirySweeper.builder(database.app())
                 .schema("nowhere")
+                .shard("west")
                 .listener(second.listener())
                 .build()) {
       sweeper.sweep();
@@ -81,9 +83,11 @@ class SweepTest {
     assertThat(swept.records()).isEqualTo(25);
     assertThat(swept.took()).isPositive();
     assertThat(swept.lag().orElseThrow()).isPositive();
+    assertThat(swept.shard()).contains("east");
     assertThat(second.kinds()).containsExactly("Swept", "SweepFailed");
-    assertThat(second.only(IdempotencyEvent.SweepFailed.class).cause())
-        .isInstanceOf(JdbiException.class);
+    IdempotencyEvent.SweepFailed failed = second.only(IdempotencyEvent.SweepFailed.class);
+    assertThat(failed.cause()).isInstanceOf(JdbiException.class);
+    assertThat(failed.shard()).contains("west");
   }
 
   @Test

@@ -15,11 +15,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * One line for every decision, with key-value pairs: {@code decision}, {@code procedure}, {@code
- * entry}, {@code policy}, and where they are known {@code reason}, {@code cause}, {@code source},
- * {@code operation} and {@code key_hash}. Never a key, a request or a response.
+ * entry}, {@code policy}, and where they are known {@code shard}, {@code reason}, {@code cause},
+ * {@code source}, {@code operation} and {@code key_hash}. Never a key, a request or a response.
  *
  * <p>What is ordinary is for debugging. What is not is limited to a line in ten seconds for each
- * procedure, decision and reason. Thread-safe; never throws.
+ * procedure, shard, decision and reason. Thread-safe; never throws.
  */
 public final class DecisionLog {
   /** The name of the logger. */
@@ -77,7 +77,8 @@ public final class DecisionLog {
     String procedure = call.procedure().name();
     log.write(
         line.level(),
-        procedure + " " + line.decision() + " " + line.reason().orElse(""),
+        String.join(
+            " ", procedure, call.shard().orElse(""), line.decision(), line.reason().orElse("")),
         why,
         procedure + ": " + line.words(),
         () -> {
@@ -86,6 +87,7 @@ public final class DecisionLog {
           pairs.put("procedure", procedure);
           pairs.put("entry", call.procedure().entry());
           pairs.put("policy", call.procedure().keyPolicy());
+          call.shard().ifPresent(shard -> pairs.put("shard", shard));
           line.reason().ifPresent(reason -> pairs.put("reason", reason));
           line.cause().ifPresent(cause -> pairs.put("cause", cause));
           line.source().or(() -> source).ifPresent(place -> pairs.put("source", place));
