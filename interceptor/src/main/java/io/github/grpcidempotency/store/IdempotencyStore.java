@@ -70,6 +70,16 @@ public interface IdempotencyStore {
    */
   CompletionWatch watch(Consumer<IdempotencyKey> ended);
 
+  /**
+   * Returns the name of the shard that the data itself says it is, if somebody has marked it, so
+   * that a {@link ShardedStore} finds out when two are mixed up. Asked at start-up.
+   *
+   * @throws StoreException if the store cannot be reached
+   */
+  default Optional<String> markedShard() {
+    return Optional.empty();
+  }
+
   /** Returns how long a claim lasts unless it is renewed. */
   Duration lease();
 }

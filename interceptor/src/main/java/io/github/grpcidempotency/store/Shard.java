@@ -38,7 +38,25 @@ final class Shard implements TransactionalStore, OperationStore {
 
   @Override
   public void verify(Collection<RecordedProcedure> procedures) {
-    check(() -> store.verify(procedures));
+    check(
+        () -> {
+          store.verify(procedures);
+          verifyMark();
+        });
+  }
+
+  /** Two shards whose databases are mixed up would find none of their callers' records. */
+  private void verifyMark() {
+    Optional<String> mark = store.markedShard();
+    if (mark.isEmpty()) {
+      log.warn(
+          "unmarked",
+          null,
+          named(
+              "its database is not marked with this name, so it is not noticed if it is mixed up"));
+    } else if (!mark.get().equals(name)) {
+      throw new SetupException(List.of("its database is marked as shard " + mark.get()));
+    }
   }
 
   @Override

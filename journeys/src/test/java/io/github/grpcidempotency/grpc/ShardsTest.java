@@ -19,6 +19,7 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.ShardedStore;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -40,6 +41,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -54,6 +56,7 @@ class ShardsTest {
       new UnreliableStore(new InMemoryIdempotencyStore(Duration.ofSeconds(1)));
   private final List<ThingServer> servers = new CopyOnWriteArrayList<>();
   private final Set<String> renewalsFailed = ConcurrentHashMap.newKeySet();
+  private final List<String> settledOn = new CopyOnWriteArrayList<>();
 
   @AfterEach
   void stop() {
@@ -107,6 +110,69 @@ class ShardsTest {
     assertThat(client(server).in("west").createOther(REQUEST).reasonMetadata())
         .containsEntry("cause", "no_connection");
     assertThat(server.runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aRefusalIsLoggedWithItsShard() {
+    ThingServer server = serve(Caller::tenant);
+    west.failClaims(NOTHING_SENT, NO_CONNECTION);
+    try (LogLines log = LogLines.listen()) {
+      client(server).in("west").createOther(REQUEST);
+
+      assertThat(log.all())
+          .filteredOn(line -> line.contains("decision=refuse"))
+          .hasSize(1)
+          .allMatch(line -> line.contains(" shard=west "));
+    }
+  }
+
+  @Test
+  void aCallAsksForItsShardOnce() {
+    AtomicInteger asked = new AtomicInteger();
+    ThingServer server =
+        serve(caller -> Optional.of(asked.getAndIncrement() % 2 == 0 ? "east" : "west"));
+
+    Reply reply = client(server).createOther(REQUEST);
+
+    assertThat(reply.isOk()).isTrue();
+    assertThat(asked).hasValue(1);
+    assertThat(settledOn).containsExactly("east");
+    assertThat(west.claims()).isZero();
+  }
+
+  @Test
+  void shardsThatAreMixedUpAreRefused() {
+    ShardedStore store =
+        ShardedStore.builder(Caller::tenant)
+            .shard("east", new Marked(east, "west"))
+            .shard("west", new Marked(west, "east"))
+            .shard("far", new Marked(west, "far"))
+            .build();
+
+    assertThatExceptionOfType(SetupException.class)
+        .isThrownBy(() -> store.verify(List.of()))
+        .satisfies(
+            wrong ->
+                assertThat(wrong.problems())
+                    .containsExactly(
+                        "shard east: its database is marked as shard west",
+                        "shard west: its database is marked as shard east"));
+  }
+
+  @Test
+  void aShardWithoutAMarkIsToldOf() {
+    try (LogLines log = LogLines.listen()) {
+      ShardedStore.builder(Caller::tenant)
+          .shard("east", east)
+          .shard("far", new Marked(west, "far"))
+          .build()
+          .verify(List.of());
+
+      assertThat(log.all())
+          .filteredOn(line -> line.contains("not marked"))
+          .hasSize(1)
+          .allMatch(line -> line.contains("shard east: "));
+    }
   }
 
   @Test
@@ -258,6 +324,11 @@ class ShardsTest {
                   public void renewalFailed(IdempotencyEvent.RenewalFailed event) {
                     renewalsFailed.add(event.shard().orElse("none"));
                   }
+
+                  @Override
+                  public void settled(IdempotencyEvent.Settled event) {
+                    settledOn.add(event.call().shard().orElse("none"));
+                  }
                 })
             .start();
     servers.add(server);
@@ -270,6 +341,21 @@ class ShardsTest {
 
   private static StoreException outOfReach() {
     return new StoreException("out of reach", null, NOTHING_SENT, NO_CONNECTION);
+  }
+
+  /** A store whose data says which shard it is. */
+  private static final class Marked extends ForwardingStore {
+    private final String name;
+
+    Marked(IdempotencyStore store, String name) {
+      super(store);
+      this.name = name;
+    }
+
+    @Override
+    public Optional<String> markedShard() {
+      return Optional.of(name);
+    }
   }
 
   /** A store whose check at start-up fails until a test says otherwise. */

@@ -101,6 +101,20 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     }
   }
 
+  /** Returns the name in the schema's comment {@code shard name}, which its owner sets. */
+  @Override
+  public Optional<String> markedShard() {
+    return on(
+        Jdbi.create(database.pool()),
+        "read the mark of the shard",
+        handle ->
+            handle
+                .createQuery(SqlFile.load("check/shard", Map.of()))
+                .bind("schema", schema)
+                .mapTo(String.class)
+                .findOne());
+  }
+
   private StartupCheck startupCheck() {
     return new StartupCheck(database, maintenance, this::withLease);
   }

@@ -127,6 +127,7 @@ class IsolationTest {
           "check/probe_lock",
           "check/refusals",
           "check/schema",
+          "check/shard",
           "check/table",
           "transaction/rollback_with_status",
           "transaction/use");

@@ -58,6 +58,11 @@ public abstract class ForwardingStore implements IdempotencyStore {
   }
 
   @Override
+  public Optional<String> markedShard() {
+    return store.markedShard();
+  }
+
+  @Override
   public Duration lease() {
     return store.lease();
   }
