@@ -71,6 +71,16 @@ class ImitatedEngineTest {
           RETURNS SETOF uuid LANGUAGE sql VOLATILE SECURITY DEFINER AS 'SELECT unnest($1)'
         """,
         "the store's pool does not see what the maintenance pool does"),
+    A_RENEWAL_THAT_DOES_NOT_SAY_SO(
+        """
+        CREATE OR REPLACE FUNCTION
+          idempotency.renew_leases(ids uuid[], attempts integer[], lease interval)
+          RETURNS SETOF uuid LANGUAGE sql VOLATILE SECURITY DEFINER
+          AS 'UPDATE idempotency.idempotency_keys
+                 SET lease_expires = clock_timestamp() + $3 WHERE id = ANY ($1);
+              SELECT NULL::uuid WHERE false'
+        """,
+        "the store's pool does not see what the maintenance pool does"),
     NO_SKIP_LOCKED(
         """
         CREATE OR REPLACE FUNCTION
@@ -94,6 +104,10 @@ class ImitatedEngineTest {
         "CREATE TRIGGER stay BEFORE DELETE ON idempotency.idempotency_waits"
             + " FOR EACH ROW EXECUTE FUNCTION imitation.nothing()",
         "a trial call's end wakes nobody who waits for it"),
+    A_LEASE_THAT_IS_OVER_AT_ONCE(
+        "CREATE TRIGGER age BEFORE INSERT ON idempotency.idempotency_keys"
+            + " FOR EACH ROW EXECUTE FUNCTION imitation.aged()",
+        "a trial call that runs does not keep its duplicate out"),
     AN_ANSWER_THAT_IS_NOT_WRITTEN(
         "CREATE TRIGGER stay BEFORE UPDATE OF completed ON idempotency.idempotency_keys"
             + " FOR EACH ROW EXECUTE FUNCTION imitation.nothing()",
@@ -174,11 +188,23 @@ class ImitatedEngineTest {
   }
 
   @Test
+  void anAdvisoryLockThatIsNeverFreeIsRefusedForTransactionalProcedures() {
+    imitate(
+        "CREATE FUNCTION imitation.pg_try_advisory_xact_lock(bigint) RETURNS boolean RETURN false");
+
+    try (HikariDataSource pool = deceived()) {
+      assertThatThrownBy(() -> verify(store(pool), TRANSACTIONAL))
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining("a trial call does not win a key that nobody holds");
+    }
+  }
+
+  @Test
   void aFirstStatementThatNothingStopsIsRefusedWhereItIsUsed() {
     imitate(
         """
-        CREATE OR REPLACE FUNCTION idempotency.refuse_claim() RETURNS void
-          LANGUAGE sql AS ''
+        CREATE OR REPLACE FUNCTION idempotency.refuse_claim() RETURNS integer
+          LANGUAGE sql AS 'SELECT 1'
         """);
     PostgresIdempotencyStore store = store(database.app()).build();
 
@@ -230,6 +256,9 @@ class ImitatedEngineTest {
               handle.execute(
                   "CREATE FUNCTION imitation.other() RETURNS trigger LANGUAGE plpgsql"
                       + " AS 'BEGIN NEW.response_bytes := ''other''; RETURN NEW; END'");
+              handle.execute(
+                  "CREATE FUNCTION imitation.aged() RETURNS trigger LANGUAGE plpgsql"
+                      + " AS 'BEGIN NEW.lease_expires := now(); RETURN NEW; END'");
               handle.execute(statement);
             });
   }
