@@ -6,9 +6,11 @@ import io.github.grpcidempotency.store.OperationStore;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /** The whole contract again, through a real pooler of transactions. */
+@Tag("torture")
 @EnabledIf("io.github.grpcidempotency.fault.PgBouncer#isInstalled")
 class PgBouncerContractTest extends PostgresIdempotencyStoreContractTest {
   private static PgBouncer pooler;

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -40,6 +41,7 @@ class TransactionalContractTest {
   }
 
   @Nested
+  @Tag("torture")
   @EnabledIf("io.github.grpcidempotency.fault.PgBouncer#isInstalled")
   class ThroughPgBouncer extends Contract {
     private static PgBouncer pooler;
