@@ -57,7 +57,8 @@ final class Failures {
   /** Where PostgreSQL finds that a new row violates a policy. */
   private static final String ROW_SECURITY_ROUTINE = "ExecWithCheckOptions";
 
-  private static final String KEY_CONSTRAINT = "idempotency_keys_key";
+  /** The table's own, or a partition's. */
+  private static final Pattern KEY_CONSTRAINT = Pattern.compile("idempotency_keys(_p\\d+)?_key");
 
   /** What HikariCP says about a pool that still has connections: they are all in use. */
   private static final Pattern CONNECTIONS_IN_USE = Pattern.compile("\\(total=[1-9]");
@@ -165,7 +166,7 @@ final class Failures {
   private static boolean isTakenKey(JdbiException failure) {
     return serverError(failure)
         .map(ServerErrorMessage::getConstraint)
-        .filter(KEY_CONSTRAINT::equals)
+        .filter(constraint -> KEY_CONSTRAINT.matcher(constraint).matches())
         .isPresent();
   }
 

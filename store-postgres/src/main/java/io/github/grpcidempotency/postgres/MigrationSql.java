@@ -18,7 +18,8 @@ final class MigrationSql {
           "V4__observation.sql",
           "V5__operators.sql",
           "V6__refusals.sql",
-          "V7__resource_types.sql");
+          "V7__resource_types.sql",
+          "V8__partitions.sql");
 
   private MigrationSql() {}
 

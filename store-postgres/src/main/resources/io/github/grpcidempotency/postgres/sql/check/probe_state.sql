@@ -4,4 +4,5 @@ SELECT k.lease_expires > k.created + :lease_millis * interval '1 millisecond' AS
        EXISTS (SELECT FROM ${schema}.idempotency_waits AS w WHERE w.lock_id = :lock) AS awaited
   FROM ${schema}.idempotency_keys AS k
  WHERE k.id = :id
+   AND k.idempotency_key = :key
    AND k.user_id = CAST(:user AS uuid)

@@ -5,6 +5,11 @@ WITH keys AS (
     JOIN pg_namespace AS n ON n.oid = c.relnamespace
    WHERE n.nspname = :schema
      AND c.relname = 'idempotency_keys'
+), partitions AS (
+  SELECT c.oid, c.relname, c.relowner, c.relrowsecurity, c.relforcerowsecurity, c.relacl
+    FROM pg_class AS c
+    JOIN pg_inherits AS i ON i.inhrelid = c.oid
+   WHERE i.inhparent IN (SELECT oid FROM keys)
 ), functions AS (
   SELECT p.oid, p.proname, p.proowner, p.prosecdef
     FROM pg_proc AS p
@@ -73,3 +78,42 @@ SELECT 'the policy maintenance of ' || :schema || '.idempotency_keys is not for 
     WHERE p.polrelid = keys.oid
       AND p.polname = 'maintenance'
       AND p.polroles = ARRAY[relowner])
+UNION ALL
+-- Where nothing keeps a key unique, two calls that are recorded at the same moment both have their effect.
+SELECT 'the table ' || :schema || '.idempotency_keys has no unique constraint on (idempotency_key, user_id),'
+       || ' so nothing keeps a key''s second effect out; give it idempotency_keys_key again'
+  FROM keys
+ WHERE NOT EXISTS (
+   SELECT
+     FROM pg_index AS i
+    WHERE i.indrelid = keys.oid
+      AND i.indisunique
+      AND i.indisvalid
+      AND i.indimmediate
+      AND i.indpred IS NULL
+      AND i.indexprs IS NULL
+      AND i.indnkeyatts = 2
+      AND ARRAY(SELECT CAST(a.attname AS text)
+                  FROM pg_attribute AS a
+                 WHERE a.attrelid = keys.oid
+                   AND a.attnum IN (i.indkey[0], i.indkey[1])
+                 ORDER BY 1) = ARRAY['idempotency_key', 'user_id'])
+UNION ALL
+-- Nobody but the owner's functions reaches rows past the policies of the table.
+SELECT 'the partition ' || :schema || '.' || p.relname || ' is open to others than its owner, by a right or because'
+       || ' row-level security is not enabled and forced; rows are reached through idempotency_keys alone'
+  FROM partitions AS p
+ WHERE NOT (p.relrowsecurity AND p.relforcerowsecurity)
+    OR EXISTS (SELECT FROM aclexplode(p.relacl) AS a WHERE a.grantee <> p.relowner)
+UNION ALL
+SELECT 'the partition ' || :schema || '.' || p.relname || ' is not swept: it belongs to ' || pg_get_userbyid(p.relowner)
+       || ', or its policy maintenance is not for ' || pg_get_userbyid(keys.relowner)
+       || ' alone; give it to the owner of the table'
+  FROM keys, partitions AS p
+ WHERE p.relowner <> keys.relowner
+    OR NOT EXISTS (
+      SELECT
+        FROM pg_policy AS s
+       WHERE s.polrelid = p.oid
+         AND s.polname = 'maintenance'
+         AND s.polroles = ARRAY[keys.relowner])

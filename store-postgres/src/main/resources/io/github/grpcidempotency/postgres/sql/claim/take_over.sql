@@ -1,9 +1,10 @@
 SELECT set_config('app.current_user_id', :user, true);
 
 WITH abandoned AS (
-  SELECT k.id
+  SELECT
     FROM ${schema}.idempotency_keys AS k
    WHERE k.id = :id
+     AND k.idempotency_key = :key
      AND k.user_id = CAST(:user AS uuid)
      AND k.attempt = :attempt
      AND k.procedure = :procedure
@@ -20,5 +21,7 @@ UPDATE ${schema}.idempotency_keys AS k
        server = :server,
        trace = CAST(:trace AS bytea)
   FROM abandoned
- WHERE k.id = abandoned.id
+ WHERE k.id = :id
+   AND k.idempotency_key = :key
+   AND k.user_id = CAST(:user AS uuid)
 RETURNING k.attempt

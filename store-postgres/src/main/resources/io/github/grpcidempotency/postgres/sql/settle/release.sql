@@ -2,6 +2,7 @@ SELECT set_config('app.current_user_id', :user, true);${wake}
 
 DELETE FROM ${schema}.idempotency_keys AS k
  WHERE k.id = :id
+   AND k.idempotency_key = :key
    AND k.user_id = CAST(:user AS uuid)
    AND k.attempt = :attempt
    AND k.completed IS NULL

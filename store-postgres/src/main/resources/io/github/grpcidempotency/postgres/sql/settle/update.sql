@@ -5,6 +5,7 @@ UPDATE ${schema}.idempotency_keys AS k
        outcome_unknown = false,
        completed = now()
  WHERE k.id = :id
+   AND k.idempotency_key = :key
    AND k.user_id = CAST(:user AS uuid)
    AND k.attempt = :attempt
    AND k.completed IS NULL

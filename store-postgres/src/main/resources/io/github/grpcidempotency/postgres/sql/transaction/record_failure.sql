@@ -3,6 +3,7 @@ SELECT set_config('app.current_user_id', :user, true);${wake}
 -- Deletes the row that the rolled back transaction had deleted, if nobody has touched it since.
 DELETE FROM ${schema}.idempotency_keys AS k
  WHERE k.id = :cleared
+   AND k.idempotency_key = :key
    AND k.user_id = CAST(:user AS uuid)
    AND (k.lease_expires <= now() OR k.completed IS NOT NULL)
    AND (k.expires <= now() OR k.completed IS NULL);
