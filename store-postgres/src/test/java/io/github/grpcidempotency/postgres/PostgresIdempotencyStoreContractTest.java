@@ -4,29 +4,34 @@ import io.github.grpcidempotency.store.OperationStore;
 import io.github.grpcidempotency.testing.OperationStoreContract;
 import java.time.Duration;
 import java.util.UUID;
-import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 class PostgresIdempotencyStoreContractTest extends OperationStoreContract {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
-  private final Jdbi superuser = database.superuser();
+  /** Returns where the store is; of another one, the contract is the same. */
+  TestDatabase database() {
+    return database;
+  }
 
   @Override
   protected OperationStore newStore(Duration lease) {
-    return PostgresIdempotencyStore.builder(database.app()).lease(lease).build();
+    return PostgresIdempotencyStore.builder(database().app()).lease(lease).build();
   }
 
   @Override
   protected void letPass(Duration time) {
-    database.letPass(time);
+    database().letPass(time);
   }
 
   @Override
   protected UUID newThing(UUID userId) {
     UUID thing = UUID.randomUUID();
-    superuser.useHandle(
-        handle -> handle.execute("INSERT INTO app.things VALUES (?, ?, 'a thing')", thing, userId));
+    database()
+        .superuser()
+        .useHandle(
+            handle ->
+                handle.execute("INSERT INTO app.things VALUES (?, ?, 'a thing')", thing, userId));
     return thing;
   }
 }

@@ -33,9 +33,16 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
   private static final String OWNER = "things_owner";
   private static final String APP = "things_app";
   private static final String SUPERUSER = "postgres";
+  private static final int PARTITIONS = 4;
+
+  /** Partitions the tables of all tests, to see that they pass there, too. */
+  private static final boolean ALWAYS_PARTITIONED = Boolean.getBoolean("idempotency.partitioned");
 
   /** All tests of this JVM share one server, which starts with the first test. */
   private static final PostgresFixture.Builder SHARED = migrated();
+
+  private static final PostgresFixture.Builder PARTITIONED =
+      migrated().migrate(owner -> partition(owner, PARTITIONS));
 
   private static final PostgresFixture.Builder UNMIGRATED = PostgresFixture.withRoles(OWNER, APP);
 
@@ -49,6 +56,11 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
 
   /** Creates a database on the shared server. */
   static TestDatabase create() {
+    return ALWAYS_PARTITIONED ? partitioned() : plain();
+  }
+
+  /** Creates a database on the shared server whose table of keys is not partitioned. */
+  static TestDatabase plain() {
     return new TestDatabase(SHARED.create());
   }
 
@@ -75,6 +87,11 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
     return database;
   }
 
+  /** Creates a database on the shared server whose table of keys has four partitions. */
+  static TestDatabase partitioned() {
+    return new TestDatabase(PARTITIONED.create());
+  }
+
   /** Creates a database without migrations on the shared server. */
   static TestDatabase unmigrated() {
     return new TestDatabase(UNMIGRATED.create());
@@ -96,6 +113,11 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
   static void runHostMigration(DataSource owner) {
     Jdbi.create(owner)
         .useHandle(handle -> handle.createScript(hostMigration()).executeAsSeparateStatements());
+  }
+
+  private static void partition(DataSource owner, int partitions) {
+    Jdbi.create(owner)
+        .useHandle(handle -> handle.execute("SELECT idempotency.partition_keys(?)", partitions));
   }
 
   /** Returns the application's pool, as a service has one. */

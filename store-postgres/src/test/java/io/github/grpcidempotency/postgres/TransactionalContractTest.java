@@ -41,6 +41,21 @@ class TransactionalContractTest {
   }
 
   @Nested
+  class OfPartitions extends Contract {
+    @RegisterExtension static final TestDatabase partitioned = TestDatabase.partitioned();
+
+    @Override
+    TestDatabase database() {
+      return partitioned;
+    }
+
+    @Override
+    protected TransactionalStore newStore(Duration lease) {
+      return PostgresIdempotencyStore.builder(partitioned.app()).lease(lease).build();
+    }
+  }
+
+  @Nested
   @Tag("torture")
   @EnabledIf("io.github.grpcidempotency.fault.PgBouncer#isInstalled")
   class ThroughPgBouncer extends Contract {
