@@ -388,6 +388,19 @@ AS $$
            WHERE i.indrelid = keys AND i.indisvalid) AS o;
 $$;
 
+-- A twin is no copy of a table that has got another column or index meanwhile.
+CREATE FUNCTION ${schema}.check_unaltered() RETURNS void
+  LANGUAGE plpgsql
+  SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF ${schema}.shape_of('${schema}.idempotency_keys') IS DISTINCT FROM ${schema}.shape_of('${schema}.idempotency_keys_twin') THEN
+    RAISE EXCEPTION 'the table ${schema}.idempotency_keys has been altered since the move began: end the move with'
+      ' CALL ${schema}.abort_move(), and begin again';
+  END IF;
+END;
+$$;
+
 -- Makes the trigger's function, for the columns that the table has now. It runs as the owner, whom nothing keeps from the twin.
 CREATE FUNCTION ${schema}.make_mirror() RETURNS void
   LANGUAGE plpgsql
@@ -471,6 +484,10 @@ BEGIN
     RAISE EXCEPTION 'a restrictive policy, or a changed policy operators, may hide rows of ${schema}.idempotency_keys from the move';
   END IF;
 
+  IF step IN ('mirror', 'copy', 'check') THEN
+    PERFORM ${schema}.check_unaltered();
+  END IF;
+
   CASE step
     WHEN 'prepare' THEN
       PERFORM ${schema}.make_twin(partitions);
@@ -539,10 +556,9 @@ BEGIN
 
     WHEN 'swap' THEN
       LOCK TABLE ${schema}.idempotency_keys, ONLY ${schema}.idempotency_keys_twin IN ACCESS EXCLUSIVE MODE;
-      IF ${schema}.shape_of('${schema}.idempotency_keys') IS DISTINCT FROM ${schema}.shape_of('${schema}.idempotency_keys_twin')
-         OR 2 <> (SELECT count(*) FROM pg_trigger AS t WHERE t.tgrelid = '${schema}.idempotency_keys'::regclass AND t.tgenabled = 'A') THEN
-        RAISE EXCEPTION 'the table ${schema}.idempotency_keys has been altered since the move began: end the move with'
-          ' CALL ${schema}.abort_move(), and begin again';
+      PERFORM ${schema}.check_unaltered();
+      IF 2 <> (SELECT count(*) FROM pg_trigger AS t WHERE t.tgrelid = '${schema}.idempotency_keys'::regclass AND t.tgenabled = 'A') THEN
+        RAISE EXCEPTION 'the triggers of the move are not there, or not enabled: end it with CALL ${schema}.abort_move()';
       END IF;
       -- Not to be fired any more: a resource that is deleted still changes the old table.
       DROP TRIGGER mirror_on_twin ON ${schema}.idempotency_keys;
@@ -673,6 +689,7 @@ $$;
 REVOKE ALL ON FUNCTION ${schema}.move_state() FROM PUBLIC;
 REVOKE ALL ON FUNCTION ${schema}.columns_of_keys(text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ${schema}.shape_of(regclass) FROM PUBLIC;
+REVOKE ALL ON FUNCTION ${schema}.check_unaltered() FROM PUBLIC;
 REVOKE ALL ON FUNCTION ${schema}.make_mirror() FROM PUBLIC;
 REVOKE ALL ON FUNCTION ${schema}.move_step(integer, integer, interval) FROM PUBLIC;
 REVOKE ALL ON FUNCTION ${schema}.abort_step(interval) FROM PUBLIC;
