@@ -63,6 +63,17 @@ class RunbookTest {
     assertThat(said.get(0)).isEqualToIgnoringNewLines(hash.substring(0, 16));
   }
 
+  @Test
+  void aTableInPartitionsAnswersAsBefore(@TempDir Path directory) throws SQLException {
+    Shop own = new Shop(RunbookServer.embedded(), directory);
+    own.run(SET_UP);
+    Records.make(own);
+
+    own.run(Page.read("operations/partitions.md"));
+
+    assertThat(Records.replayed(own.connect("shop_app", "shop"))).isPresent();
+  }
+
   /** Every page is run here, or by a test of its own, or has no commands. */
   @Test
   void everyPageIsRun() throws NoSuchMethodException {
@@ -75,6 +86,7 @@ class RunbookTest {
         List.of(
             SET_UP.name(),
             "operations/backups.md",
+            "operations/partitions.md",
             "operations/rotation.md",
             "operations/uninstalling.md");
 

@@ -654,9 +654,14 @@ enum SeededFault {
     return broken;
   }
 
-  /** Start-up would find some of these faults by its trial call; here it is the checker's turn. */
+  /** Start-up would find some of these faults; here it is the checker's turn. */
   Mutant build(Path directory) {
     List<Edit> all = new ArrayList<>(edits);
+    all.add(
+        sql(
+            "check/schema",
+            " WHERE NOT EXISTS (\n   SELECT\n     FROM pg_index",
+            " WHERE false AND NOT EXISTS (\n   SELECT\n     FROM pg_index"));
     all.add(
         store(
             "ProbeCall",

@@ -99,12 +99,16 @@ SELECT 'the table ' || :schema || '.idempotency_keys has no unique constraint on
                    AND a.attnum IN (i.indkey[0], i.indkey[1])
                  ORDER BY 1) = ARRAY['idempotency_key', 'user_id'])
 UNION ALL
--- Nobody but the owner's functions reaches rows past the policies of the table.
-SELECT 'the partition ' || :schema || '.' || p.relname || ' is open to others than its owner, by a right or because'
-       || ' row-level security is not enabled and forced; rows are reached through idempotency_keys alone'
+-- Rows are reached through the table alone, whose policies do not hold for a partition by itself.
+SELECT 'the partition ' || :schema || '.' || p.relname || ' is open: row-level security is not enabled and forced, or '
+       || current_user || ' has a right on it; revoke it, for rows are reached through idempotency_keys alone'
   FROM partitions AS p
  WHERE NOT (p.relrowsecurity AND p.relforcerowsecurity)
-    OR EXISTS (SELECT FROM aclexplode(p.relacl) AS a WHERE a.grantee <> p.relowner)
+    OR EXISTS (
+      SELECT
+        FROM aclexplode(p.relacl) AS a
+       WHERE a.grantee <> p.relowner
+         AND (a.grantee = 0 OR pg_has_role(current_user, a.grantee, 'MEMBER')))
 UNION ALL
 SELECT 'the partition ' || :schema || '.' || p.relname || ' is not swept: it belongs to ' || pg_get_userbyid(p.relowner)
        || ', or its policy maintenance is not for ' || pg_get_userbyid(keys.relowner)
