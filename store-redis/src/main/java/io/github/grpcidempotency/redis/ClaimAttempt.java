@@ -28,9 +28,9 @@ import java.util.UUID;
  *       extends the lease before it wins, and the server says whether that was still possible.
  * </ol>
  *
- * <p>If Redis takes no more writes for everybody, the record is read without writing: an answer
- * that can be read is replayed, and a known holder keeps its key. A replica may not know the
- * holder, so without a record nobody knows who owns the key.
+ * <p>If Redis takes no more writes for everybody, or would forget them, the record is read without
+ * writing: an answer that can be read is replayed, and a known holder keeps its key. A replica may
+ * not know the holder, so without a record nobody knows who owns the key.
  */
 final class ClaimAttempt {
   private static final int MAX_ROUNDS = 3;
@@ -55,7 +55,9 @@ final class ClaimAttempt {
     } catch (RedisFailure failure) {
       StoreException given = givenUp(failure, phase);
       boolean readable =
-          failure.isReadOnly() || FailureDecider.remedy(phase, failure.why()) == Remedy.FIND;
+          failure.isReadOnly()
+              || failure.isForgetful()
+              || FailureDecider.remedy(phase, failure.why()) == Remedy.FIND;
       if (readable) {
         return find(given);
       }
@@ -108,6 +110,7 @@ final class ClaimAttempt {
     arguments.add(RecordReply.bytes(request.retention().toMillis()));
     request.trace().ifPresent(trace -> arguments.add(trace.toByteArray()));
     RedisSession session = records.link().session();
+    records.settings().requireKept(session);
     sentNanos = System.nanoTime();
     return new Answer(
         session, RecordReply.of(session.run(Script.CLAIM, key, arguments.toArray(byte[][]::new))));

@@ -14,6 +14,11 @@ record RecordKey(String prefix) {
     return prefix + ":{" + key.caller().userId() + ":" + key.stored() + "}";
   }
 
+  /** Returns the channel that is published to before replicas are waited for. */
+  String barrier() {
+    return prefix + ":barrier";
+  }
+
   static byte[] bytes(String name) {
     return name.getBytes(StandardCharsets.UTF_8);
   }

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.function.Function;
 
 /** What claims need to talk to the records. Thread-safe. */
-record RecordStore(RedisLink link, RecordKey names, Duration lease) {
+record RecordStore(RedisLink link, RecordKey names, SettingsWatch settings, Duration lease) {
   /** Returns the name of a record. */
   byte[] keyOf(IdempotencyKey key) {
     return RecordKey.bytes(names.nameOf(key));

@@ -5,9 +5,12 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** What a failure of Redis means, by its error code and by when it happened. */
@@ -26,12 +29,26 @@ final class RedisFailure extends RuntimeException {
   private static final Pattern RIGHT_IN_SCRIPT =
       Pattern.compile("can't run this command|no permissions", Pattern.CASE_INSENSITIVE);
 
+  /** Who a server refuses before anything is asked of it. */
+  private static final Set<String> REFUSED_USERS = Set.of("NOAUTH", "WRONGPASS", "NOPERM");
+
   private final FailureCause why;
   private final boolean answered;
+  private final boolean forgetful;
 
   private RedisFailure(
       String message, @Nullable Throwable cause, FailureCause why, boolean answered) {
+    this(message, cause, why, answered, false);
+  }
+
+  private RedisFailure(
+      String message,
+      @Nullable Throwable cause,
+      FailureCause why,
+      boolean answered,
+      boolean forgetful) {
     super(message, cause);
+    this.forgetful = forgetful;
     this.why = why;
     this.answered = answered;
   }
@@ -66,6 +83,19 @@ final class RedisFailure extends RuntimeException {
         null,
         FailureCause.CONNECTION_LOST,
         false);
+  }
+
+  /**
+   * Returns the refusal to write to a server that would forget what is written. It is no outage:
+   * nobody may run unguarded because of it.
+   */
+  static RedisFailure forgetful(List<String> problems) {
+    return new RedisFailure(
+        "the server's settings have changed: " + String.join("; ", problems),
+        null,
+        FailureCause.OTHER,
+        true,
+        true);
   }
 
   private static Optional<String> errorOf(Throwable failure) {
@@ -115,6 +145,28 @@ final class RedisFailure extends RuntimeException {
   /** Returns whether this server has a master that takes the writes, or has lost its replicas. */
   boolean isReadOnly() {
     return why == FailureCause.READ_ONLY;
+  }
+
+  /** Returns whether the server would forget what is written. */
+  boolean isForgetful() {
+    return forgetful;
+  }
+
+  /** Returns what somebody has to set right, if the failure does not pass by itself. */
+  Optional<String> mistake() {
+    Optional<String> error = errorOf(this);
+    if (error.isPresent()) {
+      return error
+          .filter(said -> REFUSED_USERS.contains(codeOf(said)))
+          .map(said -> "Redis says \"%s\": check user and password".formatted(said));
+    }
+    return Throwables.getCausalChain(this).stream()
+        .filter(SSLException.class::isInstance)
+        .findFirst()
+        .map(
+            handshake ->
+                "no encrypted connection could be made (%s): check the server's certificate, and whether its port speaks TLS"
+                    .formatted(Throwables.getRootCause(handshake)));
   }
 
   /** Returns what the server has said, or what went wrong. */

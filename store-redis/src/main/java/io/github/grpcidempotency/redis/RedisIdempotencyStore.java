@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.redis;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -43,15 +44,17 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
 
   private RedisIdempotencyStore(Builder builder) {
     this.durability = builder.durability;
+    RecordKey names = new RecordKey(builder.prefix);
+    RedisLink link =
+        new RedisLink(
+            builder.uri,
+            builder.clientOptions,
+            builder.timeout,
+            names.barrier(),
+            durability.replicas().orElse(0));
     this.records =
         new RecordStore(
-            new RedisLink(
-                builder.uri,
-                builder.clientOptions,
-                builder.timeout,
-                durability.replicas().orElse(0)),
-            new RecordKey(builder.prefix),
-            builder.lease);
+            link, names, new SettingsWatch(durability, builder.settingsInterval), builder.lease);
   }
 
   /**
@@ -67,7 +70,14 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
   public void verify(Collection<RecordedProcedure> procedures) {
     try {
       new StartupCheck(records, durability).run(procedures);
+      records.settings().start();
     } catch (RedisFailure failure) {
+      failure
+          .mistake()
+          .ifPresent(
+              mistake -> {
+                throw new SetupException(List.of(mistake));
+              });
       throw failure.inStore("could not check the store");
     }
   }
@@ -167,6 +177,7 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
     private String prefix = "idempotency";
     private Duration lease = Duration.ofSeconds(30);
     private Duration timeout = Duration.ofSeconds(2);
+    private Duration settingsInterval = Duration.ofSeconds(10);
     private UnaryOperator<ClientOptions.Builder> clientOptions = UnaryOperator.identity();
 
     private Builder(RedisURI uri) {
@@ -231,6 +242,12 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
      */
     public Builder clientOptions(UnaryOperator<ClientOptions.Builder> change) {
       this.clientOptions = change;
+      return this;
+    }
+
+    /** Sets how often the server's settings are looked at, for tests. */
+    Builder settingsInterval(Duration interval) {
+      this.settingsInterval = interval;
       return this;
     }
 

@@ -26,14 +26,25 @@ final class RedisLink implements AutoCloseable {
   private final RedisClient client;
   private final RedisURI uri;
   private final Duration timeout;
+  private final String barrier;
   private final int replicas;
   private Optional<CompletableFuture<RedisSession>> latest = Optional.empty();
   private boolean closed;
 
+  /**
+   * Makes a link that connects when it is needed.
+   *
+   * @param barrier the channel that is published to before replicas are waited for
+   */
   RedisLink(
-      RedisURI uri, UnaryOperator<ClientOptions.Builder> options, Duration timeout, int replicas) {
+      RedisURI uri,
+      UnaryOperator<ClientOptions.Builder> options,
+      Duration timeout,
+      String barrier,
+      int replicas) {
     this.uri = withTimeout(uri, timeout);
     this.timeout = timeout;
+    this.barrier = barrier;
     this.replicas = replicas;
     this.client = RedisClient.create();
     client.setOptions(
@@ -122,7 +133,7 @@ final class RedisLink implements AutoCloseable {
     }
     try {
       return RedisSession.of(
-          first, client.connect(ByteArrayCodec.INSTANCE, uri), replicas, timeout);
+          first, client.connect(ByteArrayCodec.INSTANCE, uri), barrier, replicas, timeout);
     } catch (RuntimeException failure) {
       CompletableFuture<Void> unused = first.closeAsync();
       throw failure;

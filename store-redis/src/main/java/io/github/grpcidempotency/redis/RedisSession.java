@@ -35,31 +35,36 @@ final class RedisSession implements AutoCloseable {
   private RedisSession(
       StatefulRedisConnection<byte[], byte[]> connection,
       Optional<StatefulRedisConnection<byte[], byte[]>> second,
+      String channel,
       int replicas,
       Duration timeout) {
     this.connection = connection;
     this.second = second;
     this.replicas = replicas;
     this.timeout = timeout;
-    this.barrier = second.map(other -> new ReplicationBarrier(other.async(), replicas, timeout));
+    this.barrier =
+        second.map(other -> new ReplicationBarrier(other.async(), channel, replicas, timeout));
   }
 
   /** Makes a session that needs no replicas. */
   static RedisSession of(StatefulRedisConnection<byte[], byte[]> connection, Duration timeout) {
-    return new RedisSession(connection, Optional.empty(), 0, timeout);
+    return new RedisSession(connection, Optional.empty(), "", 0, timeout);
   }
 
   /**
    * Makes a session that asks for replicas.
    *
+   * @param channel what its barrier publishes to
    * @throws RedisFailure if the connections lead to two processes
    */
   static RedisSession of(
       StatefulRedisConnection<byte[], byte[]> connection,
       StatefulRedisConnection<byte[], byte[]> second,
+      String channel,
       int replicas,
       Duration timeout) {
-    RedisSession session = new RedisSession(connection, Optional.of(second), replicas, timeout);
+    RedisSession session =
+        new RedisSession(connection, Optional.of(second), channel, replicas, timeout);
     try {
       session.requireOneProcess(second);
     } catch (RuntimeException failure) {

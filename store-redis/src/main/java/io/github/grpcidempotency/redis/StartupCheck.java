@@ -36,12 +36,14 @@ final class StartupCheck {
 
   private final RecordStore records;
   private final Durability durability;
+  private final ServerSettings settings;
   private final IdempotencyKey trial = new IdempotencyKey(Caller.of(UUID.randomUUID()), "trial");
   private final List<String> problems = new ArrayList<>();
 
   StartupCheck(RecordStore records, Durability durability) {
     this.records = records;
     this.durability = durability;
+    this.settings = new ServerSettings(durability);
   }
 
   /**
@@ -56,7 +58,11 @@ final class StartupCheck {
     Optional<Map<String, String>> info = permitted("+info", session::info);
     info.ifPresent(this::checkServer);
     if (info.isPresent()) {
-      checkPersistence(session, info.get());
+      problems.addAll(settings.problemsOf(info.get()));
+      if (settings.dependOnFlushing(info.get())) {
+        permitted("+config|get", () -> ServerSettings.flushing(session))
+            .ifPresent(found -> problems.addAll(settings.problemsOfFlushing(found)));
+      }
       checkReplicas(info.get());
     }
     if (problems.isEmpty()) {
@@ -86,14 +92,8 @@ final class StartupCheck {
       problems.add(
           "the server is a replica, which takes no writes: name the master or the sentinels");
     }
-    if (info.getOrDefault("redis_mode", "").equals("cluster")) {
+    if (info.getOrDefault("cluster_enabled", "0").equals("1")) {
       problems.add("the server is a node of a cluster, which this store does not speak to");
-    }
-    String eviction = info.getOrDefault("maxmemory_policy", "");
-    if (!eviction.equals("noeviction")) {
-      problems.add(
-          "maxmemory-policy is %s: a server that is short of memory would forget keys, and their calls would run again; set it to noeviction"
-              .formatted(eviction));
     }
   }
 
@@ -105,47 +105,6 @@ final class StartupCheck {
     int major = Integer.parseInt(parts.group(1));
     int minor = Integer.parseInt(parts.group(2));
     return major > 6 || (major == 6 && minor >= 2);
-  }
-
-  private void checkPersistence(RedisSession session, Map<String, String> info) {
-    boolean appends = info.getOrDefault("aof_enabled", "0").equals("1");
-    switch (durability.persistence()) {
-      case EVERY_WRITE -> {
-        if (requireAppending(appends)) {
-          requireSetting(session, "appendfsync", "always");
-          requireSetting(session, "no-appendfsync-on-rewrite", "no");
-        }
-      }
-      case EVERY_SECOND -> {
-        if (requireAppending(appends)) {
-          requireSetting(session, "appendfsync", "everysec", "always");
-        }
-      }
-      case IN_MEMORY, AS_OPERATED -> {}
-    }
-  }
-
-  private boolean requireAppending(boolean appends) {
-    if (!appends) {
-      problems.add(
-          "appendonly is no: a crash of Redis would lose records, and their calls would run again;"
-              + " set it to yes, or choose another Durability");
-    }
-    return appends;
-  }
-
-  private void requireSetting(RedisSession session, String name, String... wanted) {
-    Optional<Map<String, String>> found =
-        permitted("+config|get", () -> session.await(session.commands().configGet(name)));
-    if (found.isEmpty()) {
-      return;
-    }
-    String value = found.get().getOrDefault(name, "");
-    if (!List.of(wanted).contains(value)) {
-      problems.add(
-          "%s is %s: a crash of the machine could lose records, and their calls would run again; set it to %s, or choose another Durability"
-              .formatted(name, value, wanted[0]));
-    }
   }
 
   private void checkReplicas(Map<String, String> info) {

@@ -6,7 +6,7 @@ if record.id ~= id or not record.kind or record.expires <= now then
 end
 if record.expires < now + retention * 0.9 then
   record.expires = now + retention
-  redis.call('HSET', key, 'expires', whole(record.expires))
   delete_after(record.expires, 0, grace)
+  redis.call('HSET', key, 'expires', whole(record.expires))
 end
 return {record.expires}
