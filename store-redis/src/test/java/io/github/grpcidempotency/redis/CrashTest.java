@@ -52,7 +52,7 @@ class CrashTest {
   @Test
   @Tag("torture")
   void manyCrashesOfAServerThatTakesSnapshotsLoseWhatIsYoungerThanTheLast() throws Exception {
-    RedisProcess snapshots = RedisProcess.inMemory("--save", "1 1");
+    RedisProcess snapshots = RedisProcess.inMemory("--save", "1", "1");
     assertThat(underKills(MANY, Durability.inMemory(), snapshots).lost()).isPositive();
   }
 

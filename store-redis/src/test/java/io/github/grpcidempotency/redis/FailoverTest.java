@@ -86,6 +86,19 @@ class FailoverTest {
     }
   }
 
+  /** Since Redis 7.2 a connection that has written nothing waits for nothing. */
+  @Test
+  void theConnectionThatWaitsForReplicasWritesFirst() {
+    try (RedisProcess master = RedisProcess.inMemory();
+        RedisProcess replica = RedisProcess.inMemory().replicate(master);
+        Listener listener = new Listener(replica, new RecordKey("idempotency").barrier());
+        RedisIdempotencyStore store = store(master.uri(), CONFIRMED)) {
+      Calls.win(store, Calls.request());
+
+      await().until(() -> !listener.heard().isEmpty());
+    }
+  }
+
   @Test
   @Tag("torture") // on a busy machine a sentinel takes a living master for dead
   void sentinelsLeadTheStoreToTheNewMaster() throws Exception {

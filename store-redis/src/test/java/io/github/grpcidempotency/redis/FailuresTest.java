@@ -10,9 +10,11 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
+import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.sync.RedisCommands;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -200,6 +202,137 @@ class FailuresTest {
     }
   }
 
+  /** Otherwise a duplicate would run beside them once there is memory again. */
+  @Test
+  void aServerWithoutMemoryStillRenewsLeasesAndMarksUnknownOutcomes() {
+    try (RedisIdempotencyStore brief = shortLease(redis.uri())) {
+      Claim running = Calls.win(brief, request);
+      redis.with(commands -> commands.configSet("maxmemory", "1"));
+      try {
+        assertThat(store.renew(List.of(running))).containsExactly(running.operationId());
+        assertThat(Calls.leaseLeft(store.claim(request))).isGreaterThan(Duration.ofSeconds(1));
+        assertThat(running.markUnknown()).isEqualTo(Settled.DONE);
+      } finally {
+        redis.with(commands -> commands.configSet("maxmemory", "0"));
+      }
+    }
+  }
+
+  @Test
+  void aServerThatCannotWriteItsDiskIsBrokenAndStillReplays() throws Exception {
+    try (RedisProcess full = RedisProcess.inMemory("--save", "3600", "1");
+        RedisIdempotencyStore onIt = store(full.uri())) {
+      Calls.win(onIt, request).complete(Calls.ANSWER);
+      full.breakSnapshots();
+
+      StoreException failure = failureOf(() -> onIt.claim(Calls.request()));
+
+      assertThat(failure).hasStackTraceContaining("MISCONF");
+      assertThat(failure.failureCause()).isEqualTo(FailureCause.BROKEN);
+      assertThat(failure.phase()).isEqualTo(FailurePhase.NOTHING_SENT);
+      assertThat(onIt.claim(request)).isInstanceOf(ClaimResult.Recorded.class);
+    }
+  }
+
+  @Test
+  void aServerBehindSomebodysLongScriptIsBusy() {
+    redis.with(commands -> commands.configSet("lua-time-limit", "1"));
+    CompletableFuture<Void> loop = CompletableFuture.runAsync(redis::runForever);
+    try {
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(failureOf(() -> store.claim(Calls.request())).failureCause())
+                      .isEqualTo(FailureCause.TIMEOUT));
+    } finally {
+      redis.with(RedisCommands::scriptKill);
+    }
+    loop.join();
+    Calls.win(store, request);
+  }
+
+  @Test
+  void aServerThatLoadsItsDataIsStarting() {
+    try (RedisProcess slow = RedisProcess.durable("--rdbcompression", "no");
+        RedisIdempotencyStore onIt = store(slow.uri())) {
+      slow.fill(1_000);
+      slow.kill();
+      slow.startLoading();
+      await()
+          .untilAsserted(
+              () -> {
+                StoreException failure = failureOf(() -> onIt.claim(request));
+                assertThat(failure.failureCause()).isEqualTo(FailureCause.SHUTTING_DOWN);
+                assertThat(failure.phase()).isEqualTo(FailurePhase.NOTHING_SENT);
+              });
+    }
+  }
+
+  @Test
+  void anAnswerOfManyMegabytesIsKept() {
+    RecordedOutcome large = Calls.answer("a long answer ".repeat(600_000));
+
+    assertThat(Calls.win(store, request).complete(large)).isEqualTo(Settled.DONE);
+
+    assertThat(Calls.recorded(store, request).filter(large::equals)).isPresent();
+  }
+
+  @Test
+  void aClaimThatArrivesAfterItsCallHasEndedChangesNothing() {
+    try (RedisIdempotencyStore hasty = hasty(proxy.uri())) {
+      Calls.win(hasty, Calls.request());
+      proxy.holdBefore(Script.CLAIM);
+      Calls.win(hasty, request).complete(Calls.ANSWER);
+
+      proxy.letThrough();
+
+      assertThat(Calls.recorded(direct, request)).contains(Calls.ANSWER);
+    }
+  }
+
+  @Test
+  void aClaimThatArrivesAfterItsKeyWasReleasedBlocksItForALeaseAndNoLonger() {
+    try (RedisIdempotencyStore hasty = hasty(proxy.uri())) {
+      Calls.win(hasty, Calls.request());
+      proxy.holdBefore(Script.CLAIM);
+      Calls.win(hasty, request).release();
+
+      proxy.letThrough();
+
+      await()
+          .until(
+              () ->
+                  direct
+                      .find(request.key(), Calls.PROCEDURE)
+                      .filter(this::isAbandoned)
+                      .isPresent());
+      assertThat(Calls.win(direct, request).attempt()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aCompletionThatArrivesAfterATakeoverIsFencedOff() {
+    try (RedisIdempotencyStore hasty = hasty(proxy.uri())) {
+      Claim zombie = Calls.win(hasty, request);
+      proxy.holdBefore(Script.COMPLETE);
+      failureOf(() -> zombie.complete(Calls.answer("of a zombie")));
+      await()
+          .until(
+              () ->
+                  direct
+                      .find(request.key(), Calls.PROCEDURE)
+                      .filter(this::isAbandoned)
+                      .isPresent());
+      Claim successor = Calls.win(direct, request);
+
+      proxy.letThrough();
+
+      assertThat(Calls.recorded(direct, request)).isEmpty();
+      assertThat(successor.complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
+      assertThat(Calls.recorded(direct, request)).contains(Calls.ANSWER);
+    }
+  }
+
   @Test
   void aDemotedServerReplaysWhatItHasAndKnowsNoOwnerOfTheRest() {
     Calls.win(store, request).complete(Calls.ANSWER);
@@ -261,6 +394,13 @@ class FailuresTest {
 
     assertThat(failure.why()).isEqualTo(cause);
     assertThat(failure.mayBeDone()).isFalse();
+  }
+
+  private static RedisIdempotencyStore hasty(RedisURI uri) {
+    return RedisIdempotencyStore.builder(uri)
+        .lease(Duration.ofMillis(600))
+        .timeout(Duration.ofMillis(200))
+        .build();
   }
 
   private static RedisIdempotencyStore shortLease(RedisURI uri) {

@@ -3,8 +3,10 @@ package io.github.grpcidempotency.redis;
 import io.github.grpcidempotency.fault.Signals;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
 import java.io.File;
@@ -17,7 +19,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -109,6 +113,50 @@ final class RedisProcess implements AutoCloseable {
     awaitAnswer();
   }
 
+  /** Starts it again, and does not wait: it takes its time to read what it has kept. */
+  void startLoading() {
+    process = launch("--key-load-delay", "3000");
+  }
+
+  /** Gives it so many keys to keep, of 20 kB each. */
+  void fill(int keys) {
+    String value = "a value".repeat(3_000);
+    with(
+        commands -> {
+          Map<String, String> some = new HashMap<>();
+          for (int key = 0; key < keys; key++) {
+            some.put("filled " + key, value);
+          }
+          return commands.mset(some);
+        });
+    with(RedisCommands::bgrewriteaof);
+    Awaitility.await()
+        .until(
+            () ->
+                with(commands -> commands.info("persistence"))
+                    .contains("aof_rewrite_in_progress:0\r\naof_rewrite_scheduled:0"));
+  }
+
+  /** Lets its snapshots fail, after which it takes no writes. */
+  void breakSnapshots() throws IOException {
+    Files.createDirectories(directory.resolve("dump.rdb").resolve("in the way"));
+    with(RedisCommands::bgsave);
+    Awaitility.await()
+        .until(
+            () ->
+                with(commands -> commands.info("persistence"))
+                    .contains("rdb_last_bgsave_status:err"));
+  }
+
+  /** Runs a script until somebody kills it. */
+  void runForever() {
+    try {
+      once(commands -> commands.eval("while true do end", ScriptOutputType.STATUS));
+    } catch (RedisCommandExecutionException killed) {
+      // as it must be
+    }
+  }
+
   /** Stops it with SIGSTOP: it keeps its memory and its connections, and does nothing. */
   void freeze() {
     Signals.send("STOP", process.pid());
@@ -186,7 +234,7 @@ final class RedisProcess implements AutoCloseable {
     }
   }
 
-  private Process launch() {
+  private Process launch(String... more) {
     List<String> command =
         concat(
             List.of(
@@ -207,6 +255,7 @@ final class RedisProcess implements AutoCloseable {
     if (!settings.contains("--save")) {
       command = concat(command, List.of("--save", ""));
     }
+    command = concat(command, List.of(more));
     try {
       return new ProcessBuilder(command)
           .redirectErrorStream(true)

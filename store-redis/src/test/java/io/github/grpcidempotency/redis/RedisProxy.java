@@ -16,7 +16,9 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
+import org.awaitility.Awaitility;
 
 /**
  * A TCP proxy in front of Redis that breaks a connection at an exact moment: before a script
@@ -27,6 +29,11 @@ final class RedisProxy implements AutoCloseable {
     BEFORE,
     AFTER
   }
+
+  /** What waits in front of the server until it is let through. */
+  private volatile CountDownLatch gate = new CountDownLatch(0);
+
+  private volatile boolean passed;
 
   private record Trap(
       String text, Moment moment, Duration delay, boolean cuts, boolean staysDown) {}
@@ -76,6 +83,19 @@ final class RedisProxy implements AutoCloseable {
   /** Delays the answer to the next run of a script. */
   void holdAfter(Script script, Duration delay) {
     set(new Trap(textOf(script), Moment.AFTER, delay, false, false));
+  }
+
+  /** Keeps the next run of a script from the server until it is let through. */
+  void holdBefore(Script script) {
+    gate = new CountDownLatch(1);
+    passed = false;
+    set(new Trap(textOf(script), Moment.BEFORE, Duration.ZERO, false, false));
+  }
+
+  /** Lets through what was held, and waits until the server has answered it. */
+  void letThrough() {
+    gate.countDown();
+    Awaitility.await().until(() -> passed);
   }
 
   boolean hasSprung() {
@@ -137,6 +157,8 @@ final class RedisProxy implements AutoCloseable {
   private final class Link implements Closeable {
     private final Socket client;
     private final Socket server;
+    private volatile boolean held;
+    private final CountDownLatch answered = new CountDownLatch(1);
     private volatile Optional<Trap> answer = Optional.empty();
 
     Link(Socket client, Socket server) {
@@ -157,14 +179,23 @@ final class RedisProxy implements AutoCloseable {
             trap = Optional.ofNullable(later.poll());
             if (met.get().moment() == Moment.BEFORE) {
               spring(met.get());
-              return;
+              if (met.get().cuts()) {
+                return;
+              }
+              gate.await();
+              held = true;
+            } else {
+              answer = met;
             }
-            answer = met;
           }
           to.write(buffer, 0, read);
           to.flush();
+          if (held) {
+            answered.await();
+            passed = true;
+          }
         }
-      } catch (IOException cut) {
+      } catch (IOException | InterruptedException cut) {
         close();
       }
     }
@@ -174,6 +205,9 @@ final class RedisProxy implements AutoCloseable {
           OutputStream to = client.getOutputStream()) {
         byte[] buffer = new byte[1 << 16];
         for (int read = from.read(buffer); read > 0; read = from.read(buffer)) {
+          if (held) {
+            answered.countDown();
+          }
           if (answer.isPresent()) {
             Trap met = answer.get();
             answer = Optional.empty();
