@@ -165,7 +165,7 @@ final class RedisFailure extends RuntimeException {
         .findFirst()
         .map(
             handshake ->
-                "no encrypted connection could be made (%s): check the server's certificate, and whether its port speaks TLS"
+                "no encrypted connection could be made (%s): check the server's certificate"
                     .formatted(Throwables.getRootCause(handshake)));
   }
 

@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Redis is killed under load, and starts again on what it has kept. */
+/**
+ * Redis is killed under load, or the power of its machine fails, and it starts again on what it has
+ * kept.
+ */
+@NeedsRedis
 class CrashTest {
   private static final int FEW = 2;
   private static final int MANY = 25;
@@ -27,13 +32,35 @@ class CrashTest {
   }
 
   @Test
+  void aPowerFailureTakesNothingFromAServerThatFlushesEveryWrite() throws Exception {
+    assertThat(underPowerFailures(1, Durability.everyWrite())).matches(Workload.Found::isSound);
+  }
+
+  @Test
+  @Tag("torture")
+  void manyPowerFailuresTakeNothingFromAServerThatFlushesEveryWrite() throws Exception {
+    assertThat(underPowerFailures(MANY, Durability.everyWrite())).matches(Workload.Found::isSound);
+  }
+
+  /** This shows that the power takes something away. */
+  @Test
+  @Tag("torture")
+  void manyPowerFailuresTakeTheLastSecondsFromAServerThatFlushesEverySecond() throws Exception {
+    Workload.Found found =
+        underPowerFailures(MANY, Durability.everySecond(), "--appendfsync", "everysec");
+
+    assertThat(found.lost()).isPositive();
+    assertThat(found.stuck()).isZero();
+  }
+
+  @Test
   @Tag("torture")
   void manyCrashesOfAServerThatFlushesEveryWriteLoseAndDoubleNothing() throws Exception {
     assertThat(underKills(MANY, Durability.everyWrite(), always()))
         .matches(Workload.Found::isSound);
   }
 
-  /** What the kernel has got outlives the process. A crash of the machine is not tried here. */
+  /** What the kernel has got outlives the process. */
   @Test
   @Tag("torture")
   void manyCrashesOfAServerThatFlushesEverySecondLoseLittle() throws Exception {
@@ -70,20 +97,38 @@ class CrashTest {
 
   private static Workload.Found underKills(int kills, Durability durability, RedisProcess redis)
       throws Exception {
+    return under(kills, "kills", RedisProcess::kill, durability, redis);
+  }
+
+  private static Workload.Found underPowerFailures(
+      int failures, Durability durability, String... settings) throws Exception {
+    try (PowerSupply power = new PowerSupply()) {
+      RedisProcess redis = RedisProcess.on(power, settings);
+      return under(failures, "power failures", each -> each.losePower(power), durability, redis);
+    }
+  }
+
+  private static Workload.Found under(
+      int crashes,
+      String word,
+      Consumer<RedisProcess> crash,
+      Durability durability,
+      RedisProcess redis)
+      throws Exception {
     try (redis;
         RedisIdempotencyStore one = store(redis, durability);
         RedisIdempotencyStore other = store(redis, durability);
         Workload workload = new Workload(one, other)) {
-      for (int kill = 0; kill < kills; kill++) {
+      for (int each = 0; each < crashes; each++) {
         int before = workload.answeredSoFar();
         await().atMost(Duration.ofMinutes(1)).until(() -> workload.answeredSoFar() > before + 100);
-        redis.kill();
+        crash.accept(redis);
         redis.startAgain();
       }
       int before = workload.answeredSoFar();
       await().atMost(Duration.ofMinutes(1)).until(() -> workload.answeredSoFar() > before);
       Workload.Found found = workload.end(one);
-      System.out.println(kills + " kills, " + durability + ": " + found);
+      System.out.println(crashes + " " + word + ", " + durability + ": " + found);
       return found;
     }
   }

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A replica takes over: what it has and what it has not. */
+@NeedsRedis
 class FailoverTest {
   private static final Durability CONFIRMED = Durability.inMemory().acknowledgedBy(1);
   private static final Durability UNCONFIRMED = Durability.inMemory().acknowledgedBy(0);

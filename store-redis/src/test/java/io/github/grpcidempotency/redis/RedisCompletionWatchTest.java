@@ -15,6 +15,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** How a server hears of the end of another server's call. */
+@NeedsRedis
 class RedisCompletionWatchTest {
   @AutoClose static final RedisProcess redis = RedisProcess.inMemory();
 

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.AutoClose;
 
+@NeedsRedis
 class RedisIdempotencyStoreContractTest extends IdempotencyStoreContract {
   @AutoClose static final RedisProcess redis = RedisProcess.durable();
 

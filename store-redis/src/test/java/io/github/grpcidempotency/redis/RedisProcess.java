@@ -25,26 +25,23 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
-import redis.embedded.core.ExecutableProvider;
 
-/**
- * A Redis of its own: a process with a directory, which tests kill, stop and start again. The
- * binary is the one in the jar of embedded-redis, or the one that the property {@code redis.server}
- * names.
- */
+/** A Redis of its own: a process with a directory, which tests kill, stop and start again. */
 final class RedisProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
-  static final String BINARY = binary();
   private static final List<String> APPENDING =
       List.of("--appendonly", "yes", "--appendfsync", "always");
 
   private final int port;
   private final Path directory;
   private final List<String> settings;
+  private final Map<String, String> environment;
   private final RedisClient client = RedisClient.create();
   private Process process;
 
-  private RedisProcess(int port, Path directory, List<String> settings) {
+  private RedisProcess(
+      int port, Path directory, List<String> settings, Map<String, String> environment) {
+    this.environment = environment;
     this.port = port;
     this.directory = directory;
     this.settings = settings;
@@ -57,17 +54,22 @@ final class RedisProcess implements AutoCloseable {
    * as {@code --save ""}.
    */
   static RedisProcess durable(String... settings) {
-    return start(quick(), concat(APPENDING, List.of(settings)));
+    return start(quick(), concat(APPENDING, List.of(settings)), Map.of());
   }
 
   /** Starts a server that flushes every write to a disk, with more settings. */
   static RedisProcess durableOnDisk(String... settings) {
-    return start(disk(), concat(APPENDING, List.of(settings)));
+    return start(disk(), concat(APPENDING, List.of(settings)), Map.of());
   }
 
   /** Starts a server that keeps nothing, with more settings. */
   static RedisProcess inMemory(String... settings) {
-    return start(disk(), concat(List.of("--appendonly", "no"), List.of(settings)));
+    return start(disk(), concat(List.of("--appendonly", "no"), List.of(settings)), Map.of());
+  }
+
+  /** Starts a server on a machine whose power may fail. */
+  static RedisProcess on(PowerSupply power, String... settings) {
+    return start(disk(), concat(APPENDING, List.of(settings)), power.environment());
   }
 
   private static Path disk() {
@@ -79,10 +81,12 @@ final class RedisProcess implements AutoCloseable {
     return Files.isWritable(memory) ? memory : disk();
   }
 
-  private static RedisProcess start(Path parent, List<String> settings) {
+  private static RedisProcess start(
+      Path parent, List<String> settings, Map<String, String> environment) {
     try {
       RedisProcess started =
-          new RedisProcess(freePort(), Files.createTempDirectory(parent, "redis"), settings);
+          new RedisProcess(
+              freePort(), Files.createTempDirectory(parent, "redis"), settings, environment);
       started.awaitAnswer();
       return started;
     } catch (IOException failure) {
@@ -105,6 +109,12 @@ final class RedisProcess implements AutoCloseable {
   /** Kills it with SIGKILL, and waits until it is gone. */
   void kill() {
     process.destroyForcibly().onExit().join();
+  }
+
+  /** Kills it, and leaves it what a failure of the power would. */
+  void losePower(PowerSupply power) {
+    kill();
+    power.fail(directory);
   }
 
   /** Starts it again on what its directory has kept. */
@@ -238,7 +248,7 @@ final class RedisProcess implements AutoCloseable {
     List<String> command =
         concat(
             List.of(
-                BINARY,
+                RedisBinary.path(),
                 "--port",
                 Integer.toString(port),
                 "--bind",
@@ -257,10 +267,12 @@ final class RedisProcess implements AutoCloseable {
     }
     command = concat(command, List.of(more));
     try {
-      return new ProcessBuilder(command)
-          .redirectErrorStream(true)
-          .redirectOutput(ProcessBuilder.Redirect.appendTo(directory.resolve("log").toFile()))
-          .start();
+      ProcessBuilder builder =
+          new ProcessBuilder(command)
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.appendTo(log().toFile()));
+      builder.environment().putAll(environment);
+      return builder.start();
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
     }
@@ -270,8 +282,20 @@ final class RedisProcess implements AutoCloseable {
     Awaitility.await()
         .atMost(PATIENCE)
         .pollInterval(Duration.ofMillis(20))
-        .ignoreExceptions()
-        .until(() -> with(RedisCommands::ping).equals("PONG"));
+        .ignoreExceptionsInstanceOf(RedisException.class)
+        .until(() -> isAnswering());
+  }
+
+  private boolean isAnswering() throws IOException {
+    if (!process.isAlive()) {
+      throw new IllegalStateException(
+          "the server has ended: " + String.join("; ", Files.readAllLines(log())));
+    }
+    return with(RedisCommands::ping).equals("PONG");
+  }
+
+  private Path log() {
+    return directory.resolve("log");
   }
 
   static int freePort() {
@@ -286,17 +310,5 @@ final class RedisProcess implements AutoCloseable {
     List<String> all = new ArrayList<>(some);
     all.addAll(more);
     return all;
-  }
-
-  private static String binary() {
-    String named = System.getProperty("redis.server", "");
-    if (!named.isEmpty()) {
-      return named;
-    }
-    try {
-      return ExecutableProvider.newJarResourceProvider().get().getAbsolutePath();
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
   }
 }

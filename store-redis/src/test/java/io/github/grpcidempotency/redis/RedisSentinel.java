@@ -39,7 +39,7 @@ final class RedisSentinel implements AutoCloseable {
           """
               .formatted(port, directory, NAME, master.port(), NAME, NAME));
       process =
-          new ProcessBuilder(RedisProcess.BINARY, settings.toString(), "--sentinel")
+          new ProcessBuilder(RedisBinary.path(), settings.toString(), "--sentinel")
               .redirectErrorStream(true)
               .redirectOutput(directory.resolve("log").toFile())
               .start();

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
 /** Two servers of a service on one Redis. */
+@NeedsRedis
 class ServersTest {
   private static final int DUPLICATES = 64;
   private static final CreateThingRequest REQUEST =

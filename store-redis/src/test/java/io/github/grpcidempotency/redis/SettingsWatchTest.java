@@ -22,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Somebody changes the settings of a server that calls run on. */
+@NeedsRedis
 class SettingsWatchTest {
   private static final Duration ALWAYS = Duration.ofNanos(1);
 

@@ -27,6 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a store refuses to start on. */
+@NeedsRedis
 class StartupCheckTest {
   @AutoClose static final RedisProcess redis = RedisProcess.durable();
 
