@@ -119,7 +119,12 @@ final class Shard implements TransactionalStore, OperationStore {
           FailurePhase.NOTHING_SENT,
           unreachable.failureCause());
     } catch (SetupException wrong) {
-      log.error("setup", wrong, named("it does not protect, and its callers are refused"));
+      log.error(
+          "setup",
+          null,
+          named(
+              "it does not protect, and its callers are refused: "
+                  + String.join("; ", wrong.problems())));
       throw new StoreException(
           named("it does not protect"), wrong, FailurePhase.NOTHING_SENT, FailureCause.OTHER);
     } finally {

@@ -1,15 +1,19 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.ShardedStore;
 import io.github.grpcidempotency.test.Snippets;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -21,9 +25,7 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -37,9 +39,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** One service whose callers live on two database servers. */
 class ShardsTest {
@@ -53,10 +58,9 @@ class ShardsTest {
   private final CountDownLatch end = new CountDownLatch(1);
 
   @Test
-  void aKilledDatabaseTakesDownItsOwnCallersOnly(@TempDir Path data) throws IOException {
-    EmbeddedPostgres server =
-        EmbeddedPostgres.builder().setDataDirectory(data).setCleanDataDirectory(false).start();
-    try (TestDatabase west = TestDatabase.in(server);
+  void aKilledDatabaseTakesDownItsOwnCallersOnly(@TempDir Path data) {
+    KillablePostgres server = KillablePostgres.in(data);
+    try (TestDatabase west = TestDatabase.in(server.server());
         HikariDataSource eastPool = PostgresThingServer.pool(east.appUrl());
         HikariDataSource westPool = PostgresThingServer.pool(west.appUrl());
         ThingServer things = serve(eastPool, westPool);
@@ -74,7 +78,7 @@ class ShardsTest {
       CompletableFuture<Reply> slowInEast = startSlowly(alice);
       CompletableFuture<Reply> slowInWest = startSlowly(bob);
       await().until(() -> things.runs() == 4);
-      kill(data);
+      server.kill();
 
       await().until(() -> journal.failedOn.contains("west"));
       long renewals = journal.renewalsOn("east");
@@ -115,9 +119,105 @@ class ShardsTest {
   }
 
   @Test
+  void aHandlerThatCompletesOnAnotherShardLeavesNothing() {
+    List<RuntimeException> thrown = new CopyOnWriteArrayList<>();
+    ThingHandler wrong = ThingHandlers.completing(east.app());
+    try (TestDatabase west = TestDatabase.create();
+        ThingServer things =
+            ThingServer.on(Transport.LOOPBACK)
+                .store(sharded(store(east).build(), store(west).build()))
+                .handler(
+                    (request, answer) -> {
+                      try {
+                        wrong.create(request, answer);
+                      } catch (RuntimeException lost) {
+                        thrown.add(lost);
+                        throw lost;
+                      }
+                    })
+                .start();
+        ThingClient bob = ThingClient.to(things.port())) {
+      homes.put(bob.user(), "west");
+
+      assertThat(bob.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+
+      assertThat(thrown).hasSize(1).hasOnlyElementsOfType(ClaimLostException.class);
+      assertThat(thingsOf(bob, east, west)).containsOnly(List.of());
+      assertThat(new KeyTable(east).rowsOf(bob.user())).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void oneShardMayRunInTransactionsOfTheHost(ClaimTiming timing) {
+    try (TestDatabase west = TestDatabase.create();
+        ThingServer things =
+            ThingServer.on(Transport.LOOPBACK)
+                .store(
+                    sharded(
+                        store(east)
+                            .hostTransactions(new ThreadTransactions(east.app(), true))
+                            .build(),
+                        store(west).build()))
+                .createThing(thing -> thing.execution(Execution.TRANSACTIONAL).claim(timing))
+                .handler(ThingHandlers.transactional())
+                .start();
+        ThingClient alice = ThingClient.to(things.port());
+        ThingClient bob = ThingClient.to(things.port())) {
+      homes.putAll(Map.of(alice.user(), "east", bob.user(), "west"));
+      for (ThingClient client : List.of(alice, bob)) {
+        Reply first = client.createThing(REQUEST);
+        assertThat(first.isOk()).as(first.toString()).isTrue();
+        assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
+      }
+      assertThat(new KeyTable(east).joined(alice.user())).isTrue();
+      assertThat(new KeyTable(west).joined(bob.user())).isTrue();
+    }
+  }
+
+  @Test
+  void databasesThatAreMixedUpAreRefused() {
+    try (TestDatabase west = TestDatabase.create()) {
+      mark(east, "east");
+      mark(west, "west");
+      sharded(store(east).build(), store(west).build()).verify(List.of());
+
+      assertThatExceptionOfType(SetupException.class)
+          .isThrownBy(() -> sharded(store(west).build(), store(east).build()).verify(List.of()))
+          .satisfies(
+              refused ->
+                  assertThat(refused.problems())
+                      .containsExactly(
+                          "shard east: its database is marked as shard west",
+                          "shard west: its database is marked as shard east"));
+    }
+  }
+
+  /** Lets a database say which shard it is. */
+  static void mark(TestDatabase database, String name) {
+    String ofEast =
+        """
+        COMMENT ON SCHEMA idempotency IS 'shard east';
+        """;
+    Jdbi.create(database.owner())
+        .useHandle(handle -> handle.execute(ofEast.replace("shard east", "shard " + name)));
+  }
+
+  private static PostgresIdempotencyStore.Builder store(TestDatabase database) {
+    return PostgresIdempotencyStore.builder(database.app());
+  }
+
+  private ShardedStore sharded(IdempotencyStore eastStore, IdempotencyStore westStore) {
+    return ShardedStore.builder(this::homeOf)
+        .shard("east", eastStore)
+        .shard("west", westStore)
+        .build();
+  }
+
+  @Test
   void thePageShowsWhatIsTestedHere() throws IOException {
     assertThat(Snippets.of(Path.of("..", "docs", "how-to", "shards.md")))
-        .hasSize(1)
+        .hasSize(2)
         .allMatch(
             snippet ->
                 Snippets.isCutFrom(
@@ -173,12 +273,6 @@ class ShardsTest {
 
   private static String operation(Reply reply) {
     return reply.operation().orElseThrow();
-  }
-
-  private static void kill(Path data) throws IOException {
-    long postmaster =
-        Long.parseLong(Files.readAllLines(data.resolve("postmaster.pid")).get(0).strip());
-    ProcessHandle.of(postmaster).orElseThrow().destroyForcibly();
   }
 
   /** What is heard of the shards. */

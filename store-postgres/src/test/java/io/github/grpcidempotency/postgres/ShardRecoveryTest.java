@@ -1,0 +1,334 @@
+package io.github.grpcidempotency.postgres;
+
+import static io.github.grpcidempotency.postgres.OperationsClient.state;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.common.util.concurrent.Uninterruptibles;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.store.ShardedStore;
+import io.github.grpcidempotency.test.LogLines;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Two servers of one service on two database servers, one of which is killed and comes back. */
+class ShardRecoveryTest {
+  @RegisterExtension static final TestDatabase east = TestDatabase.create();
+
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final Duration SHORT = Duration.ofSeconds(1);
+  private static final int DUPLICATES = 32;
+
+  private static KillablePostgres server;
+  private static TestDatabase west;
+
+  private final Map<UUID, String> homes = new ConcurrentHashMap<>();
+  private final Map<String, CountDownLatch> ends = new ConcurrentHashMap<>();
+  private final List<AutoCloseable> open = new ArrayList<>();
+
+  @BeforeAll
+  static void startWest(@TempDir Path data) {
+    server = KillablePostgres.in(data);
+    west = TestDatabase.in(server.server());
+    ShardsTest.mark(east, "east");
+    ShardsTest.mark(west, "west");
+  }
+
+  @AfterAll
+  static void stopWest() {
+    west.close();
+    server.close();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    ends.values().forEach(CountDownLatch::countDown);
+    for (AutoCloseable each : open) {
+      each.close();
+    }
+  }
+
+  @Test
+  void whatAKilledShardCouldNotRecordIsRecordedWhenItIsBack() throws Exception {
+    Journal journal = new Journal();
+    Journal journalOfB = new Journal();
+    ThingServer a = serve(LONG, pool(west), journal);
+    ThingServer b = serve(SHORT, pool(west), journalOfB);
+    ThingClient alice = clientOf(a, "east");
+    ThingClient bob = clientOf(a, "west");
+    ThingClient aliceToB = sameAt(b, alice);
+    ThingClient bobToB = sameAt(b, bob);
+
+    CompletableFuture<Reply> inEast = start(alice, "a thing");
+    CompletableFuture<Reply> inWest = start(bob, "a thing");
+    await().until(() -> a.runs() == 2);
+    CompletableFuture<Reply> waitingInEast = start(aliceToB, "a thing");
+    await().until(() -> b.events().contains("attached"));
+    String running = OperationsClient.of(bobToB).list("").get(0).getName();
+    assertThat(state(OperationsClient.of(bob).get(running))).isEqualTo(State.STATE_RUNNING);
+    server.kill();
+    end("a thing");
+
+    assertThat(inEast.join().isOk()).isTrue();
+    assertThat(waitingInEast.join().bytes()).isEqualTo(inEast.join().bytes());
+    assertThat(inWest.join().status().getCode()).isEqualTo(Status.Code.ABORTED);
+    assertThat(journal.deferredOn).containsExactly("west");
+
+    server.restart();
+    await().until(() -> journal.recordedLateOn.contains("west"));
+    Reply again = bobToB.createOther(Things.named("a thing"));
+    assertThat(again.isReplay()).isTrue();
+    assertThat(bob.createOther(Things.named("a thing")).bytes()).isEqualTo(again.bytes());
+    assertThat(OperationsClient.of(bobToB).await(running, LONG).getDone()).isTrue();
+    assertThat(recover(bob).getResponse().unpack(Thing.class)).isEqualTo(again.thing());
+    assertThat(a.runs() + b.runs()).isEqualTo(2);
+
+    ThingClient next = bobToB.withNewKey();
+    CompletableFuture<Reply> first = start(next, "another thing");
+    await().until(() -> b.runs() == 1);
+    CompletableFuture<Reply> second = start(sameAt(a, next), "another thing");
+    await("what is awaited is announced only by a watch that hears of its end")
+        .until(
+            () ->
+                new KeyTable(west).count("SELECT count(*) FROM idempotency.idempotency_waits") > 0);
+    await().until(() -> journalOfB.renewedOn.contains("west"));
+    end("another thing");
+    assertThat(first.join().isOk()).isTrue();
+    assertThat(second.join().bytes()).isEqualTo(first.join().bytes());
+    assertThat(List.of(journal.lost, journalOfB.lost)).allMatch(List::isEmpty);
+  }
+
+  @Test
+  void aShardThatFailsItsCheckWhenItComesUpServesNobody() {
+    server.kill();
+    ThingServer wrong = serve(LONG, west.as("postgres"), new Journal());
+    ThingClient alice = clientOf(wrong, "east");
+    ThingClient bob = clientOf(wrong, "west");
+    end("a thing");
+    assertThat(bob.createThing(Things.named("a thing")).reasonMetadata())
+        .containsEntry("cause", "no_connection");
+
+    server.restart();
+    try (LogLines log = LogLines.listen()) {
+      for (int call = 0; call < 2; call++) {
+        assertThat(bob.createThing(Things.named("a thing")).reasonMetadata())
+            .containsEntry("cause", "other");
+        assertThat(bob.createOther(Things.named("a thing")).reasonMetadata())
+            .as("it fails open in an outage only")
+            .containsEntry("cause", "other");
+      }
+      assertThat(log.all())
+          .anyMatch(
+              line ->
+                  line.contains("ERROR")
+                      && line.contains("shard west: it does not protect")
+                      && line.contains("superuser"));
+    }
+    assertThat(wrong.runs()).isZero();
+    assertThat(alice.createThing(Things.named("a thing")).isOk()).isTrue();
+  }
+
+  @Test
+  void duplicatesOnTwoServersHaveOneEffectOnEachShardThoughOneIsKilled() throws Exception {
+    ThingServer a = serve(SHORT, pool(west), new Journal());
+    ThingServer b = serve(SHORT, pool(west), new Journal());
+    ThingClient alice = clientOf(a, "east");
+    ThingClient bob = clientOf(a, "west");
+    ExecutorService clients = Executors.newCachedThreadPool();
+    open.add(clients::shutdownNow);
+
+    List<CompletableFuture<Reply>> ofAlice = new ArrayList<>();
+    List<CompletableFuture<Reply>> ofBob = new ArrayList<>();
+    for (int call = 0; call < DUPLICATES; call++) {
+      ThingServer at = call % 2 == 0 ? a : b;
+      ofAlice.add(retrying(sameAt(at, alice), clients));
+      ofBob.add(retrying(sameAt(at, bob), clients));
+    }
+    await().atMost(LONG).until(() -> waitingAt(a) + waitingAt(b) >= 2 * (DUPLICATES - 1));
+    assertThat(a.runs() + b.runs()).isEqualTo(2);
+    server.kill();
+    end("a thing");
+    ofAlice.forEach(CompletableFuture::join);
+    server.restart();
+
+    assertOneEffect(east, west, alice, ofAlice);
+    assertOneEffect(west, east, bob, ofBob);
+  }
+
+  private static void assertOneEffect(
+      TestDatabase home, TestDatabase other, ThingClient client, List<CompletableFuture<Reply>> all)
+      throws Exception {
+    UUID thing = all.get(0).get().thingId();
+    assertThat(all).hasSize(DUPLICATES).allMatch(each -> each.join().thingId().equals(thing));
+    assertThat(new KeyTable(home).thingsOf(client.user())).containsExactly(thing);
+    assertThat(new KeyTable(home).joined(client.user())).isTrue();
+    assertThat(new KeyTable(other).thingsOf(client.user())).isEmpty();
+    assertThat(new KeyTable(other).rowsOf(client.user())).isEmpty();
+  }
+
+  private static long waitingAt(ThingServer server) {
+    return server.events().stream().filter("attached"::equals).count();
+  }
+
+  /** Calls until there is an answer, as a client does that retries. */
+  private static CompletableFuture<Reply> retrying(ThingClient client, ExecutorService thread) {
+    return CompletableFuture.supplyAsync(
+        () ->
+            await()
+                .atMost(LONG)
+                .until(() -> client.createThing(Things.named("a thing")), Reply::isOk),
+        thread);
+  }
+
+  private DataSource pool(TestDatabase database) {
+    HikariDataSource pool = PostgresThingServer.pool(database.appUrl());
+    open.add(pool);
+    return pool;
+  }
+
+  private ShardedStore sharded(Duration lease, DataSource eastPool, DataSource westPool) {
+    return ShardedStore.builder(this::homeOf)
+        .shard("east", PostgresIdempotencyStore.builder(eastPool).lease(lease).build())
+        .shard("west", PostgresIdempotencyStore.builder(westPool).lease(lease).build())
+        .build();
+  }
+
+  private ThingServer serve(Duration lease, DataSource westPool, IdempotencyListener listener) {
+    ThingServer things =
+        ThingServer.on(Transport.LOOPBACK)
+            .store(sharded(lease, pool(east), westPool))
+            .createThing(
+                thing ->
+                    thing.execution(Execution.TRANSACTIONAL).inFlight(InFlightPolicy.attach(LONG)))
+            .handler(this::createInTransaction)
+            .describe(
+                Procedure.of(ThingServer.CREATE_OTHER)
+                    .outage(OutagePolicy.FAIL_OPEN)
+                    .inFlight(InFlightPolicy.attach(LONG))
+                    .build())
+            .otherHandler(this::answerLate)
+            .withServices()
+            .listener(listener)
+            .start();
+    open.add(0, things);
+    return things;
+  }
+
+  private Optional<String> homeOf(Caller caller) {
+    return Optional.ofNullable(homes.get(caller.userId()));
+  }
+
+  private ThingClient clientOf(ThingServer things, String home) {
+    ThingClient client = ThingClient.to(things.port());
+    homes.put(client.user(), home);
+    open.add(0, client);
+    return client;
+  }
+
+  private ThingClient sameAt(ThingServer things, ThingClient client) {
+    return ThingClient.on(things.channel()).like(client);
+  }
+
+  private void createInTransaction(CreateThingRequest request, StreamObserver<Thing> answer) {
+    Thing thing = ThingHandler.newThing(request);
+    ThingHandlers.insert(ClaimTransaction.handle(), thing);
+    awaitEnd(request);
+    ThingHandler.answer(answer, thing);
+  }
+
+  private void answerLate(CreateThingRequest request, StreamObserver<Thing> answer) {
+    awaitEnd(request);
+    ThingHandler.answer(request, answer);
+  }
+
+  private void awaitEnd(CreateThingRequest request) {
+    Uninterruptibles.awaitUninterruptibly(endOf(request.getName()));
+  }
+
+  private CountDownLatch endOf(String name) {
+    return ends.computeIfAbsent(name, unknown -> new CountDownLatch(1));
+  }
+
+  private void end(String name) {
+    endOf(name).countDown();
+  }
+
+  private static CompletableFuture<Reply> start(ThingClient client, String name) {
+    return CompletableFuture.supplyAsync(() -> client.createOther(Things.named(name)));
+  }
+
+  private static RecoverResponse recover(ThingClient client) {
+    return RecoveryGrpc.newBlockingStub(client.channel())
+        .recover(
+            RecoverRequest.newBuilder()
+                .setMethod(ThingServer.CREATE_OTHER.getFullMethodName())
+                .setKey(client.key())
+                .build());
+  }
+
+  /** What one server hears of its shards. */
+  private static final class Journal implements IdempotencyListener {
+    private final List<String> deferredOn = new CopyOnWriteArrayList<>();
+    private final List<String> recordedLateOn = new CopyOnWriteArrayList<>();
+    private final List<String> renewedOn = new CopyOnWriteArrayList<>();
+    private final List<String> lost = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void recordingDeferred(IdempotencyEvent.RecordingDeferred event) {
+      deferredOn.add(event.call().shard().orElse("none"));
+    }
+
+    @Override
+    public void recordedLate(IdempotencyEvent.RecordedLate event) {
+      recordedLateOn.add(event.call().shard().orElse("none"));
+    }
+
+    @Override
+    public void leasesRenewed(IdempotencyEvent.LeasesRenewed event) {
+      renewedOn.add(event.shard().orElse("none"));
+    }
+
+    @Override
+    public void leaseLost(IdempotencyEvent.LeaseLost event) {
+      lost.add(event.call().shard().orElse("none"));
+    }
+  }
+}
