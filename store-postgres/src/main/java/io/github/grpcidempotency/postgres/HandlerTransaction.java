@@ -155,8 +155,8 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   /** The user's setting ends with the transaction, and without a user nothing can be recorded. */
   static TransactionMisuseException endedByHandler() {
     return new TransactionMisuseException(
-        "the handler has ended the transaction itself, by a statement, or has changed"
-            + " app.current_user_id; what it committed has no record");
+        "the handler has ended the transaction itself, or has changed app.current_user_id; what it"
+            + " committed has no record");
   }
 
   static Settled failedInHandler() {

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
@@ -89,7 +90,7 @@ final class OpenTransaction extends HandlerTransaction {
     try {
       TransactionState state = state();
       if (state == TransactionState.IDLE) {
-        throw endedByHandler();
+        throw endedEarly(statements, values);
       }
       if (isRollbackOnly()) {
         return Settled.ROLLED_BACK;
@@ -105,6 +106,30 @@ final class OpenTransaction extends HandlerTransaction {
     } finally {
       giveBack();
     }
+  }
+
+  /**
+   * What the handler has committed itself would be done again by every retry, so its answer is
+   * recorded as early as may be. If it has rolled back, and the answer refers to what it has
+   * created, the database refuses the record. Returns what the handler has done wrong.
+   */
+  private TransactionMisuseException endedEarly(
+      LastStatements statements, UnaryOperator<Parameters> values) {
+    if (statements.equals(LastStatements.NONE) || isRollbackOnly()) {
+      return endedByHandler();
+    }
+    try {
+      own().setAutoCommit(true);
+      Optional<String> unused =
+          StatementBatch.run(
+              own(), statements.inTransactionOfTheirOwn(), values, row -> row.getString(1));
+    } catch (JdbiException | SQLException unrecorded) {
+      logger.error("what a handler has committed itself is not recorded", unrecorded);
+      return endedByHandler();
+    }
+    return new TransactionMisuseException(
+        "the handler has ended the transaction itself; its answer was recorded after that, so that"
+            + " no retry does it again");
   }
 
   @Override

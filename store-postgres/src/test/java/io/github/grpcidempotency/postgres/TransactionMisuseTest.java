@@ -7,11 +7,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import com.google.common.base.Throwables;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -22,6 +24,7 @@ import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -32,7 +35,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** How handlers misuse their claim's transaction, and the exceptions that they get. */
 class TransactionMisuseTest {
@@ -104,42 +106,124 @@ class TransactionMisuseTest {
     }
   }
 
+  static Stream<Named<Misuse>> endingStatements() {
+    return Stream.of(
+        Named.of("a statement", (handle, connection) -> handle.execute("COMMIT")),
+        Named.of("several", (handle, connection) -> handle.execute("SELECT 1; -- now\n commit")),
+        Named.of(
+            "a plain statement",
+            (handle, connection) -> {
+              try (Statement statement = connection.createStatement()) {
+                boolean unused = statement.execute("ROLLBACK AND CHAIN");
+              }
+            }),
+        Named.of(
+            "a batch",
+            (handle, connection) -> {
+              try (Statement statement = connection.createStatement()) {
+                statement.addBatch("/* at /* the */ end */ END");
+              }
+            }),
+        Named.of(
+            "the statement's connection",
+            (handle, connection) -> {
+              try (Statement statement = connection.createStatement()) {
+                statement.getConnection().commit();
+              }
+            }));
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"COMMIT", "ROLLBACK", "COMMIT; SELECT 1", "ROLLBACK AND CHAIN"})
-  void aStatementThatEndsTheTransactionFailsTheCall(String statement) {
+  @MethodSource("endingStatements")
+  void aStatementThatWouldEndTheTransactionIsNotSent(Misuse ending) {
+    CompletableFuture<Throwable> told = new CompletableFuture<>();
     ThingHandler ends =
         (request, answer) -> {
-          ClaimTransaction.handle().execute("SELECT 'something'");
-          ClaimTransaction.handle().execute(statement);
-          answer(answer, newThing(request));
+          Thing thing = newThing(request);
+          insert(ClaimTransaction.handle(), thing);
+          try {
+            ending.of(ClaimTransaction.handle(), ClaimTransaction.connection());
+          } catch (SQLException | RuntimeException thrown) {
+            told.complete(Throwables.getRootCause(thrown));
+          }
+          answer(answer, thing);
         };
-    failsTheCall(ends);
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(ends).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply reply = client.createThing(REQUEST);
+
+      assertThat(told)
+          .isCompletedWithValueMatching(
+              thrown ->
+                  thrown instanceof IllegalStateException
+                      && thrown.toString().contains("the interceptor ends this transaction"));
+      assertThat(reply.isOk()).as(reply.toString()).isTrue();
+      assertThat(table.joined(client.user())).as("nothing has ended it").isTrue();
+      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
+    }
+  }
+
+  @Test
+  void anAnswerWhoseEffectWasCommittedBehindTheGuardsBackIsRecordedAfterwards() {
+    ThingHandler ends =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          insert(ClaimTransaction.handle(), thing);
+          endBehindTheGuardsBack(Connection::commit);
+          answer(answer, thing);
+        };
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(ends).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+      Reply second = client.createThing(REQUEST);
+
+      assertThat(first.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(first.description()).contains("the handler has ended the transaction itself");
+      assertThat(second.isReplay()).isTrue();
+      assertThat(table.thingsOf(client.user())).containsExactly(second.thingId());
+      assertThat(server.runs()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void anAnswerWhoseResourceWasRolledBackBehindTheGuardsBackIsNotRecorded() {
+    ThingHandler ends =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          insert(ClaimTransaction.handle(), thing);
+          endBehindTheGuardsBack(Connection::rollback);
+          answer(answer, thing);
+        };
+    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(ends).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(table.rowsOf(client.user())).isEmpty();
+      assertThat(table.thingsOf(client.user())).isEmpty();
+    }
   }
 
   @Test
   void aStatementAfterTheEndOfTheTransactionFailsTheCall() {
     ThingHandler ends =
         (request, answer) -> {
-          ClaimTransaction.handle().execute("COMMIT");
+          endBehindTheGuardsBack(Connection::commit);
           ClaimTransaction.handle().execute("SELECT 'something else'");
           answer(answer, newThing(request));
         };
     failsTheCall(ends);
   }
 
-  @Test
-  void aCommitBehindTheGuardsBackFailsTheCall() {
-    ThingHandler ends =
-        (request, answer) -> {
-          try (PreparedStatement statement =
-              ClaimTransaction.connection().prepareStatement("SELECT 1")) {
-            statement.getConnection().commit();
-          } catch (SQLException failure) {
-            throw new IllegalStateException(failure);
-          }
-          answer(answer, newThing(request));
-        };
-    failsTheCall(ends);
+  /** Ends a transaction as the guard does not see it. */
+  interface Ending {
+    void of(Connection connection) throws SQLException;
+  }
+
+  private static void endBehindTheGuardsBack(Ending ending) {
+    try (PreparedStatement statement = ClaimTransaction.connection().prepareStatement("SELECT 1")) {
+      ending.of(statement.getConnection());
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
   }
 
   @Test
@@ -163,8 +247,7 @@ class TransactionMisuseTest {
       Reply reply = client.createThing(REQUEST);
 
       assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(reply.description())
-          .contains("the handler has ended the transaction itself, by a statement");
+      assertThat(reply.description()).contains("the handler has ended the transaction itself");
       assertThat(table.rowsOf(client.user())).isEmpty();
     }
   }
@@ -173,7 +256,7 @@ class TransactionMisuseTest {
   void aStatementThatEndsTheTransactionOfACallWithoutAKeyFailsItAsWell() {
     ThingHandler ends =
         (request, answer) -> {
-          ClaimTransaction.handle().execute("COMMIT");
+          endBehindTheGuardsBack(Connection::commit);
           answer(answer, newThing(request));
         };
     try (ThingServer server = PostgresThingServer.on(database.app()).transactional(ends).start();
@@ -181,8 +264,7 @@ class TransactionMisuseTest {
       Reply reply = client.createThing(REQUEST);
 
       assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(reply.description())
-          .contains("the handler has ended the transaction itself, by a statement");
+      assertThat(reply.description()).contains("the handler has ended the transaction itself");
     }
   }
 

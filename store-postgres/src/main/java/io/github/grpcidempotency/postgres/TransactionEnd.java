@@ -1,0 +1,98 @@
+package io.github.grpcidempotency.postgres;
+
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.postgresql.core.NativeQuery;
+import org.postgresql.core.Parser;
+
+/**
+ * Finds out whether a handler's text would end its transaction. Most texts are known by their first
+ * letter not to; the driver's own parser takes the others apart.
+ */
+final class TransactionEnd {
+  private static final String FIRST_LETTERS = "cCeErRaApP";
+
+  private TransactionEnd() {}
+
+  /** Returns the first word of a statement in a text that would end a transaction, if any would. */
+  static Optional<String> in(String sql) {
+    if (!mayBeIn(sql)) {
+      return Optional.empty();
+    }
+    List<NativeQuery> statements;
+    try {
+      statements = Parser.parseJdbcSql(sql, true, false, true, false, false);
+    } catch (SQLException malformed) {
+      return Optional.empty(); // it is not sent: the driver parses it in the same way
+    }
+    return statements.stream()
+        .map(statement -> new Words(statement.nativeSql))
+        .flatMap(words -> end(words).stream())
+        .findFirst();
+  }
+
+  private static boolean mayBeIn(String sql) {
+    for (int at = 0; at < sql.length(); at++) {
+      char letter = sql.charAt(at);
+      if (!Parser.isSpace(letter)) {
+        return letter == '-'
+            || letter == '/'
+            || FIRST_LETTERS.indexOf(letter) >= 0
+            || sql.indexOf(';') >= 0;
+      }
+    }
+    return false;
+  }
+
+  private static Optional<String> end(Words words) {
+    String first = words.next();
+    return switch (first) {
+      case "commit", "end", "abort" -> Optional.of(first);
+      case "rollback" -> isToSavepoint(words) ? Optional.empty() : Optional.of(first);
+      case "prepare" -> words.next().equals("transaction") ? Optional.of(first) : Optional.empty();
+      default -> Optional.empty();
+    };
+  }
+
+  private static boolean isToSavepoint(Words words) {
+    String next = words.next();
+    return (next.equals("work") || next.equals("transaction") ? words.next() : next).equals("to");
+  }
+
+  /** The words that a statement begins with, in lower case, without comments in between. */
+  private static final class Words {
+    private final char[] text;
+    private int at;
+
+    Words(String statement) {
+      this.text = statement.toCharArray();
+    }
+
+    /** Returns the next word; empty if something else comes. */
+    String next() {
+      skipSpaceAndComments();
+      int begin = at;
+      while (at < text.length && Parser.isIdentifierContChar(text[at])) {
+        at++;
+      }
+      return new String(text, begin, at - begin).toLowerCase(Locale.ROOT);
+    }
+
+    private void skipSpaceAndComments() {
+      while (at < text.length) {
+        int end =
+            switch (text[at]) {
+              case '-' -> Parser.parseLineComment(text, at);
+              case '/' -> Parser.parseBlockComment(text, at);
+              default -> at;
+            };
+        if (end == at && !Parser.isSpace(text[at])) {
+          return;
+        }
+        at = Math.min(end + 1, text.length); // the end of an open comment is beyond the text
+      }
+    }
+  }
+}
