@@ -51,18 +51,25 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
 
   private final PostgresFixture fixture = MIGRATED.create();
   private final boolean emptied;
+  private final boolean partitioned;
 
-  private Shop(boolean emptied) {
+  private Shop(boolean emptied, boolean partitioned) {
     this.emptied = emptied;
+    this.partitioned = partitioned;
   }
 
   static Shop open() {
-    return new Shop(true);
+    return new Shop(true, false);
   }
 
   /** Opens one whose rows stay from one test to the next. */
   static Shop thatKeepsItsRows() {
-    return new Shop(false);
+    return new Shop(false, false);
+  }
+
+  /** Opens one whose table of keys has partitions. */
+  static Shop inPartitions() {
+    return new Shop(true, true);
   }
 
   @Override
@@ -72,6 +79,9 @@ final class Shop implements BeforeAllCallback, BeforeEachCallback, AfterAllCallb
       createRole(role);
     }
     execute(OWNER, "SELECT idempotency.add_in_flight_index()");
+    if (partitioned) {
+      execute(OWNER, "SELECT idempotency.partition_keys(4)");
+    }
     execute(OWNER, "SELECT idempotency.grant_operator_to('admin_operator')");
     execute(OWNER, "SELECT idempotency.grant_contents_to('admin_reader')");
   }

@@ -21,6 +21,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -90,6 +91,9 @@ final class ProbeCall {
   private final Jdbi maintenance;
   private final boolean separateMaintenance;
   private final Caller caller = Caller.of(UUID.randomUUID());
+
+  /** The keys of all trial calls, whose records have no index by their user. */
+  private final List<String> keys = new ArrayList<>();
 
   /** How the trial call claims a key. */
   private Function<ClaimRequest, ClaimResult> claiming;
@@ -466,7 +470,11 @@ final class ProbeCall {
   private void forget(ClaimRequest request) {
     try {
       Optional<String> unused =
-          run("check/probe_forget", request, values -> values, row -> row.getString(1));
+          run(
+              "check/probe_forget",
+              request,
+              values -> values.bind("keys", keys.toArray(String[]::new)),
+              row -> row.getString(1));
     } catch (JdbiException failure) {
       logger.debug("a trial call's record is left to expire", failure);
     }
@@ -494,6 +502,7 @@ final class ProbeCall {
   /** Makes a request with a new key, whose end is awaited. */
   private ClaimRequest request() {
     IdempotencyKey key = new IdempotencyKey(caller, UUID.randomUUID().toString());
+    keys.add(key.stored());
     return new ClaimRequest(key, PROCEDURE, NOTHING_ASKED, RETENTION);
   }
 

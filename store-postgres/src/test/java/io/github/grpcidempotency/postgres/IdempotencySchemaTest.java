@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class IdempotencySchemaTest {
-  private final TestDatabase database = TestDatabase.create();
+  private final TestDatabase database = TestDatabase.plain();
   private final Jdbi owner = Jdbi.create(database.owner());
 
   @AfterEach

@@ -518,6 +518,7 @@ class IsolationTest {
         .bind("resource_id", "uuid", Optional.empty())
         .bind("cleared", "uuid", Optional.empty())
         .bind("namespace", "")
+        .bind("keys", new String[] {request.key().stored()})
         .bind("procedures", new String[] {Things.CREATE_THING.name()})
         .bind(
             "status",

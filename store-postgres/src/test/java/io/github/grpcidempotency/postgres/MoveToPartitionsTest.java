@@ -159,6 +159,43 @@ class MoveToPartitionsTest {
     assertThat(table.size()).isEqualTo(280);
   }
 
+  /** Otherwise the copy would stay when the deletion is committed. */
+  @Test
+  void aRowThatIsBeingDeletedIsNotCopied() throws Exception {
+    table.add(50, LIVE);
+    step("prepare");
+    step("mirror");
+    try (Connection deleting = database.superuser().open().getConnection();
+        Statement statement = deleting.createStatement()) {
+      deleting.setAutoCommit(false);
+      statement.execute("DELETE FROM idempotency.idempotency_keys WHERE idempotency_key = 'key-1'");
+
+      assertThat(nextStep()).containsEntry("step", "copy").containsEntry("waited", true);
+      deleting.commit();
+    }
+    owner(MOVE);
+    assertThat(table.size()).isEqualTo(49);
+  }
+
+  /** As where a subscription of logical replication writes. */
+  @Test
+  void aSessionThatFiresNoTriggersIsMirroredAsWell() throws Exception {
+    table.add(50, LIVE);
+    step("prepare");
+    step("mirror");
+    step("copy");
+    database
+        .superuser()
+        .useHandle(
+            handle -> {
+              handle.execute("SET session_replication_role = replica");
+              handle.execute(
+                  "DELETE FROM idempotency.idempotency_keys WHERE idempotency_key = 'key-1'");
+            });
+    owner(MOVE);
+    assertThat(table.size()).isEqualTo(49);
+  }
+
   /** A transaction that does not see the copy of its row must not leave it behind. */
   @Test
   void aDeletionThatCannotSeeTheCopyFails() throws Exception {

@@ -36,7 +36,7 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
   private static final int PARTITIONS = 4;
 
   /** Partitions the tables of all tests, to see that they pass there, too. */
-  private static final boolean ALWAYS_PARTITIONED = Boolean.getBoolean("idempotency.partitioned");
+  static final boolean ALWAYS_PARTITIONED = Boolean.getBoolean("idempotency.partitioned");
 
   /** All tests of this JVM share one server, which starts with the first test. */
   private static final PostgresFixture.Builder SHARED = migrated();

@@ -3,5 +3,5 @@ SELECT set_config('app.current_user_id', :user, true);
 DELETE FROM ${schema}.idempotency_waits AS w WHERE w.lock_id = :lock;
 
 DELETE FROM ${schema}.idempotency_keys AS k
- WHERE k.idempotency_key = :key
+ WHERE k.idempotency_key = ANY (:keys)
    AND k.user_id = CAST(:user AS uuid)

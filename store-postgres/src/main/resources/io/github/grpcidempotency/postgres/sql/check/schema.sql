@@ -111,8 +111,8 @@ SELECT 'the partition ' || :schema || '.' || p.relname || ' is open: row-level s
          AND (a.grantee = 0 OR pg_has_role(current_user, a.grantee, 'MEMBER')))
 UNION ALL
 SELECT 'the partition ' || :schema || '.' || p.relname || ' is not swept: it belongs to ' || pg_get_userbyid(p.relowner)
-       || ', or its policy maintenance is not for ' || pg_get_userbyid(keys.relowner)
-       || ' alone; give it to the owner of the table'
+       || ', or its policy maintenance is not for the table''s owner alone; call ALTER POLICY maintenance ON '
+       || :schema || '.' || p.relname || ' TO ' || quote_ident(pg_get_userbyid(keys.relowner))
   FROM keys, partitions AS p
  WHERE p.relowner <> keys.relowner
     OR NOT EXISTS (
