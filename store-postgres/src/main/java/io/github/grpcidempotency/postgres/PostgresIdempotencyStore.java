@@ -366,7 +366,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
      * Sets whether transactional calls keep their duplicates out by an advisory lock; true by
      * default. Set it to false for a database that has none, and on all servers of the service
      * alike. Then such a call commits a reservation first, as a reserved one does, and completes it
-     * in the commit of its effect: one commit and two round trips more. No claim can travel with a
+     * in the commit of its effect: one commit and one round trip more. No claim can travel with a
      * handler's first statement. After a crash, the key is blocked until the lease ends.
      */
     public Builder advisoryLocks(boolean advisoryLocks) {

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.ByteString;
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.internal.runtime.Setup;
 import io.github.grpcidempotency.procedure.ClaimTiming;
@@ -14,6 +16,9 @@ import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -115,6 +120,31 @@ class LackingEngineTest {
       assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
       assertThat(table.joined(client.user())).isTrue();
     }
+  }
+
+  @Test
+  void aTransactionalCallTakesOneRoundTripMore() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
+        ThingClient client = ThingClient.to(1)) {
+      PostgresIdempotencyStore store =
+          PostgresIdempotencyStore.builder(proxied).advisoryLocks(false).build();
+      callInTransaction(store, client);
+      proxy.forgetRoundTrips();
+
+      callInTransaction(store, client.as(UUID.randomUUID()));
+
+      assertThat(proxy.roundTrips()).hasSize(3);
+    }
+  }
+
+  private static void callInTransaction(PostgresIdempotencyStore store, ThingClient client) {
+    ClaimResult result = store.claimInTransaction(Things.claimOf(client, Things.named("vase")));
+    assertThat(
+            ((ClaimResult.Won) result)
+                .claim()
+                .complete(new RecordedOutcome.Response(ByteString.EMPTY, Optional.empty())))
+        .isEqualTo(Claim.Settled.DONE);
   }
 
   /** As with an advisory lock, a pool's connections are not taken by those who wait. */
