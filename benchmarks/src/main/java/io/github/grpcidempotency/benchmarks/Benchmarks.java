@@ -6,8 +6,10 @@ import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.scenario.Calls;
 import io.github.grpcidempotency.benchmarks.scenario.CostOfCall;
 import io.github.grpcidempotency.benchmarks.scenario.InterceptorAlone;
+import io.github.grpcidempotency.benchmarks.scenario.LargeTables;
 import io.github.grpcidempotency.benchmarks.scenario.LiveKeys;
 import io.github.grpcidempotency.benchmarks.scenario.Memory;
+import io.github.grpcidempotency.benchmarks.scenario.NumbersOfPartitions;
 import io.github.grpcidempotency.benchmarks.scenario.Pace;
 import io.github.grpcidempotency.benchmarks.scenario.RecordSize;
 import io.github.grpcidempotency.benchmarks.scenario.Scenario;
@@ -54,6 +56,8 @@ public final class Benchmarks implements Callable<Integer> {
           new LiveKeys(),
           new RecordSize(),
           new SteadyState(),
+          new LargeTables(),
+          new NumbersOfPartitions(),
           new InterceptorAlone());
 
   @Mixin private Options options = new Options();
@@ -80,7 +84,8 @@ public final class Benchmarks implements Callable<Integer> {
     describe(pace, report);
     for (Scenario scenario : chosen) {
       // A database of its own: no scenario pays for the rows of another.
-      try (DurableDatabase database = checked(() -> DurableDatabase.start(settings))) {
+      DatabaseSettings own = scenario.canBeKept() ? settings : settings.withoutDirectory();
+      try (DurableDatabase database = checked(() -> DurableDatabase.start(own))) {
         report.circumstance("database", database.description());
         scenario.run(database, pace, report);
       }

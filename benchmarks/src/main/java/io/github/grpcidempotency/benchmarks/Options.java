@@ -26,8 +26,8 @@ final class Options {
       paramLabel = "SCENARIO",
       description =
           "One or more of: cost of a call, calls, calls across a network, memory, storm, starvation,"
-              + " waiting calls, sweep, live keys, record size, steady state, interceptor alone. All"
-              + " by default.")
+              + " waiting calls, sweep, live keys, record size, steady state, large tables,"
+              + " numbers of partitions, interceptor alone. All by default.")
   private List<String> only = List.of();
 
   @Option(
@@ -110,6 +110,29 @@ final class Options {
   private Optional<Integer> liveKeys = Optional.empty();
 
   @Option(
+      names = "--rows",
+      description =
+          "How many live keys each table of \"large tables\" has (20,000,000), and twenty times as"
+              + " many as each of \"numbers of partitions\". A million takes about 1.3 GB of disk, and"
+              + " a minute to load.")
+  private Optional<Integer> rows = Optional.empty();
+
+  @Option(
+      names = "--partitions",
+      defaultValue = "16",
+      description =
+          "How many hash partitions \"large tables\" compares with one table (${DEFAULT-VALUE}).")
+  private int partitions;
+
+  @Option(
+      names = "--data-dir",
+      paramLabel = "DIRECTORY",
+      description =
+          "Where \"large tables\" keeps its database, so that another run finds it loaded. A new"
+              + " temporary directory by default.")
+  private Optional<Path> dataDirectory = Optional.empty();
+
+  @Option(
       names = "--retention",
       paramLabel = "SECONDS",
       description =
@@ -155,6 +178,8 @@ final class Options {
         quick ? 1_000 : 10_000,
         Duration.ofSeconds(positive("--retention", retention.orElse(quick ? 2 : 30))),
         positive("--connections", connections),
+        positive("--rows", rows.orElse(quick ? 40_000 : 20_000_000)),
+        severalPartitions(),
         Duration.ofNanos(1_000L * positive("--network-micros", networkMicros)));
   }
 
@@ -163,11 +188,20 @@ final class Options {
         resourceTypes,
         postgres.map(OptionalInt::of).orElseGet(OptionalInt::empty),
         Map.copyOf(parameters),
-        sql.map(Options::read));
+        sql.map(Options::read),
+        dataDirectory.map(Path::toAbsolutePath));
   }
 
   Path results() {
     return results;
+  }
+
+  private int severalPartitions() {
+    if (partitions < 2) {
+      throw new IllegalArgumentException(
+          "--partitions must be at least 2, not %d".formatted(partitions));
+    }
+    return partitions;
   }
 
   private static int bearable(int calls) {

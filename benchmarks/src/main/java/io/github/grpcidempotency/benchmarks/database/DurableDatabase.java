@@ -40,7 +40,7 @@ public final class DurableDatabase implements AutoCloseable {
   }
 
   /**
-   * Starts PostgreSQL in a new temporary directory.
+   * Starts PostgreSQL, in a new temporary directory unless the settings name one.
    *
    * @throws IllegalArgumentException if it would not be durable, or is of another version than
    *     asked for
@@ -58,6 +58,9 @@ public final class DurableDatabase implements AutoCloseable {
               .setServerConfig("max_wal_size", "16GB")
               .setServerConfig("checkpoint_timeout", "1h");
       settings.parameters().forEach(builder::setServerConfig);
+      settings
+          .directory()
+          .ifPresent(directory -> builder.setDataDirectory(directory).setCleanDataDirectory(false));
       DurableDatabase database = new DurableDatabase(builder.start(), settings);
       try {
         database.prepare();
@@ -82,6 +85,17 @@ public final class DurableDatabase implements AutoCloseable {
     if (!off.isEmpty()) {
       throw new IllegalArgumentException("PostgreSQL would not be durable: " + off);
     }
+    boolean kept =
+        postgresDatabase.withHandle(
+            handle ->
+                handle
+                    .createQuery("SELECT EXISTS (SELECT FROM pg_database WHERE datname = :name)")
+                    .bind("name", DATABASE)
+                    .mapTo(Boolean.class)
+                    .one());
+    if (kept) {
+      return;
+    }
     postgresDatabase.useHandle(
         handle -> {
           handle.execute("CREATE ROLE " + OWNER + " LOGIN NOSUPERUSER NOBYPASSRLS");
@@ -102,6 +116,11 @@ public final class DurableDatabase implements AutoCloseable {
     settings.change().ifPresent(sql -> runAsOwner(sql.replace("${schema}", schema)));
   }
 
+  /** Makes hash partitions of the library's table in a schema, as a service's migration would. */
+  public void partition(String schema, int partitions) {
+    runAsOwner("SELECT %s.partition_keys(%d)".formatted(schema, partitions));
+  }
+
   /**
    * Tells the planner of rows that came since the tables were empty. Otherwise it may plan a query
    * anew for a thousand times, because that was cheaper once, until autovacuum comes by.
@@ -117,11 +136,23 @@ public final class DurableDatabase implements AutoCloseable {
 
   /** Returns a pool like that, whose round trips take so much longer. */
   public HikariDataSource newPool(int size, Duration delay) {
+    return newPool(size, delay, "");
+  }
+
+  /** Returns a pool whose connections begin with a setting, such as {@code jit=off}. */
+  public HikariDataSource newPoolWith(int size, String setting) {
+    return newPool(size, Duration.ZERO, "&options=-c%20" + setting);
+  }
+
+  private HikariDataSource newPool(int size, Duration delay, String more) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(
-        "%s&socketFactory=%s&socketFactoryArg=%s"
+        "%s&socketFactory=%s&socketFactoryArg=%s%s"
             .formatted(
-                postgres.getJdbcUrl(APP, DATABASE), MeteredSocketFactory.class.getName(), delay));
+                postgres.getJdbcUrl(APP, DATABASE),
+                MeteredSocketFactory.class.getName(),
+                delay,
+                more));
     config.setMaximumPoolSize(size);
     config.setConnectionTimeout(Duration.ofSeconds(60).toMillis());
     return new HikariDataSource(config);
@@ -166,7 +197,7 @@ public final class DurableDatabase implements AutoCloseable {
     Jdbi.create(owner()).useHandle(handle -> handle.execute(sql));
   }
 
-  private static String script(String name) {
+  static String script(String name) {
     try {
       return Resources.toString(
           Resources.getResource(DurableDatabase.class, name + ".sql"), StandardCharsets.UTF_8);

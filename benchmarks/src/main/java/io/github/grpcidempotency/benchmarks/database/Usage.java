@@ -12,9 +12,15 @@ import org.jdbi.v3.core.mapper.reflect.ConstructorMapper;
  * @param transactions committed transactions, read-only ones included
  * @param walSyncs times that WAL was flushed to disk
  * @param walBytes how far the log has grown
+ * @param blocksRead pages that were not among the shared buffers
  */
 public record Usage(
-    long roundTrips, long statements, long transactions, long walSyncs, long walBytes) {
+    long roundTrips,
+    long statements,
+    long transactions,
+    long walSyncs,
+    long walBytes,
+    long blocksRead) {
   /**
    * Flushes are counted in {@code pg_stat_wal} before PostgreSQL 18, and in {@code pg_stat_io}
    * since.
@@ -25,13 +31,14 @@ public record Usage(
              COALESCE(
                CAST(to_jsonb(w) ->> 'wal_sync' AS bigint),
                (SELECT sum(io.fsyncs) FROM pg_stat_io AS io WHERE io.object = 'wal')) AS wal_syncs,
-             pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal_bytes
+             pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal_bytes,
+             d.blks_read AS blocks_read
         FROM pg_stat_wal AS w, pg_stat_database AS d
        WHERE d.datname = current_database()
       """;
 
   /** What the server itself tells. */
-  public record Statistics(long transactions, long walSyncs, long walBytes) {}
+  public record Statistics(long transactions, long walSyncs, long walBytes, long blocksRead) {}
 
   /**
    * Does the work, and returns what it has used. All of it goes through a pool of so many
@@ -51,7 +58,8 @@ public record Usage(
         statements,
         after.transactions() - before.transactions(),
         after.walSyncs() - before.walSyncs(),
-        after.walBytes() - before.walBytes());
+        after.walBytes() - before.walBytes(),
+        after.blocksRead() - before.blocksRead());
   }
 
   private static Statistics read(DataSource pool, int connections, Jdbi superuser) {

@@ -9,9 +9,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 
-/** The plots of a scenario that compares variants: ratios, throughput, latencies. */
+/** The plots of a scenario that compares variants, or partitions with one table. */
 final class Plots {
   private static final String RATIO = "throughput ratio";
+  private static final String OF_ONE_TABLE = "times one table";
   private static final String THROUGHPUT = "calls/s";
   private static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99.9");
 
@@ -32,6 +33,10 @@ final class Plots {
   /** Writes them, if the results are such; the file names begin with the scenario's. */
   static void write(Path directory, String name, List<Result> results, Map<String, Kind> kinds)
       throws IOException {
+    if (results.stream().anyMatch(result -> result.metric().equals(OF_ONE_TABLE))) {
+      Files.writeString(directory.resolve(name + ".svg"), besideOneTable(results, kinds));
+      return;
+    }
     if (results.stream().noneMatch(result -> result.metric().equals(THROUGHPUT))) {
       return;
     }
@@ -41,6 +46,16 @@ final class Plots {
     if (plots.calls.size() > 1) {
       Files.writeString(directory.resolve(name + "-throughput.svg"), plots.throughput());
     }
+  }
+
+  private static String besideOneTable(List<Result> results, Map<String, Kind> kinds) {
+    return BarPlot.of(
+        "One plain table = 1; %s".formatted(results.get(0).scenario()),
+        results.stream()
+            .filter(result -> result.metric().equals(OF_ONE_TABLE))
+            .filter(result -> !result.variant().endsWith("one table"))
+            .toList(),
+        new Palette(kinds));
   }
 
   private String ratios() {

@@ -16,6 +16,8 @@ import java.util.List;
  * @param measuredRecords how many records are written to find their size
  * @param retention how long records live where a table is brought into a steady state
  * @param connections how many connections the service's pool has
+ * @param largeTable how many live keys a large table has
+ * @param partitions in how many partitions it is compared
  * @param network how much longer a round trip to the database takes across a network
  */
 public record Pace(
@@ -29,4 +31,6 @@ public record Pace(
     int measuredRecords,
     Duration retention,
     int connections,
+    int largeTable,
+    int partitions,
     Duration network) {}

@@ -1,0 +1,83 @@
+package io.github.grpcidempotency.benchmarks.scenario;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
+import io.github.grpcidempotency.benchmarks.database.KeyTable;
+import io.github.grpcidempotency.benchmarks.database.ServerCpu;
+import io.github.grpcidempotency.benchmarks.database.Usage;
+import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
+import io.github.grpcidempotency.benchmarks.load.Load;
+import io.github.grpcidempotency.benchmarks.load.Operation;
+import io.github.grpcidempotency.benchmarks.load.StoreCalls;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jdbi.v3.core.Jdbi;
+
+/** A table with its own store, pool and callers. */
+final class TableUnderLoad implements AutoCloseable {
+  private final KeyTable table;
+  private final Jdbi superuser;
+  private final HikariDataSource pool;
+  private final StoreCalls calls;
+  private final ServerCpu cpu;
+  private final int callers;
+
+  /** What callers saw of it, and what a call took of the database. */
+  record Measured(Load load, double walBytes, double blocksRead, double cpuMicros) {}
+
+  private TableUnderLoad(
+      KeyTable table, DurableDatabase database, HikariDataSource pool, int callers) {
+    this.table = table;
+    this.superuser = database.superuser();
+    this.pool = pool;
+    this.callers = callers;
+    this.calls =
+        new StoreCalls(
+            PostgresIdempotencyStore.builder(pool).schema(table.schema()).build(), callers);
+    this.cpu = new ServerCpu(superuser);
+  }
+
+  static TableUnderLoad of(KeyTable table, DurableDatabase database, int callers) {
+    return new TableUnderLoad(table, database, database.newPool(callers), callers);
+  }
+
+  /** Connects with a setting of the sessions, such as {@code jit=off}. */
+  static TableUnderLoad with(
+      String setting, KeyTable table, DurableDatabase database, int callers) {
+    return new TableUnderLoad(table, database, database.newPoolWith(callers, setting), callers);
+  }
+
+  KeyTable table() {
+    return table;
+  }
+
+  StoreCalls calls() {
+    return calls;
+  }
+
+  HikariDataSource pool() {
+    return pool;
+  }
+
+  /** Begins with a checkpoint, so that it pays for the full-page images of the pages it touches. */
+  Measured measure(Operation operation, Duration time) {
+    superuser.useHandle(handle -> handle.execute("CHECKPOINT"));
+    AtomicReference<Load> seen = new AtomicReference<>();
+    Duration cpuBefore = cpu.used();
+    Usage used =
+        Usage.of(
+            pool, callers, superuser, () -> seen.set(ClosedLoop.run(operation, callers, time)));
+    double cpuMicros = cpu.used().minus(cpuBefore).toNanos() / 1e3;
+    Load load = seen.get();
+    double operations = load.operations();
+    return new Measured(
+        load, used.walBytes() / operations, used.blocksRead() / operations, cpuMicros / operations);
+  }
+
+  @Override
+  public void close() {
+    calls.close();
+    pool.close();
+  }
+}
