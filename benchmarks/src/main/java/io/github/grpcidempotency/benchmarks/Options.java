@@ -133,6 +133,12 @@ final class Options {
   private Optional<Path> dataDirectory = Optional.empty();
 
   @Option(
+      names = "--load-only",
+      description =
+          "Load \"large tables\" into --data-dir, and measure nothing: that needs no quiet machine.")
+  private boolean loadOnly;
+
+  @Option(
       names = "--retention",
       paramLabel = "SECONDS",
       description =
@@ -180,6 +186,7 @@ final class Options {
         positive("--connections", connections),
         positive("--rows", rows.orElse(quick ? 40_000 : 20_000_000)),
         severalPartitions(),
+        isLoadOnly(),
         Duration.ofNanos(1_000L * positive("--network-micros", networkMicros)));
   }
 
@@ -202,6 +209,13 @@ final class Options {
           "--partitions must be at least 2, not %d".formatted(partitions));
     }
     return partitions;
+  }
+
+  private boolean isLoadOnly() {
+    if (loadOnly && dataDirectory.isEmpty()) {
+      throw new IllegalArgumentException("--load-only keeps nothing without --data-dir");
+    }
+    return loadOnly;
   }
 
   private static int bearable(int calls) {

@@ -39,13 +39,15 @@ public record Vacuum(
 
   private static final String AUTOVACUUMS =
       """
-      SELECT CAST(relid AS regclass)::text AS leaf, autovacuum_count AS count,
+      SELECT CAST(relid AS regclass)::text AS leaf, autovacuum_count AS count, n_dead_tup AS dead,
              COALESCE(CAST(to_jsonb(s) ->> 'total_autovacuum_time' AS float8), 0) / 1000 AS seconds
         FROM pg_stat_user_tables AS s
       """;
 
   /** What statistics say of a table's autovacuums so far. */
-  private record Autovacuums(long count, double seconds) {}
+  private record Autovacuums(long count, long dead, double seconds) {
+    static final Autovacuums NONE = new Autovacuums(0, 0, 0);
+  }
 
   /** Vacuums one table after the other, by one process each. */
   public static Vacuum byOneProcess(Jdbi superuser, KeyTable table) {
@@ -63,6 +65,7 @@ public record Vacuum(
   /** Lets autovacuum do it, with its default settings but for when it begins. Blocks. */
   public static Vacuum byAutovacuum(Jdbi superuser, KeyTable table) {
     List<String> leaves = table.leaves(superuser);
+    pause(); // until those who have swept are gone, and have told the statistics
     Map<String, Autovacuums> before = autovacuums(superuser);
     double walBefore = wal(superuser);
     long start = System.nanoTime();
@@ -83,7 +86,7 @@ public record Vacuum(
     Map<String, Autovacuums> end = after;
     double longest =
         leaves.stream()
-            .mapToDouble(leaf -> end.get(leaf).seconds() - before.get(leaf).seconds())
+            .mapToDouble(leaf -> of(end, leaf).seconds() - of(before, leaf).seconds())
             .max()
             .orElse(0);
     return new Vacuum(seconds, longest, 0, 0, 0, wal(superuser) - walBefore);
@@ -91,16 +94,22 @@ public record Vacuum(
 
   private static void pause() {
     try {
-      TimeUnit.MILLISECONDS.sleep(200);
+      TimeUnit.MILLISECONDS.sleep(500);
     } catch (InterruptedException ended) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("stopped while waiting for autovacuum", ended);
     }
   }
 
+  /** A partition that the sweep has left alone has nothing to vacuum. */
   private static Predicate<String> isVacuumed(
       Map<String, Autovacuums> before, Map<String, Autovacuums> after) {
-    return leaf -> after.get(leaf).count() > before.get(leaf).count();
+    return leaf ->
+        of(after, leaf).count() > of(before, leaf).count() || of(after, leaf).dead() == 0;
+  }
+
+  private static Autovacuums of(Map<String, Autovacuums> all, String leaf) {
+    return all.getOrDefault(leaf, Autovacuums.NONE);
   }
 
   private static Map<String, Autovacuums> autovacuums(Jdbi superuser) {
@@ -112,7 +121,10 @@ public record Vacuum(
                     (row, context) ->
                         Map.entry(
                             row.getString("leaf"),
-                            new Autovacuums(row.getLong("count"), row.getDouble("seconds"))))
+                            new Autovacuums(
+                                row.getLong("count"),
+                                row.getLong("dead"),
+                                row.getDouble("seconds"))))
                 .collectToMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 

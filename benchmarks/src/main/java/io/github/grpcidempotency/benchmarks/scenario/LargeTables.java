@@ -53,6 +53,9 @@ public final class LargeTables implements Scenario {
                 pace.largeTable(),
                 text -> report.progress("%s: %s", name(), text))
             .load(tables);
+    if (pace.loadOnly()) {
+      return;
+    }
     reportSizes(tables, expired + pace.largeTable(), database.superuser(), report);
     compareCalls(tables, records, expired, database, pace, report);
     new TableUpkeep(name(), database, pace, report).run(tables, upkeeps, swept);

@@ -22,7 +22,10 @@ public final class NumbersOfPartitions implements Scenario {
   private static final int CALLERS = 4;
   private static final int PROJECTS = 10_000;
   private static final int SMALLER = 20;
-  private static final int SWEPT = 25;
+
+  /** As many as autovacuum waits for by default. */
+  private static final int SWEPT = 5;
+
   private static final int DELETIONS = 200;
   private static final double MEGABYTE = 1e6;
 
@@ -56,18 +59,16 @@ public final class NumbersOfPartitions implements Scenario {
         PARTITIONS.stream().map(number -> new KeyTable("partitions_" + number, number)).toList();
     long live = Math.max(1, pace.largeTable() / SMALLER);
     long swept = Math.max(1, live / SWEPT);
-    long expired = swept * TableUpkeep.WAYS;
     Jdbi superuser = database.superuser();
     NumberedRecords records =
-        new LargeTableLoader(
-                database, expired, live, text -> report.progress("%s: %s", name(), text))
+        new LargeTableLoader(database, swept, live, text -> report.progress("%s: %s", name(), text))
             .load(tables);
     superuser.useHandle(handle -> handle.execute("GRANT pg_read_all_stats TO benchmark_app"));
     MeasuredLines lines = new MeasuredLines();
     for (int round = 0; round <= pace.rounds() / 2 + 1; round++) {
       report.progress("%s: round %d of %d", name(), round, pace.rounds() / 2 + 1);
       for (Plans plans : Plans.values()) {
-        compare(plans, tables, records, expired, live, round > 0, database, pace, lines);
+        compare(plans, tables, records, swept, live, round > 0, database, pace, lines);
       }
     }
     lines.report(name(), CALLERS, report);
@@ -76,7 +77,7 @@ public final class NumbersOfPartitions implements Scenario {
             (table, micros) ->
                 report.add(
                     name() + " deletion", table.label(), 1, "check of a foreign key (µs)", micros));
-    new TableUpkeep(name(), database, pace, report).run(tables, TableUpkeep.WAYS, swept);
+    new TableUpkeep(name(), database, pace, report).run(tables, 1, swept);
   }
 
   private static void compare(

@@ -18,6 +18,7 @@ import java.util.List;
  * @param connections how many connections the service's pool has
  * @param largeTable how many live keys a large table has
  * @param partitions in how many partitions it is compared
+ * @param loadOnly whether a large table is loaded for another run, and nothing is measured
  * @param network how much longer a round trip to the database takes across a network
  */
 public record Pace(
@@ -33,4 +34,5 @@ public record Pace(
     int connections,
     int largeTable,
     int partitions,
+    boolean loadOnly,
     Duration network) {}

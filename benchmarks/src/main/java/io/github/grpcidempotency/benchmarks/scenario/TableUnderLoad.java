@@ -11,7 +11,8 @@ import io.github.grpcidempotency.benchmarks.load.Operation;
 import io.github.grpcidempotency.benchmarks.load.StoreCalls;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.ArrayList;
+import java.util.List;
 import org.jdbi.v3.core.Jdbi;
 
 /** A table with its own store, pool and callers. */
@@ -63,13 +64,13 @@ final class TableUnderLoad implements AutoCloseable {
   /** Begins with a checkpoint, so that it pays for the full-page images of the pages it touches. */
   Measured measure(Operation operation, Duration time) {
     superuser.useHandle(handle -> handle.execute("CHECKPOINT"));
-    AtomicReference<Load> seen = new AtomicReference<>();
+    List<Load> seen = new ArrayList<>();
     Duration cpuBefore = cpu.used();
     Usage used =
         Usage.of(
-            pool, callers, superuser, () -> seen.set(ClosedLoop.run(operation, callers, time)));
+            pool, callers, superuser, () -> seen.add(ClosedLoop.run(operation, callers, time)));
     double cpuMicros = cpu.used().minus(cpuBefore).toNanos() / 1e3;
-    Load load = seen.get();
+    Load load = seen.get(0);
     double operations = load.operations();
     return new Measured(
         load, used.walBytes() / operations, used.blocksRead() / operations, cpuMicros / operations);
