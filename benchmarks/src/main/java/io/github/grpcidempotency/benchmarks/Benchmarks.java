@@ -17,6 +17,7 @@ import io.github.grpcidempotency.benchmarks.scenario.Starvation;
 import io.github.grpcidempotency.benchmarks.scenario.SteadyState;
 import io.github.grpcidempotency.benchmarks.scenario.Storm;
 import io.github.grpcidempotency.benchmarks.scenario.Sweep;
+import io.github.grpcidempotency.benchmarks.scenario.UpkeepOfLargeTables;
 import io.github.grpcidempotency.benchmarks.scenario.WaitingCalls;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -57,6 +58,7 @@ public final class Benchmarks implements Callable<Integer> {
           new RecordSize(),
           new SteadyState(),
           new LargeTables(),
+          new UpkeepOfLargeTables(),
           new NumbersOfPartitions(),
           new InterceptorAlone());
 

@@ -27,7 +27,7 @@ final class Options {
       description =
           "One or more of: cost of a call, calls, calls across a network, memory, storm, starvation,"
               + " waiting calls, sweep, live keys, record size, steady state, large tables,"
-              + " numbers of partitions, interceptor alone. All by default.")
+              + " upkeep of large tables, numbers of partitions, interceptor alone. All by default.")
   private List<String> only = List.of();
 
   @Option(
@@ -112,7 +112,7 @@ final class Options {
   @Option(
       names = "--rows",
       description =
-          "How many live keys each table of \"large tables\" has (20,000,000), and twenty times as"
+          "How many live keys each table of \"large tables\" has (5,000,000), and twenty times as"
               + " many as each of \"numbers of partitions\". A million takes about 1.3 GB of disk, and"
               + " a minute to load.")
   private Optional<Integer> rows = Optional.empty();
@@ -128,7 +128,7 @@ final class Options {
       names = "--data-dir",
       paramLabel = "DIRECTORY",
       description =
-          "Where \"large tables\" keeps its database, so that another run finds it loaded. A new"
+          "Where \"large tables\" and their upkeep keep a database, so that another run finds it loaded. A new"
               + " temporary directory by default.")
   private Optional<Path> dataDirectory = Optional.empty();
 
@@ -184,7 +184,7 @@ final class Options {
         quick ? 1_000 : 10_000,
         Duration.ofSeconds(positive("--retention", retention.orElse(quick ? 2 : 30))),
         positive("--connections", connections),
-        positive("--rows", rows.orElse(quick ? 40_000 : 20_000_000)),
+        positive("--rows", rows.orElse(quick ? 40_000 : 5_000_000)),
         severalPartitions(),
         isLoadOnly(),
         Duration.ofNanos(1_000L * positive("--network-micros", networkMicros)));

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.benchmarks.scenario;
 
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.KeyTable;
-import io.github.grpcidempotency.benchmarks.database.LargeTableLoader;
 import io.github.grpcidempotency.benchmarks.database.NumberedRecords;
 import io.github.grpcidempotency.benchmarks.load.Operation;
 import io.github.grpcidempotency.benchmarks.load.Projects;
@@ -14,19 +13,12 @@ import java.util.List;
 import org.jdbi.v3.core.Jdbi;
 
 /**
- * One plain table of many live records beside one in hash partitions: what the store's calls cost,
- * then sweeps, and the vacuums after them.
+ * One plain table of many live records beside one in hash partitions: their sizes, and what the
+ * store's calls cost.
  */
 public final class LargeTables implements Scenario {
   private static final int CALLERS = 16;
   private static final int PROJECTS = 10_000;
-
-  /** Of the records, one in so many is swept in a round of upkeep. */
-  private static final int SWEPT = 25;
-
-  /** Rounds of calls for a round of each way to vacuum. */
-  private static final int ROUNDS_PER_VACUUM = 4;
-
   private static final double MEGABYTE = 1e6;
 
   @Override
@@ -41,29 +33,18 @@ public final class LargeTables implements Scenario {
 
   @Override
   public void run(DurableDatabase database, Pace pace, Report report) {
-    List<KeyTable> tables =
-        List.of(new KeyTable("one_table", 1), new KeyTable("partitions", pace.partitions()));
-    long swept = Math.max(1, pace.largeTable() / SWEPT);
-    int upkeeps = TableUpkeep.WAYS * Math.max(1, (pace.rounds() + 1) / ROUNDS_PER_VACUUM);
-    long expired = swept * upkeeps;
-    NumberedRecords records =
-        new LargeTableLoader(
-                database,
-                expired,
-                pace.largeTable(),
-                text -> report.progress("%s: %s", name(), text))
-            .load(tables);
+    LargeTablePair pair = LargeTablePair.of(pace);
+    NumberedRecords records = pair.load(database, report, name());
     if (pace.loadOnly()) {
       return;
     }
-    reportSizes(tables, expired + pace.largeTable(), database.superuser(), report);
-    compareCalls(tables, records, expired, database, pace, report);
-    new TableUpkeep(name(), database, pace, report).run(tables, upkeeps, swept);
+    reportSizes(pair, database.superuser(), report);
+    compareCalls(pair, records, database, pace, report);
   }
 
-  private void reportSizes(List<KeyTable> tables, long rows, Jdbi superuser, Report report) {
-    for (KeyTable table : tables) {
-      String label = "%s, %,d records".formatted(table.label(), rows);
+  private void reportSizes(LargeTablePair pair, Jdbi superuser, Report report) {
+    for (KeyTable table : pair.tables()) {
+      String label = "%s, %,d records".formatted(table.label(), pair.expired() + pair.live());
       String scenario = name() + " size";
       report.add(scenario, label, 0, "table (MB)", table.heapBytes(superuser) / MEGABYTE);
       table
@@ -80,16 +61,15 @@ public final class LargeTables implements Scenario {
   }
 
   private void compareCalls(
-      List<KeyTable> tables,
+      LargeTablePair pair,
       NumberedRecords records,
-      long expired,
       DurableDatabase database,
       Pace pace,
       Report report) {
     MeasuredLines lines = new MeasuredLines();
     List<TableUnderLoad> loaded = new ArrayList<>();
     try {
-      for (KeyTable table : tables) {
+      for (KeyTable table : pair.tables()) {
         loaded.add(TableUnderLoad.of(table, database, CALLERS));
       }
       for (int round = 0; round <= pace.rounds(); round++) {
@@ -100,7 +80,7 @@ public final class LargeTables implements Scenario {
           for (TableUnderLoad table : loaded) {
             Projects projects = new Projects(database.superuser(), PROJECTS);
             Operation operation =
-                work.on(table.calls(), projects, records, expired, pace.largeTable());
+                work.on(table.calls(), projects, records, pair.expired(), pair.live());
             comparer.add(table, table.measure(operation, timeOf(round, pace)));
           }
           comparer.compare();
