@@ -49,6 +49,7 @@ public final class Engine implements AutoCloseable {
   private final Optional<String> shard;
   private final LeaseKeeper leases;
   private final LateRecorder lateRecorder;
+  private final LateReleaser lateReleaser = new LateReleaser();
   private final Settler settler;
   private final InFlightWaiter waiter;
   private final Executor executor;
@@ -129,7 +130,7 @@ public final class Engine implements AutoCloseable {
     this.timing = timing;
     this.leases = new LeaseKeeper(store, listeners, shard);
     this.lateRecorder = new LateRecorder(leases);
-    this.settler = new Settler(leases, lateRecorder);
+    this.settler = new Settler(leases, lateRecorder, lateReleaser);
     this.waiter = new InFlightWaiter(this::claim, leases, store);
     this.executor = new CallerRunsExecutor(executor);
   }
@@ -399,6 +400,7 @@ public final class Engine implements AutoCloseable {
   public void close() {
     waiter.close();
     lateRecorder.close();
+    lateReleaser.close();
     leases.close();
     if (live.getAndSet(false)) {
       listeners.stopped(counts);

@@ -35,10 +35,12 @@ public final class Settler {
 
   private final LeaseKeeper leases;
   private final LateRecorder lateRecorder;
+  private final LateReleaser lateReleaser;
 
-  Settler(LeaseKeeper leases, LateRecorder lateRecorder) {
+  Settler(LeaseKeeper leases, LateRecorder lateRecorder, LateReleaser lateReleaser) {
     this.leases = leases;
     this.lateRecorder = lateRecorder;
+    this.lateReleaser = lateReleaser;
   }
 
   /**
@@ -68,7 +70,7 @@ public final class Settler {
 
   /**
    * Settles a failure as the procedure says. Never throws if the store fails: the key is then free
-   * once the lease ends.
+   * once the lease ends, or sooner if it was to be released and the store is back.
    *
    * @param record makes the record of a terminal failure
    * @return whether the failure counts; if not, another owner has the key, and its outcome does
@@ -94,6 +96,9 @@ public final class Settler {
     } catch (StoreException | TransactionMisuseException unsettled) {
       leases.drop(claim);
       failed(operation, settlement, unsettled);
+      if (settlement == Settlement.RELEASE && claim.transaction().isEmpty()) {
+        lateReleaser.release(claim);
+      }
       return true;
     } finally {
       checkTransactionAlone(operation);
