@@ -38,6 +38,7 @@ final class Checker {
   private final Losses losses;
   private final Map<Scope, List<CommittedEffect>> effects;
   private final Map<Scope, Set<ByteString>> stored;
+  private final Map<Scope, List<Call>> calls;
   private final Set<UUID> unguarded;
   private final List<Violation> violations = new ArrayList<>();
 
@@ -52,6 +53,7 @@ final class Checker {
             .collect(Collectors.toSet());
     this.effects =
         history.effects().stream().collect(Collectors.groupingBy(CommittedEffect::scope));
+    this.calls = history.calls().stream().collect(Collectors.groupingBy(Call::scope));
     this.stored =
         history.stored().stream()
             .collect(
@@ -66,8 +68,6 @@ final class Checker {
   }
 
   private List<Violation> run() {
-    Map<Scope, List<Call>> calls =
-        history.calls().stream().collect(Collectors.groupingBy(Call::scope));
     calls.forEach(this::checkKey);
     checkRecords();
     checkJoinedEffects();
@@ -95,26 +95,35 @@ final class Checker {
   }
 
   private void checkKey(Scope scope, List<Call> calls) {
-    Map<ByteString, UUID> answers = new HashMap<>();
+    List<Call> guarded = new ArrayList<>();
     for (Call call : calls) {
       call.answer()
           .ifPresent(
               answer -> {
                 checkBelongs(call, answer);
-                if (unguarded.contains(answer.value())) {
-                  return; // is on no record, and stands beside the one that is
-                }
-                if (answers.put(answer.bytes(), answer.value()) == null) {
-                  checkKept(call, answer);
+                if (!unguarded.contains(answer.value())) {
+                  guarded.add(call); // the others' are on no record, and beside the one that is
                 }
               });
     }
-    if (losses.answersOfOneTimeline(answers.values()) > 1) {
-      violate(Rule.ONE_ANSWER, scope, answers.size() + " different answers");
+    lastWithEachAnswer(guarded).forEach((answer, call) -> checkKept(call, answer));
+    long answers = losses.answersOfOneTimeline(guarded);
+    if (answers > 1) {
+      violate(Rule.ONE_ANSWER, scope, answers + " different answers");
     }
     checkRefusals(scope, calls);
     checkFailures(scope, calls);
     checkProbes(scope, calls);
+  }
+
+  /** Whoever gets an answer shows that nothing has taken it back until then. */
+  private static Map<Answer, Call> lastWithEachAnswer(List<Call> calls) {
+    return calls.stream()
+        .collect(
+            Collectors.toMap(
+                call -> call.answer().orElseThrow(),
+                call -> call,
+                (one, other) -> one.start() > other.start() ? one : other));
   }
 
   private void checkBelongs(Call call, Answer answer) {
@@ -131,19 +140,44 @@ final class Checker {
 
   /**
    * A record may be lost where the database may lose commits, and its effect as well if it is not
-   * elsewhere. An effect is never lost without the record that came after it, or with it.
+   * elsewhere. An effect is never lost without the record that came with it, or after it on the
+   * same time line.
    */
   private void checkKept(Call call, Answer answer) {
     Scope scope = call.scope();
     long written = written(scope, answer.value());
     boolean recorded = stored.getOrDefault(scope, Set.of()).contains(answer.bytes());
     boolean mayBeLost = !recorded && losses.mayHaveHit(call, Long.MAX_VALUE);
-    if (written != 1 && !(mayBeLost && written == 0 && call.form() != Form.FAIL_OPEN)) {
+    boolean mayBeWithout =
+        written == 0
+            && call.form() != Form.FAIL_OPEN
+            && (mayBeLost || mayBeRecordedLater(answer.scope(), call.form(), answer.value()));
+    if (written != 1 && !mayBeWithout) {
       violate(Rule.ANSWER_HAS_EFFECT, scope, written + " effects with the value answered");
     }
     if (!recorded && !mayBeLost) {
       violate(Rule.ANSWER_IS_RECORDED, scope, "the answer is not on record");
     }
+  }
+
+  /**
+   * Whether a handler that does not join may have written before a failover that took its effect
+   * back, and have ended after it.
+   */
+  private boolean mayBeRecordedLater(Scope scope, Form form, UUID value) {
+    List<Call> ofKey = calls.getOrDefault(scope, List.of());
+    long recorded =
+        ofKey.stream()
+            .filter(call -> call.answer().filter(given -> given.value().equals(value)).isPresent())
+            .mapToLong(Call::end)
+            .min()
+            .orElse(Long.MAX_VALUE);
+    return !form.joins()
+        && form != Form.FAIL_OPEN
+        && ofKey.stream()
+            .min(Comparator.comparing(Call::start))
+            .filter(first -> losses.mayHaveHit(first, recorded))
+            .isPresent();
   }
 
   /** Whether a client got its answer or not, an effect that joins its record is not without it. */
@@ -170,7 +204,9 @@ final class Checker {
             .collect(Collectors.toSet());
     for (StoredAnswer record : history.stored()) {
       long written = written(record.scope(), record.value());
-      if (!told.contains(record.bytes()) && written != 1) {
+      boolean mayBeWithout =
+          written == 0 && mayBeRecordedLater(record.scope(), record.form(), record.value());
+      if (!told.contains(record.bytes()) && written != 1 && !mayBeWithout) {
         violate(
             Rule.RECORD_HAS_EFFECT, record.scope(), written + " effects with the value on record");
       }

@@ -348,11 +348,25 @@ class CheckerTest {
   }
 
   @Test
-  void aFailoverTakesNoEffectBackWithoutItsRecord() {
-    ok(wish(Form.RESERVED, "a"), answer(ALICE, Form.RESERVED, "a", FIRST));
+  void aFailoverTakesNoEffectBackWithoutTheRecordOfItsCommit() {
+    ok(wish(Form.JOINED, "a"), answer(ALICE, Form.JOINED, "a", FIRST));
     replication = new Replication(true, Map.of());
     fault(FaultKind.PRIMARY_KILL, "", 5, 6_000);
     assertThat(brokenRules()).containsExactly(Rule.ANSWER_HAS_EFFECT);
+  }
+
+  @Test
+  void aHandlerThatRunsDuringAFailoverIsRecordedWithoutTheEffectThatItTookBack() {
+    failed(Purpose.WORK, Form.RESERVED, "a", Code.UNAVAILABLE, "");
+    Answer answer = answer(ALICE, Form.RESERVED, "a", FIRST);
+    later(7_000, Code.OK, "", Optional.of(answer));
+    replication = new Replication(true, Map.of());
+    fault(FaultKind.PRIMARY_KILL, "", 1_000, 6_000);
+    assertThat(brokenRules()).isEmpty();
+    calls.clear();
+    assertThat(brokenRules()).as("nobody called").containsExactly(Rule.RECORD_HAS_EFFECT);
+    later(500, Code.OK, "", Optional.of(answer));
+    assertThat(brokenRules()).as("recorded before").containsExactly(Rule.ANSWER_HAS_EFFECT);
   }
 
   @Test
@@ -383,6 +397,35 @@ class CheckerTest {
     assertThat(brokenRules()).isEmpty();
     replication = new Replication(true, Map.of(FIRST, 2L, SECOND, 2L));
     assertThat(brokenRules()).containsExactly(Rule.ONE_ANSWER);
+  }
+
+  @Test
+  void aKeyHasOneAnswerBetweenTwoFailoversWhereverItsEffectsAre() {
+    committed(Form.FAIL_OPEN, FIRST, 3_000);
+    committed(Form.FAIL_OPEN, SECOND, 12_000);
+    Answer first = answer(ALICE, Form.FAIL_OPEN, "a", FIRST);
+    stored.clear();
+    Answer second = answer(ALICE, Form.FAIL_OPEN, "a", SECOND);
+    fault(FaultKind.PRIMARY_KILL, "", 5_000, 10_000);
+    fault(FaultKind.PRIMARY_KILL, "", 20_000, 25_000);
+    replication = new Replication(true, Map.of());
+    later(3_000, Code.OK, "", Optional.of(first));
+    later(12_000, Code.OK, "", Optional.of(second));
+    assertThat(brokenRules()).isEmpty();
+    later(13_000, Code.OK, "", Optional.of(first));
+    assertThat(brokenRules()).containsExactly(Rule.ONE_ANSWER);
+  }
+
+  @Test
+  void anAnswerThatIsGivenAfterTheLastFailoverIsOnRecord() {
+    Answer answer = answer(ALICE, Form.JOINED, "a", FIRST);
+    stored.clear();
+    fault(FaultKind.PRIMARY_KILL, "", 5_000, 10_000);
+    replication = new Replication(true, Map.of(FIRST, 1L));
+    later(3_000, Code.OK, "", Optional.of(answer));
+    assertThat(brokenRules()).isEmpty();
+    later(11_000, Code.OK, "", Optional.of(answer));
+    assertThat(brokenRules()).containsExactly(Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED);
   }
 
   @Test

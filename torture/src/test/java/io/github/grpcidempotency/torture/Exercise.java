@@ -1,18 +1,24 @@
 package io.github.grpcidempotency.torture;
 
 import com.google.common.collect.ImmutableMap;
+import io.github.grpcidempotency.torture.History.Answer;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.CommittedEffect;
 import io.github.grpcidempotency.torture.History.Fault;
 import io.github.grpcidempotency.torture.History.Life;
 import io.github.grpcidempotency.torture.History.Purpose;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.stream.Collectors;
 
 /** What a run has exercised. A run that has exercised too little proves nothing. */
@@ -21,6 +27,7 @@ record Exercise(Map<String, Long> counts) {
   static final long LEAST_ANSWERS = 200;
 
   private static final long READ_ONLY_PHASES = 30;
+  private static final String WITHOUT_TIMELINE = "answers without a time line";
 
   /** The statements whose cuts are counted. */
   private static final ImmutableMap<String, String> CUTS =
@@ -70,6 +77,9 @@ record Exercise(Map<String, Long> counts) {
             "%s %s".formatted(kind, statement.getKey()), cuts(history, kind, statement.getValue()));
       }
     }
+    counts.put("time lines", timelines(history));
+    counts.put(WITHOUT_TIMELINE, withoutTimeline(history));
+    counts.put("records without their effects", withoutEffect(history));
     counts.put("server processes", (long) history.lives().size());
     for (Dimension dimension : Dimension.values()) {
       for (String value : new LinkedHashSet<>(dimension.choices())) {
@@ -94,7 +104,9 @@ record Exercise(Map<String, Long> counts) {
       least.put("effects " + Way.WITH_FIRST_STATEMENT, few());
       least.put("preempted", few());
     }
-    least.put("takeovers", 1L);
+    if (plan.faults().containsKey(FaultKind.KILL)) {
+      least.put("takeovers", 1L);
+    }
     least.put("mismatches refused", few());
     least.put("cancelled", few());
     least.put("terminal failures", few());
@@ -114,6 +126,18 @@ record Exercise(Map<String, Long> counts) {
         least.put(cut + " COMMIT", 1L);
       }
     }
+    if (plan.failsOver()) {
+      // As many as those, and the one that they began with.
+      least.put("time lines", failovers() + 1);
+    }
+    List<String> all = new ArrayList<>(missing(least));
+    if (plan.failsOver() && counts.getOrDefault(WITHOUT_TIMELINE, 0L) > 0) {
+      all.add("%s: %d".formatted(WITHOUT_TIMELINE, counts.get(WITHOUT_TIMELINE)));
+    }
+    return all;
+  }
+
+  private List<String> missing(Map<String, Long> least) {
     return least.entrySet().stream()
         .filter(entry -> counts.getOrDefault(entry.getKey(), 0L) < entry.getValue())
         .map(
@@ -127,6 +151,41 @@ record Exercise(Map<String, Long> counts) {
   /** A short run on a slow machine makes few calls of each kind, and none of some kinds. */
   private long few() {
     return Math.min(5, counts.getOrDefault("answered", 0L) / 400);
+  }
+
+  /** How many faults must have made another node the primary; who is frozen may thaw too early. */
+  private long failovers() {
+    return Arrays.stream(FaultKind.values())
+        .filter(FaultKind::isFailover)
+        .filter(kind -> kind != FaultKind.PRIMARY_FREEZE && kind != FaultKind.MANAGER_FREEZE)
+        .mapToLong(kind -> counts.getOrDefault(kind.name(), 0L))
+        .sum();
+  }
+
+  /** Returns from the first to the last time line on which anything was written. */
+  private static long timelines(History history) {
+    LongSummaryStatistics written =
+        history.replication().timelines().values().stream()
+            .mapToLong(Long::longValue)
+            .summaryStatistics();
+    return written.getCount() == 0 ? 0 : written.getMax() - written.getMin() + 1;
+  }
+
+  private static long withoutEffect(History history) {
+    Set<UUID> written =
+        history.effects().stream().map(CommittedEffect::value).collect(Collectors.toSet());
+    return history.stored().stream().filter(record -> !written.contains(record.value())).count();
+  }
+
+  /** What fails open writes elsewhere. */
+  private static long withoutTimeline(History history) {
+    return history.calls().stream()
+        .filter(call -> call.form() != Form.FAIL_OPEN)
+        .flatMap(call -> call.answer().stream())
+        .map(Answer::value)
+        .distinct()
+        .filter(value -> !history.replication().timelines().containsKey(value))
+        .count();
   }
 
   /** How often servers were killed. */

@@ -16,8 +16,8 @@ import org.jdbi.v3.core.Jdbi;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * A PostgreSQL that fails over. The first server names all of its nodes, the second one goes
- * through HAProxy where that is installed.
+ * A PostgreSQL that fails over. One server names all of its nodes; the other goes through HAProxy,
+ * by a way on which its connections can be cut.
  */
 final class FailoverPostgres implements FaultyPostgres {
   /** What {@code docs/operations/failover.md} recommends; a property says otherwise. */
@@ -41,15 +41,30 @@ final class FailoverPostgres implements FaultyPostgres {
       Pattern.compile("torture effect (\\S+) on time line ([0-9A-F]{8})");
 
   private final PatroniCluster cluster;
-  private final boolean synchronous;
+  private final Setting setting;
 
-  private FailoverPostgres(boolean synchronous, Path logs) {
-    this.cluster = PatroniCluster.start(synchronous, logs);
-    this.synchronous = synchronous;
+  /**
+   * How it replicates.
+   *
+   * @param synchronous whether one replica is synchronous, and only that one is promoted
+   * @param commit PostgreSQL's {@code synchronous_commit}
+   * @param behindHaproxy the server that goes through HAProxy
+   */
+  record Setting(boolean synchronous, String commit, int behindHaproxy) {
+    private static final List<String> WITHOUT_REPLICA = List.of("local", "off");
+
+    boolean mayLose() {
+      return !synchronous || WITHOUT_REPLICA.contains(commit);
+    }
   }
 
-  static FailoverPostgres start(boolean synchronous, Path logs) {
-    return new FailoverPostgres(synchronous, logs);
+  private FailoverPostgres(Setting setting, Path logs) {
+    this.cluster = PatroniCluster.start(setting.synchronous, setting.commit, logs);
+    this.setting = setting;
+  }
+
+  static FailoverPostgres start(Setting setting, Path logs) {
+    return new FailoverPostgres(setting, logs);
   }
 
   @Override
@@ -59,11 +74,9 @@ final class FailoverPostgres implements FaultyPostgres {
 
   @Override
   public Road road(int server, String role, String database) {
-    String url =
-        server == 1 && cluster.hasHaproxy()
-            ? cluster.haproxyUrl(role, database)
-            : cluster.jdbcUrl(role, database);
-    return new Road(url + "&" + DRIVER, false, List.of(EVICTS_READ_ONLY, PATIENT));
+    boolean proxied = server == setting.behindHaproxy;
+    String url = proxied ? cluster.haproxyUrl(role, database) : cluster.jdbcUrl(role, database);
+    return new Road(url + "&" + DRIVER, proxied, List.of(EVICTS_READ_ONLY, PATIENT));
   }
 
   @Override
@@ -81,7 +94,7 @@ final class FailoverPostgres implements FaultyPostgres {
 
   @Override
   public Fault inject(Planned planned) {
-    String before = cluster.leaderName();
+    String before = "%s on %d".formatted(cluster.leaderName(), cluster.timeline());
     long start = System.currentTimeMillis();
     switch (planned.kind()) {
       case SWITCHOVER -> cluster.switchOver();
@@ -92,7 +105,7 @@ final class FailoverPostgres implements FaultyPostgres {
       default -> throw new IllegalArgumentException("not for several nodes: " + planned.kind());
     }
     cluster.awaitHealth();
-    String what = "%s to %s".formatted(before, cluster.leaderName());
+    String what = "%s to %s on %d".formatted(before, cluster.leaderName(), cluster.timeline());
     return new Fault(planned.kind(), -1, what, start, System.currentTimeMillis());
   }
 
@@ -115,7 +128,7 @@ final class FailoverPostgres implements FaultyPostgres {
 
   @Override
   public boolean mayLose() {
-    return !synchronous;
+    return setting.mayLose();
   }
 
   @Override

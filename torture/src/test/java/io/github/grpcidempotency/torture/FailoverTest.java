@@ -1,36 +1,58 @@
 package io.github.grpcidempotency.torture;
 
-import static java.util.stream.Collectors.toMap;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.common.base.Splitter;
-import io.github.grpcidempotency.torture.Mutant.Edit;
+import io.github.grpcidempotency.torture.FailoverPostgres.Setting;
 import io.github.grpcidempotency.torture.failover.PatroniCluster;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
+import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What {@code docs/operations/failover.md} says: one database fails over to the next. */
-@Tag("torture")
 class FailoverTest {
   private static final Duration LENGTH = Duration.ofMinutes(Long.getLong("torture.minutes", 10));
   private static final Path TARGET = Path.of("target", "torture");
   private static final long SEED = Long.getLong("torture.seed", 1);
+  private static final boolean BESIDE =
+      Boolean.parseBoolean(System.getProperty("torture.failover.beside", "true"));
+  private static final int BEHIND_HAPROXY = Math.floorMod(SEED, 2);
+  private static final Setting SYNCHRONOUS = new Setting(true, "on", BEHIND_HAPROXY);
+  private static final Setting ASYNCHRONOUS = new Setting(false, "on", BEHIND_HAPROXY);
+
+  /** What a commit that waits for nobody does not survive. */
+  private static final Plan DYING =
+      Plan.failovers(Duration.ofSeconds(45)).breaking(Map.of(FaultKind.LAGGING_REPLICAS, 1));
 
   @BeforeAll
   static void needsPatroni() {
-    assumeTrue(PatroniCluster.isInstalled(), "Patroni, etcd and a PostgreSQL are not installed");
+    assumeTrue(
+        PatroniCluster.isInstalled(), "Patroni, etcd, HAProxy and a PostgreSQL are not installed");
   }
 
   @Test
+  void nothingIsLostInAShortRun() throws InterruptedException {
+    Plan brief = Plan.briefFailovers();
+    TortureReport report = run("failover-brief", SYNCHRONOUS, brief, Optional.empty());
+
+    assertThat(report.violations()).isEmpty();
+    assertThat(report.lost()).isEmpty();
+    assertThat(report.exercise().shortcomings(brief)).as("a vacuous run").isEmpty();
+  }
+
+  @Test
+  @Tag("torture")
   void nothingIsLostWhereReplicationIsSynchronous() throws InterruptedException {
-    TortureReport report = run("failover-synchronous", true, plan(), Optional.empty());
+    TortureReport report = run("failover-synchronous", SYNCHRONOUS, plan(), Optional.empty());
 
     assertThat(report.violations()).isEmpty();
     assertThat(report.lost()).isEmpty();
@@ -38,94 +60,85 @@ class FailoverTest {
   }
 
   @Test
+  @Tag("torture")
   void whatAsynchronousReplicationLosesIsLostTogether() throws InterruptedException {
-    TortureReport report = run("failover-asynchronous", false, plan(), Optional.empty());
+    TortureReport report = run("failover-asynchronous", ASYNCHRONOUS, plan(), Optional.empty());
 
     assertThat(report.violations()).isEmpty();
     assertThat(report.exercise().shortcomings(plan())).as("a vacuous run").isEmpty();
   }
 
-  /** The fault: a transaction that is confirmed before a second node has it. */
-  @Test
-  void anAnswerThatIsSentBeforeItIsReplicatedIsFound() throws InterruptedException {
+  @ParameterizedTest
+  @Tag("torture")
+  @ValueSource(strings = {"on", "remote_apply", "remote_write"})
+  void aCommitThatWaitsForAReplicaIsNotLost(String commit) throws InterruptedException {
     TortureReport report =
-        run(
-            "failover-confirmed-early",
-            true,
-            lagging(Duration.ofSeconds(3), Form.TRANSACTIONAL),
-            Optional.of(
-                mutant(
-                    Edit.sql(
-                        "transaction/claim",
-                        " AS read_only;",
-                        " AS read_only,"
-                            + " set_config('synchronous_commit', 'local', true) AS early;"))));
+        run("failover-" + commit, new Setting(true, commit, 1), DYING, Optional.empty());
 
-    assertThat(report.broken()).containsKeys(Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED);
+    assertThat(report.violations()).isEmpty();
+    assertThat(report.lost()).isEmpty();
   }
 
-  /** The fault: the reservation of a handler that writes elsewhere does not wait for a replica. */
-  @Test
-  void aReservationThatIsNotReplicatedIsFound() throws InterruptedException {
+  @ParameterizedTest
+  @Tag("torture")
+  @ValueSource(strings = {"local", "off"})
+  void aCommitThatDoesNotWaitIsLostTogetherWithItsEffect(String commit)
+      throws InterruptedException {
     TortureReport report =
-        run(
-            "failover-reserved-early",
-            true,
-            lagging(Duration.ofSeconds(30), Form.FAIL_OPEN),
-            Optional.of(
-                mutant(
-                    Edit.store(
-                        "ProcedureSql",
-                        "procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : \"\"",
-                        "ASYNCHRONOUS_COMMIT"))));
+        run("failover-" + commit, new Setting(true, commit, 1), DYING, Optional.empty());
 
-    assertThat(report.broken()).containsKey(Rule.NO_UNEXPLAINED_EFFECT);
+    assertThat(report.violations()).isEmpty();
+    assertThat(report.lost()).isNotEmpty();
   }
 
-  /** All kinds of failover, or those that a property names. */
-  private static Plan plan() {
-    Plan all = Plan.failover(LENGTH);
-    String named = System.getProperty("torture.failovers", "");
-    if (named.isEmpty()) {
-      return all;
-    }
-    return all.breaking(
-        Splitter.on(',').splitToStream(named).collect(toMap(FaultKind::valueOf, kind -> 1)));
+  @ParameterizedTest
+  @EnumSource
+  @Tag("torture")
+  void everyFaultIsCaught(FailoverFault fault) throws InterruptedException {
+    Setting setting = fault.isSynchronous() ? SYNCHRONOUS : ASYNCHRONOUS;
+    Mutant mutant = fault.build(TARGET.resolve("failover-mutant"));
+    TortureReport report = run("failover-" + fault, setting, fault.plan(), Optional.of(mutant));
+
+    assertThat(report.broken().keySet()).containsAnyElementsOf(fault.broken());
   }
 
   /** The same without the fault. */
   @Test
+  @Tag("torture")
   void aReservationThatIsReplicatedOutlastsAFailover() throws InterruptedException {
-    TortureReport report =
-        run(
-            "failover-reserved",
-            true,
-            lagging(Duration.ofSeconds(30), Form.FAIL_OPEN, Form.SAME_DATABASE, Form.JOINED),
-            Optional.empty());
+    Plan plan = FailoverFault.lagging(Form.FAIL_OPEN, Form.SAME_DATABASE, Form.JOINED);
+    TortureReport report = run("failover-reserved", SYNCHRONOUS, plan, Optional.empty());
 
     assertThat(report.violations()).isEmpty();
     assertThat(report.lost()).isEmpty();
   }
 
-  private static Plan lagging(Duration lease, Form... forms) {
-    return Plan.only(Duration.ofSeconds(30), Map.of(FaultKind.LAGGING_REPLICAS, 1), forms)
-        .leasing(lease)
-        .mixing(new Plan.Mix(0, 0, 0, 0));
-  }
-
-  private static Mutant mutant(Edit edit) {
-    return Mutant.of(List.of(edit), List.of(), TARGET.resolve("failover-mutant"));
+  /** All kinds of failover, or those that a property names, beside what servers suffer, or not. */
+  private static Plan plan() {
+    Plan all = BESIDE ? Plan.failoversAndServers(LENGTH) : Plan.failovers(LENGTH);
+    String named = System.getProperty("torture.failovers", "");
+    if (named.isEmpty()) {
+      return all;
+    }
+    Map<FaultKind, Integer> faults = new EnumMap<>(all.onlyFailovers(false).faults());
+    Splitter.on(',').splitToStream(named).forEach(kind -> faults.put(FaultKind.valueOf(kind), 1));
+    return all.breaking(faults);
   }
 
   @SuppressWarnings("SystemOut") // whoever waits for a long run reads it
-  private static TortureReport run(
-      String name, boolean synchronous, Plan plan, Optional<Mutant> mutant)
+  private static TortureReport run(String name, Setting setting, Plan plan, Optional<Mutant> mutant)
       throws InterruptedException {
     try (TorturePostgres elsewhere = TorturePostgres.start();
-        FailoverPostgres postgres = FailoverPostgres.start(synchronous, TARGET.resolve(name))) {
+        FailoverPostgres postgres = FailoverPostgres.start(setting, TARGET.resolve(name))) {
       String title =
-          "%s, seed %d for %s on PostgreSQL %s"
-              .formatted(name, SEED, plan.length(), postgres.version());
+          "%s, seed %d for %s on PostgreSQL %s, synchronous_commit=%s, server-%d behind HAProxy"
+              .formatted(
+                  name,
+                  SEED,
+                  plan.length(),
+                  postgres.version(),
+                  setting.commit(),
+                  setting.behindHaproxy());
       TortureDatabase database = new TortureDatabase(postgres, new TortureDatabase(elsewhere));
       TortureReport report = TortureReport.run(plan, SEED, database, mutant, name, title);
       System.out.printf(

@@ -112,7 +112,8 @@ final class FaultInjector implements AutoCloseable {
     workers.shutdownNow();
   }
 
-  private void inject(Planned planned) {
+  private void inject(Planned wanted) {
+    Planned planned = aimed(wanted);
     ServerNode server = servers.get(planned.server());
     switch (planned.kind()) {
       case KILL -> exclusively(server.fault(), () -> kill(server, planned, Duration.ZERO));
@@ -142,6 +143,17 @@ final class FaultInjector implements AutoCloseable {
       case REFUSE -> exclusively(server.fault(), () -> refuse(server, planned));
       case CLOSE -> exclusively(server.fault(), () -> close(server, planned));
     }
+  }
+
+  /** What breaks connections hits a server whose connections can be broken. */
+  private Planned aimed(Planned planned) {
+    return planned.kind().needsProxy() && !servers.get(planned.server()).isProxied()
+        ? servers.stream()
+            .filter(ServerNode::isProxied)
+            .findFirst()
+            .map(server -> planned.at(server.index()))
+            .orElse(planned)
+        : planned;
   }
 
   private void kill(ServerNode server, Planned planned, Duration skew) {

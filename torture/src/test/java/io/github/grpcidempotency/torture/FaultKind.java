@@ -79,6 +79,11 @@ enum FaultKind {
     };
   }
 
+  /** Whether it breaks what passes between a server and the database. */
+  boolean needsProxy() {
+    return isLight() || this == SWALLOW || this == REFUSE;
+  }
+
   /** Whether a server cannot connect to the database while it lasts. */
   boolean preventsConnections() {
     return this == DATABASE_STOP

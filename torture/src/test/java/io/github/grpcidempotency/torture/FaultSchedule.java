@@ -46,6 +46,10 @@ final class FaultSchedule {
     boolean is(Severity wanted) {
       return severity.contains(wanted);
     }
+
+    Planned at(int other) {
+      return new Planned(pause, overlaps, kind, other, statement, length, skew, severity);
+    }
   }
 
   /** How far a fault goes, where it can go less far. */

@@ -136,8 +136,16 @@ record History(
   /** A completed record as it stands at the end. */
   record StoredAnswer(Scope scope, ByteString bytes) {
     UUID value() {
+      return UUID.fromString(effect().getValue());
+    }
+
+    Form form() {
+      return Form.valueOf(effect().getForm());
+    }
+
+    private Effect effect() {
       try {
-        return UUID.fromString(Effect.parseFrom(bytes).getValue());
+        return Effect.parseFrom(bytes);
       } catch (InvalidProtocolBufferException unreadable) {
         throw new IllegalStateException("the record of " + scope + " is no answer", unreadable);
       }

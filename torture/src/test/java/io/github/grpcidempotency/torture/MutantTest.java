@@ -14,4 +14,11 @@ class MutantTest {
     assertThatCode(() -> fault.build(Path.of("target", "mutants", fault.name())))
         .doesNotThrowAnyException();
   }
+
+  @ParameterizedTest
+  @EnumSource
+  void everyFaultOfAFailoverStillFitsTheLibrary(FailoverFault fault) {
+    assertThatCode(() -> fault.build(Path.of("target", "mutants", fault.name())))
+        .doesNotThrowAnyException();
+  }
 }

@@ -15,12 +15,14 @@ import java.util.TreeMap;
 /**
  * For how long failovers kept keys from being answered: the longest time from a fault, or from the
  * last answer before it was felt, to the next answer. Only answers that had to be recorded count:
- * no replays, and none of a procedure that fails open.
+ * no replays, and none of a procedure that fails open. What a server suffered beside that does not
+ * count.
  *
  * @param millis by the kind of failover, then by the server, with -1 for all of them together
  */
 record Outages(Map<FaultKind, Map<Integer, List<Long>>> millis) {
   private static final int ALL = -1;
+  private static final long RECOVERY_MILLIS = 3_000;
 
   private record Outage(FaultKind kind, int server, long millis) {}
 
@@ -37,6 +39,7 @@ record Outages(Map<FaultKind, Map<Integer, List<Long>>> millis) {
             .flatMap(
                 fault ->
                     answers.entrySet().stream()
+                        .filter(entry -> !isDisturbed(history, fault, entry.getKey()))
                         .map(
                             entry ->
                                 new Outage(
@@ -48,6 +51,13 @@ record Outages(Map<FaultKind, Map<Integer, List<Long>>> millis) {
                     Outage::kind,
                     TreeMap::new,
                     groupingBy(Outage::server, TreeMap::new, mapping(Outage::millis, toList())))));
+  }
+
+  /** Whether a server was dead or stopped meanwhile, or had just been. */
+  private static boolean isDisturbed(History history, Fault failover, int server) {
+    return history.faults().stream()
+        .filter(fault -> fault.server() == server && !fault.kind().isFailover())
+        .anyMatch(fault -> fault.touches(failover.start() - RECOVERY_MILLIS, failover.end()));
   }
 
   private static long[] times(History history, Optional<Integer> server) {

@@ -133,7 +133,7 @@ record Plan(
   }
 
   /** Every kind of failover, one after the other, and nothing else: what they cost is measured. */
-  static Plan failover(Duration length) {
+  static Plan failovers(Duration length) {
     Map<FaultKind, Integer> faults = new EnumMap<>(FaultKind.class);
     faults.put(FaultKind.SWITCHOVER, 3);
     faults.put(FaultKind.PRIMARY_KILL, 3);
@@ -146,6 +146,50 @@ record Plan(
         .leasing(Duration.ofSeconds(3))
         .pausing(Duration.ofSeconds(2))
         .living(ServerLife.ordinary());
+  }
+
+  /**
+   * The same, while servers die, stand still and lose connections, and no two of them are alike.
+   */
+  static Plan failoversAndServers(Duration length) {
+    Map<FaultKind, Integer> faults = new EnumMap<>(failovers(length).faults());
+    faults.put(FaultKind.KILL, 4);
+    faults.put(FaultKind.STOP, 1);
+    faults.put(FaultKind.CUT_BEFORE, 8);
+    faults.put(FaultKind.CUT_AFTER, 8);
+    faults.put(FaultKind.CUT_ALL, 1);
+    faults.put(FaultKind.SWALLOW_CLAIM, 2);
+    faults.put(FaultKind.CLOSE, 1);
+    return failovers(length)
+        .breaking(faults)
+        .calling(24)
+        .pausing(Duration.ofSeconds(1))
+        .living(new Lives.Mixed());
+  }
+
+  /** What {@code mvn verify} has time for: a switchover, and a primary that dies. */
+  static Plan briefFailovers() {
+    return failovers(Duration.ofSeconds(5))
+        .breaking(Map.of(FaultKind.SWITCHOVER, 1, FaultKind.PRIMARY_KILL, 1))
+        .calling(8)
+        .pausing(Duration.ofSeconds(1));
+  }
+
+  /** Whether another node becomes the primary now and then. */
+  boolean failsOver() {
+    return faults.keySet().stream().anyMatch(FaultKind::isFailover);
+  }
+
+  /** Returns the part of it whose faults happen beside those of the rest. */
+  Plan onlyFailovers(boolean wanted) {
+    Map<FaultKind, Integer> some = new EnumMap<>(FaultKind.class);
+    faults.forEach(
+        (kind, weight) -> {
+          if (kind.isFailover() == wanted) {
+            some.put(kind, weight);
+          }
+        });
+    return breaking(some);
   }
 
   /** Returns what the first flush of a claim contains. */
@@ -206,8 +250,11 @@ record Plan(
 
   /** Returns a plan whose servers are all alike. */
   Plan living(ServerLife life) {
-    return new Plan(
-        length, servers, clients, lease, pause, faults, cuts, forms, mix, new Lives.Alike(life));
+    return living(new Lives.Alike(life));
+  }
+
+  private Plan living(Lives others) {
+    return new Plan(length, servers, clients, lease, pause, faults, cuts, forms, mix, others);
   }
 
   /** Returns how the processes of a server are set up, one after the other. */

@@ -28,7 +28,7 @@ import java.util.stream.Stream;
  */
 final class ServerNode implements AutoCloseable {
   private static final int MAX_STARTS = 5;
-  private static final Duration PATIENCE = Duration.ofSeconds(40);
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
 
   /** Outlives every channel: a call that was begun on one that is shut down ends here. */
   private static final Executor CALLBACKS =
@@ -120,6 +120,11 @@ final class ServerNode implements AutoCloseable {
 
   int index() {
     return index;
+  }
+
+  /** Whether its connections can be broken. */
+  boolean isProxied() {
+    return proxy.isPresent();
   }
 
   /** Returns what can break its connections, where there is such a thing. */

@@ -16,7 +16,10 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -33,6 +36,9 @@ final class Torture implements AutoCloseable {
   private static final Duration WORTH_AN_ARCHIVE = Duration.ofMinutes(1);
 
   private static final int MAX_ANSWERS_BETWEEN_FAULTS = 40;
+
+  /** A server that is started again takes processors from the one that works. */
+  private static final Duration BESIDE_FAILOVERS = Duration.ofSeconds(8);
 
   private final Plan plan;
   private final long seed;
@@ -194,28 +200,60 @@ final class Torture implements AutoCloseable {
     }
   }
 
+  /** Failovers come one after the other; what servers suffer does not wait for them. */
+  private void breakThings() throws InterruptedException {
+    Plan failovers = plan.onlyFailovers(true);
+    Plan others = plan.onlyFailovers(false);
+    if (failovers.faults().isEmpty()) {
+      breakThings(others, Optional.of(this::awaitRecovery));
+      return;
+    }
+    ExecutorService beside = Executors.newSingleThreadExecutor();
+    try {
+      Future<?> ofServers =
+          beside.submit(
+              () -> {
+                breakThings(others.pausing(BESIDE_FAILOVERS), Optional.empty());
+                return null;
+              });
+      breakThings(failovers, Optional.of(this::awaitRecovery));
+      awaitRecovery(); // so that something is written on the last time line
+      ofServers.get();
+    } catch (ExecutionException failure) {
+      throw new IllegalStateException("a fault could not be injected", failure);
+    } finally {
+      beside.shutdownNow();
+    }
+  }
+
+  /** Waits for what the last fault has left. */
+  private interface Recovery {
+    void await() throws InterruptedException;
+  }
+
   /**
    * Injects faults. Goes on for longer while a kind of fault is still missing, and injects that, or
    * while no kill has led to a takeover.
    */
-  private void breakThings() throws InterruptedException {
+  private void breakThings(Plan part, Optional<Recovery> recovery) throws InterruptedException {
     long end = System.nanoTime() + plan.length().toNanos();
-    long last = end + Math.min(3 * plan.length().toNanos(), MAX_EXTRA.toNanos());
-    FaultSchedule schedule = new FaultSchedule(plan, seed);
+    long extra = part.failsOver() ? MAX_EXTRA.toNanos() : 3 * plan.length().toNanos();
+    long last = end + Math.min(extra, MAX_EXTRA.toNanos());
+    FaultSchedule schedule = new FaultSchedule(part, seed);
     if (schedule.isEmpty()) {
       TimeUnit.NANOSECONDS.sleep(plan.length().toNanos());
       return;
     }
     while (System.nanoTime() < last) {
       boolean overtime = System.nanoTime() >= end;
-      Optional<FaultKind> missing = overtime ? missing() : Optional.empty();
+      Optional<FaultKind> missing = overtime ? missing(part) : Optional.empty();
       if (overtime && missing.isEmpty()) {
         return;
       }
       Planned planned = missing.map(schedule::nextOf).orElseGet(schedule::next);
       TimeUnit.MILLISECONDS.sleep(planned.pause().toMillis());
-      if (!planned.kind().isLight() && !planned.overlaps()) {
-        awaitRecovery();
+      if (recovery.isPresent() && !planned.kind().isLight() && !planned.overlaps()) {
+        recovery.get().await();
       }
       if (planned.kind().isFailover()) {
         faults.run(planned); // the next one needs what it leaves
@@ -233,18 +271,18 @@ final class Torture implements AutoCloseable {
     }
   }
 
-  private Optional<FaultKind> missing() {
+  private Optional<FaultKind> missing(Plan part) {
     Set<FaultKind> seen = faults.happened().stream().map(Fault::kind).collect(Collectors.toSet());
-    return plan.faults().keySet().stream()
+    return part.faults().keySet().stream()
         .filter(kind -> !seen.contains(kind))
         .filter(kind -> kind != FaultKind.SKEW || ServerJvm.canSkewClocks())
         .findFirst()
-        .or(() -> isTakeoverMissing() ? Optional.of(FaultKind.KILL) : Optional.empty());
+        .or(() -> isTakeoverMissing(part) ? Optional.of(FaultKind.KILL) : Optional.empty());
   }
 
   /** A kill may hit a server that holds no key just then. */
-  private boolean isTakeoverMissing() {
-    if (leastAnswers == 0 || !plan.faults().containsKey(FaultKind.KILL)) {
+  private boolean isTakeoverMissing(Plan part) {
+    if (leastAnswers == 0 || !part.faults().containsKey(FaultKind.KILL)) {
       return false;
     }
     try {

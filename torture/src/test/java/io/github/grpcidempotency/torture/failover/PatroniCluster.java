@@ -34,14 +34,17 @@ public final class PatroniCluster implements AutoCloseable {
   private static final Duration POLL = Duration.ofMillis(200);
   private static final Duration PATIENCE_AT_THE_END = Duration.ofSeconds(10);
   private static final int NODES = 3;
+  private static final String TIMELINE =
+      "SELECT CAST(CAST('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8) AS bit(32))"
+          + " AS bigint)";
 
   private final Workplace workplace;
   private final boolean synchronous;
   private final Process etcd;
   private final List<PatroniNode> nodes;
-  private final Optional<Integer> haproxyPort;
+  private final int haproxyPort;
 
-  private PatroniCluster(boolean synchronous, Path programs, Path logs) {
+  private PatroniCluster(boolean synchronous, String commit, Path programs, Path logs) {
     this.workplace = new Workplace(logs);
     this.synchronous = synchronous;
     int etcdPort = Workplace.freePort();
@@ -49,26 +52,31 @@ public final class PatroniCluster implements AutoCloseable {
     this.nodes =
         IntStream.rangeClosed(1, NODES)
             .mapToObj(
-                number -> new PatroniNode(workplace, "n" + number, etcdPort, programs, synchronous))
+                number ->
+                    new PatroniNode(
+                        workplace, "n" + number, etcdPort, programs, synchronous, commit))
             .toList();
-    this.haproxyPort = Files.isExecutable(HAPROXY) ? Optional.of(startHaproxy()) : Optional.empty();
+    this.haproxyPort = startHaproxy();
     awaitHealth();
   }
 
   /** Whether what it needs is installed. */
   public static boolean isInstalled() {
     return Workplace.postgresPrograms().isPresent()
-        && Stream.of("/usr/bin/patroni", "/usr/bin/etcd").map(Path::of).allMatch(Files::exists);
+        && Stream.of(Path.of("/usr/bin/patroni"), Path.of("/usr/bin/etcd"), HAPROXY)
+            .allMatch(Files::exists);
   }
 
   /**
    * Starts one, and waits until all nodes stand.
    *
-   * @param synchronous whether a commit is confirmed only when a second node has it
+   * @param synchronous whether one replica is synchronous, and only that one is promoted
+   * @param commit PostgreSQL's {@code synchronous_commit}
    * @param logs the directory for what its processes say
    */
-  public static PatroniCluster start(boolean synchronous, Path logs) {
-    return new PatroniCluster(synchronous, Workplace.postgresPrograms().orElseThrow(), logs);
+  public static PatroniCluster start(boolean synchronous, String commit, Path logs) {
+    return new PatroniCluster(
+        synchronous, commit, Workplace.postgresPrograms().orElseThrow(), logs);
   }
 
   private List<String> etcd(int port) {
@@ -114,11 +122,6 @@ public final class PatroniCluster implements AutoCloseable {
     return port;
   }
 
-  /** Whether there is an HAProxy. */
-  public boolean hasHaproxy() {
-    return haproxyPort.isPresent();
-  }
-
   /** Returns the URL that names all nodes, and asks for the primary. */
   public String jdbcUrl(String role, String database) {
     List<String> hosts = nodes.stream().map(node -> "127.0.0.1:" + node.port()).toList();
@@ -127,7 +130,7 @@ public final class PatroniCluster implements AutoCloseable {
 
   /** Returns the URL that goes through the HAProxy. */
   public String haproxyUrl(String role, String database) {
-    return url("127.0.0.1:" + haproxyPort.orElseThrow(), role, database);
+    return url("127.0.0.1:" + haproxyPort, role, database);
   }
 
   private static String url(String hosts, String role, String database) {
@@ -212,9 +215,19 @@ public final class PatroniCluster implements AutoCloseable {
         .until(this::isHealthy);
   }
 
-  /** Returns what tells one reign from the next: who leads. */
+  /** Returns who leads. */
   public String leaderName() {
     return awaitLeader().name();
+  }
+
+  /** Returns the number of the time line on which the primary writes. */
+  public long timeline() {
+    return Awaitility.await("a time line")
+        .atMost(PATIENCE)
+        .pollInterval(POLL)
+        .pollInSameThread()
+        .until(() -> query(awaitLeader(), TIMELINE), found -> !found.isEmpty())
+        .get(0);
   }
 
   private boolean isHealthy() {

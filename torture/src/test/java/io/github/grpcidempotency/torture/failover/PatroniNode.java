@@ -35,16 +35,23 @@ final class PatroniNode {
   private final Path data;
   private final Process manager;
 
-  PatroniNode(Workplace workplace, String name, int etcdPort, Path programs, boolean synchronous) {
+  PatroniNode(
+      Workplace workplace,
+      String name,
+      int etcdPort,
+      Path programs,
+      boolean synchronous,
+      String commit) {
     this.workplace = workplace;
     this.name = name;
     this.data = workplace.directory(name).resolve("data");
-    Path settings = workplace.file(name + ".yml", settings(etcdPort, programs, synchronous));
+    Path settings =
+        workplace.file(name + ".yml", settings(etcdPort, programs, synchronous, commit));
     this.manager = workplace.start(name, List.of("patroni", settings.toString()));
   }
 
   /** Times are short, so that a run has many failovers; their proportions are Patroni's advice. */
-  private String settings(int etcdPort, Path programs, boolean synchronous) {
+  private String settings(int etcdPort, Path programs, boolean synchronous, String commit) {
     return """
         scope: torture
         name: %1$s
@@ -63,7 +70,7 @@ final class PatroniNode {
               use_slots: true
               parameters:
                 fsync: 'on'
-                synchronous_commit: 'on'
+                synchronous_commit: '%9$s'
                 wal_log_hints: 'on'
                 max_connections: 200
                 shared_buffers: 64MB
@@ -88,7 +95,8 @@ final class PatroniNode {
             - host all all 127.0.0.1/32 trust
             - host replication all 127.0.0.1/32 trust
         """
-        .formatted(name, restPort, etcdPort, synchronous, port, data, programs, data.getParent());
+        .formatted(
+            name, restPort, etcdPort, synchronous, port, data, programs, data.getParent(), commit);
   }
 
   String name() {
