@@ -115,14 +115,13 @@ final class OpenTransaction extends HandlerTransaction {
    */
   private TransactionMisuseException endedEarly(
       LastStatements statements, UnaryOperator<Parameters> values) {
-    if (statements.equals(LastStatements.NONE) || isRollbackOnly()) {
+    if (statements.afterwards().isEmpty() || isRollbackOnly()) {
       return endedByHandler();
     }
     try {
       own().setAutoCommit(true);
       Optional<String> unused =
-          StatementBatch.run(
-              own(), statements.inTransactionOfTheirOwn(), values, row -> row.getString(1));
+          StatementBatch.run(own(), statements.afterwards(), values, row -> row.getString(1));
     } catch (JdbiException | SQLException unrecorded) {
       logger.error("what a handler has committed itself is not recorded", unrecorded);
       return endedByHandler();

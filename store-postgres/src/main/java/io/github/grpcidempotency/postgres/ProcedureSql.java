@@ -96,18 +96,19 @@ final class ProcedureSql {
             "transaction/begin_reserved", Map.of("schema", schema, "begin", boundaries.begin()));
     this.recordReserved =
         LastStatements.load(
-            "transaction/record_reserved",
-            Map.of(
-                "schema",
-                schema,
-                "use",
-                boundaries.use(schema),
-                "wake",
-                wake,
-                "reference",
-                reference,
-                "update",
-                update));
+                "transaction/record_reserved",
+                Map.of(
+                    "schema",
+                    schema,
+                    "use",
+                    boundaries.use(schema),
+                    "wake",
+                    wake,
+                    "reference",
+                    reference,
+                    "update",
+                    update))
+            .orAfterwards(complete);
     this.record =
         LastStatements.load(
             "transaction/record",

@@ -104,7 +104,8 @@ class IsolationTest {
   private static final Set<String> TACIT = Set.of("settle/refer");
 
   /** They tell by an error that there is a row, or that there is none. */
-  private static final Set<String> REFUSING = Set.of("transaction/claim_late", "transaction/record_reserved", "settle/join");
+  private static final Set<String> REFUSING =
+      Set.of("transaction/claim_late", "transaction/record_reserved", "settle/join");
 
   /** The condition of a statement that leaves the row alone where these tests run. */
   private static final String ABOVE_READ_COMMITTED =

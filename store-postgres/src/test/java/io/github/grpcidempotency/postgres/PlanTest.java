@@ -29,7 +29,9 @@ class PlanTest {
   private static final List<String> TABLES =
       List.of("idempotency.idempotency_keys", "app.things", "app.outbox");
 
-  /** Of the filter nothing is known before the table is analyzed, so its cost grows with the table. */
+  /**
+   * Of the filter nothing is known before the table is analyzed, so its cost grows with the table.
+   */
   private static final String FILTERED =
       "SELECT status FROM app.outbox WHERE thing_id = :resource_id AND status = 'pending'"
           + " ORDER BY id DESC LIMIT 1";

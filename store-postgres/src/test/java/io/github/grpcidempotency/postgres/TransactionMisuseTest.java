@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How handlers misuse their claim's transaction, and the exceptions that they get. */
 class TransactionMisuseTest {
@@ -163,8 +164,9 @@ class TransactionMisuseTest {
     }
   }
 
-  @Test
-  void anAnswerWhoseEffectWasCommittedBehindTheGuardsBackIsRecordedAfterwards() {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void anAnswerWhoseEffectWasCommittedBehindTheGuardsBackIsRecordedAfterwards(boolean locks) {
     ThingHandler ends =
         (request, answer) -> {
           Thing thing = newThing(request);
@@ -172,7 +174,12 @@ class TransactionMisuseTest {
           endBehindTheGuardsBack(Connection::commit);
           answer(answer, thing);
         };
-    try (ThingServer server = PostgresThingServer.on(database.app()).transactional(ends).start();
+    PostgresThingServer.Builder settings =
+        PostgresThingServer.on(database.app()).transactional(ends);
+    if (!locks) {
+      settings.withoutAdvisoryLocks();
+    }
+    try (ThingServer server = settings.start();
         ThingClient client = ThingClient.to(server.port())) {
       Reply first = client.createThing(REQUEST);
       Reply second = client.createThing(REQUEST);
