@@ -57,7 +57,8 @@ import org.slf4j.LoggerFactory;
  *   <li>Reserve another key, and release it.
  *   <li>If a procedure is transactional: take an advisory lock. Claim a key with a transaction. A
  *       duplicate on another connection is kept out, or a lock on one of the maintenance pool's if
- *       the store's pool has no other. Whoever asks is told that it runs. Complete it, and replay it.
+ *       the store's pool has no other. Whoever asks is told that it runs. Complete it, and replay
+ *       it.
  *   <li>If one is claimed with its handler's first statement: send a statement with a claim.
  *       Complete it, and replay it. The statement of a duplicate does not run.
  * </ol>

@@ -238,7 +238,8 @@ class ImitatedEngineTest {
                 database.appUrl() + "&options=-c%20synchronous_commit=" + setting)) {
       verify(store(pool), Things.CREATE_THING);
 
-      assertThat(log.warnings().stream().anyMatch(line -> line.contains("synchronous_commit = off")))
+      assertThat(
+              log.warnings().stream().anyMatch(line -> line.contains("synchronous_commit = off")))
           .isEqualTo(setting.equals("off"));
     }
   }
