@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.benchmarks;
 
+import io.github.grpcidempotency.benchmarks.capacity.CapacityCommand;
 import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.report.Report;
@@ -8,9 +9,11 @@ import io.github.grpcidempotency.benchmarks.scenario.CostOfCall;
 import io.github.grpcidempotency.benchmarks.scenario.InterceptorAlone;
 import io.github.grpcidempotency.benchmarks.scenario.LargeTables;
 import io.github.grpcidempotency.benchmarks.scenario.LiveKeys;
+import io.github.grpcidempotency.benchmarks.scenario.LogReplay;
 import io.github.grpcidempotency.benchmarks.scenario.Memory;
 import io.github.grpcidempotency.benchmarks.scenario.NumbersOfPartitions;
 import io.github.grpcidempotency.benchmarks.scenario.Pace;
+import io.github.grpcidempotency.benchmarks.scenario.RecordLife;
 import io.github.grpcidempotency.benchmarks.scenario.RecordSize;
 import io.github.grpcidempotency.benchmarks.scenario.Scenario;
 import io.github.grpcidempotency.benchmarks.scenario.Starvation;
@@ -42,6 +45,7 @@ import picocli.CommandLine.Spec;
     name = "benchmarks",
     mixinStandardHelpOptions = true,
     sortOptions = false,
+    subcommands = CapacityCommand.class,
     description = "Measures what idempotency costs a call, against the bare handler.")
 public final class Benchmarks implements Callable<Integer> {
   private static final List<Scenario> SCENARIOS =
@@ -56,7 +60,9 @@ public final class Benchmarks implements Callable<Integer> {
           new Sweep(),
           new LiveKeys(),
           new RecordSize(),
+          new RecordLife(),
           new SteadyState(),
+          new LogReplay(),
           new LargeTables(),
           new UpkeepOfLargeTables(),
           new NumbersOfPartitions(),

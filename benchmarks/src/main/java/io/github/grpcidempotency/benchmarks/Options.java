@@ -25,9 +25,10 @@ final class Options {
       split = ",",
       paramLabel = "SCENARIO",
       description =
-          "One or more of: cost of a call, calls, calls across a network, memory, storm, starvation,"
-              + " waiting calls, sweep, live keys, record size, steady state, large tables,"
-              + " upkeep of large tables, numbers of partitions, interceptor alone. All by default.")
+          "One or more of: cost of a call, calls, calls across a network, memory, storm,"
+              + " starvation, waiting calls, sweep, live keys, record size, life of a record,"
+              + " steady state, replay of the log, large tables, upkeep of large tables, numbers of"
+              + " partitions, interceptor alone. All by default.")
   private List<String> only = List.of();
 
   @Option(
@@ -94,8 +95,8 @@ final class Options {
       names = "--sql",
       paramLabel = "FILE",
       description =
-          "SQL that the owner runs after the migrations, to measure a change of the schema, which it"
-              + " calls $${schema}.")
+          "SQL that the owner runs after the migrations, to measure a change of the schema, which"
+              + " it calls $${schema}.")
   private Optional<Path> sql = Optional.empty();
 
   @Option(

@@ -14,7 +14,7 @@ public final class ServerCpu {
   }
 
   /** The handle's own backend lives as long as the handle is open. */
-  private static ProcessHandle postmaster(Handle open) {
+  static ProcessHandle postmaster(Handle open) {
     long backend = open.createQuery("SELECT pg_backend_pid()").mapTo(Long.class).one();
     return ProcessHandle.of(backend).flatMap(ProcessHandle::parent).orElseThrow();
   }

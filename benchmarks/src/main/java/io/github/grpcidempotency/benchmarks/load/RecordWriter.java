@@ -40,7 +40,10 @@ public final class RecordWriter implements AutoCloseable {
   private static final Caller CALLER = Caller.of(BenchmarkServer.USER);
   private static final Fingerprint FINGERPRINT =
       Fingerprinter.wholeRequest().fingerprint(CreateProjectRequest.getDefaultInstance());
-  private static final int PROJECTS_AT_ONCE = 500;
+
+  /** How many resources are made at a time. */
+  public static final int PROJECTS_AT_ONCE = 500;
+
   private static final double UNLIMITED = 1e9;
 
   private final Settings settings;
@@ -128,7 +131,7 @@ public final class RecordWriter implements AutoCloseable {
     Queue<UUID> projects = new ArrayDeque<>();
     while (goesOn.get()) {
       if (projects.isEmpty()) {
-        projects.addAll(newProjects());
+        projects.addAll(newProjects(superuser));
       }
       double unused = limiter.acquire();
       write(projects.remove());
@@ -164,7 +167,7 @@ public final class RecordWriter implements AutoCloseable {
   }
 
   /** Makes projects many at a time, because what they cost is not the question. */
-  private List<UUID> newProjects() {
+  public static List<UUID> newProjects(Jdbi superuser) {
     List<UUID> ids = new ArrayList<>();
     superuser.useHandle(
         handle -> {

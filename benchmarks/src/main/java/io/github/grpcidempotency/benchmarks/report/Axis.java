@@ -47,6 +47,18 @@ final class Axis {
     return new Axis(ticks, value -> from + (to - from) * (Math.log10(value) - bottom) / height);
   }
 
+  /** From one power of ten to another; each tick is one of them. */
+  static Axis magnitudes(double least, double most, double from, double to) {
+    int bottom = (int) Math.floor(Math.log10(least));
+    int top = Math.max((int) Math.ceil(Math.log10(most)), bottom + 1);
+    List<Double> ticks = new ArrayList<>();
+    for (int power = bottom; power <= top; power++) {
+      ticks.add(Math.pow(10, power));
+    }
+    return new Axis(
+        ticks, value -> from + (to - from) * (Math.log10(value) - bottom) / (top - bottom));
+  }
+
   List<Double> ticks() {
     return ticks;
   }

@@ -38,7 +38,7 @@ final class LinePlot {
     Svg svg = new Svg(WIDTH, HEIGHT, title);
     for (double tick : axis.ticks()) {
       svg.line("grid", LEFT, axis.at(tick), WIDTH - RIGHT, axis.at(tick));
-      svg.text(LEFT - 8, axis.at(tick) + 4, "tick", "end", Numbers.plain(tick));
+      svg.text(LEFT - 8, axis.at(tick) + 4, "tick", "end", Numbers.tick(tick));
     }
     for (int mark = 0; mark < marks.size(); mark++) {
       svg.text(x(mark, marks), HEIGHT - BOTTOM + 20, "tick", "middle", marks.get(mark));
@@ -59,6 +59,11 @@ final class LinePlot {
   /** Makes the axis for values whose magnitudes differ. */
   static Axis logarithmicAxis(double least, double most) {
     return Axis.logarithmic(least, most, HEIGHT - BOTTOM, TOP);
+  }
+
+  /** Makes the axis for values over many magnitudes. */
+  static Axis magnitudesAxis(double least, double most) {
+    return Axis.magnitudes(least, most, HEIGHT - BOTTOM, TOP);
   }
 
   private static void draw(Svg svg, Line line, List<String> marks, Axis axis, Palette palette) {

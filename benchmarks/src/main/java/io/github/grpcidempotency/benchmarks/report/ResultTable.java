@@ -47,7 +47,7 @@ final class ResultTable {
       metrics.forEach(metric -> line.add(cell(subject, metric)));
       lines.add(line);
     }
-    return aligned();
+    return MarkdownTable.of(lines);
   }
 
   private String cell(Subject subject, String metric) {
@@ -65,31 +65,5 @@ final class ResultTable {
             : " (" + Numbers.plain(result.least()) + "–" + Numbers.plain(result.most()) + ")";
     String aim = result.aim().map(held -> (held.isMetBy(result) ? " ✓ " : " ✗ ") + held).orElse("");
     return Numbers.plain(result.value()) + spread + aim;
-  }
-
-  private String aligned() {
-    int columns = lines.get(0).size();
-    int[] widths = new int[columns];
-    for (List<String> line : lines) {
-      for (int i = 0; i < columns; i++) {
-        widths[i] = Math.max(widths[i], line.get(i).length());
-      }
-    }
-    StringBuilder text = new StringBuilder();
-    for (int row = 0; row < lines.size(); row++) {
-      append(text, lines.get(row), widths, " ");
-      if (row == 0) {
-        append(text, lines.get(0).stream().map(title -> "").toList(), widths, "-");
-      }
-    }
-    return text.toString();
-  }
-
-  private static void append(StringBuilder text, List<String> cells, int[] widths, String filler) {
-    for (int i = 0; i < widths.length; i++) {
-      text.append("|").append(filler).append(cells.get(i));
-      text.append(filler.repeat(widths[i] - cells.get(i).length() + 1));
-    }
-    text.append("|\n");
   }
 }

@@ -36,7 +36,7 @@ public final class RecordSize implements Scenario {
               handle.execute("SELECT idempotency.add_operation_index()");
             });
     for (Variant variant : List.of(Variant.TRANSACTIONAL, Variant.RESERVED_SAME_DATABASE)) {
-      for (int bytes : List.of(100, 1_024, 10_240)) {
+      for (int bytes : List.of(100, 1_024, 4_096, 10_240)) {
         measure(database, pace, report, variant, bytes, "", UuidCreator::getTimeOrderedEpoch);
       }
     }

@@ -1,0 +1,35 @@
+package io.github.grpcidempotency.benchmarks.report;
+
+import java.util.List;
+
+/** A Markdown table whose columns stand below each other in its source, too. */
+public final class MarkdownTable {
+  private MarkdownTable() {}
+
+  /** Returns the table; its first line is the head. */
+  public static String of(List<List<String>> lines) {
+    int columns = lines.get(0).size();
+    int[] widths = new int[columns];
+    for (List<String> line : lines) {
+      for (int i = 0; i < columns; i++) {
+        widths[i] = Math.max(widths[i], line.get(i).length());
+      }
+    }
+    StringBuilder text = new StringBuilder();
+    for (int row = 0; row < lines.size(); row++) {
+      append(text, lines.get(row), widths, " ");
+      if (row == 0) {
+        append(text, lines.get(0).stream().map(title -> "").toList(), widths, "-");
+      }
+    }
+    return text.toString();
+  }
+
+  private static void append(StringBuilder text, List<String> cells, int[] widths, String filler) {
+    for (int i = 0; i < widths.length; i++) {
+      text.append("|").append(filler).append(cells.get(i));
+      text.append(filler.repeat(widths[i] - cells.get(i).length() + 1));
+    }
+    text.append("|\n");
+  }
+}
