@@ -62,6 +62,14 @@ final class RedisFailure extends RuntimeException {
         true);
   }
 
+  /**
+   * Returns the failure to use a store that was closed. It is no outage: other servers may still
+   * use Redis, and own keys.
+   */
+  static RedisFailure closed() {
+    return new RedisFailure("the store is closed", null, FailureCause.SHUTTING_DOWN, true);
+  }
+
   /** Returns the failure of a command on an open connection. */
   static RedisFailure ofCommand(Throwable failure) {
     Optional<String> error = errorOf(failure);

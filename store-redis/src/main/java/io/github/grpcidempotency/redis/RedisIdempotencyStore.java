@@ -38,6 +38,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisIdempotencyStore implements IdempotencyStore, AutoCloseable {
   private static final Duration SHORTEST_LEASE = Duration.ofMillis(100);
+  private static final Duration LONGEST_LEASE = Duration.ofDays(1);
+  private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(10);
+  private static final Duration LONGEST_TIMEOUT = Duration.ofHours(1);
 
   private final Durability durability;
   private final RecordStore records;
@@ -212,11 +215,11 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
      * slow handler. It should be longer than a failover of Redis takes, and than the clocks of its
      * nodes differ.
      *
-     * @throws IllegalArgumentException if it is shorter than 100 milliseconds
+     * @throws IllegalArgumentException if it is shorter than 100 milliseconds or longer than a day
      */
     public Builder lease(Duration lease) {
-      if (lease.compareTo(SHORTEST_LEASE) < 0) {
-        throw new IllegalArgumentException("a lease lasts at least 100 ms, not " + lease);
+      if (lease.compareTo(SHORTEST_LEASE) < 0 || lease.compareTo(LONGEST_LEASE) > 0) {
+        throw new IllegalArgumentException("a lease lasts 100 ms to a day, not " + lease);
       }
       this.lease = lease;
       return this;
@@ -226,11 +229,11 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
      * Sets how long connecting, or one answer, may take; two seconds by default. An answer that
      * takes longer counts as lost, together with its connection. Replicas have as long to confirm.
      *
-     * @throws IllegalArgumentException if it is shorter than 10 milliseconds
+     * @throws IllegalArgumentException if it is shorter than 10 milliseconds or longer than an hour
      */
     public Builder timeout(Duration timeout) {
-      if (timeout.toMillis() < 10) {
-        throw new IllegalArgumentException("a timeout lasts at least 10 ms, not " + timeout);
+      if (timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(LONGEST_TIMEOUT) > 0) {
+        throw new IllegalArgumentException("a timeout lasts 10 ms to an hour, not " + timeout);
       }
       this.timeout = timeout;
       return this;

@@ -96,7 +96,7 @@ final class RedisLink implements AutoCloseable {
     boolean mine = false;
     synchronized (this) {
       if (closed) {
-        throw RedisFailure.ofConnect(new IllegalStateException("the store is closed"));
+        throw RedisFailure.closed();
       }
       if (latest.isEmpty() || isOver(latest.get())) {
         latest = Optional.of(new CompletableFuture<>());
@@ -108,8 +108,7 @@ final class RedisLink implements AutoCloseable {
       try {
         attempt.complete(connect());
       } catch (RuntimeException failure) {
-        attempt.completeExceptionally(
-            failure instanceof RedisFailure ? failure : RedisFailure.ofConnect(failure));
+        attempt.completeExceptionally(causeOf(failure));
       }
     }
     try {
@@ -120,6 +119,14 @@ final class RedisLink implements AutoCloseable {
       }
       throw failure;
     }
+  }
+
+  /** A store that is being closed ends attempts to connect, which is no outage either. */
+  private synchronized RedisFailure causeOf(RuntimeException failure) {
+    if (closed) {
+      return RedisFailure.closed();
+    }
+    return failure instanceof RedisFailure known ? known : RedisFailure.ofConnect(failure);
   }
 
   private static boolean isOver(CompletableFuture<RedisSession> attempt) {

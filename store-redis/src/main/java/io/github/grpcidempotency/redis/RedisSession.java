@@ -106,10 +106,19 @@ final class RedisSession implements AutoCloseable {
               if (!isNotLoaded(failure)) {
                 return CompletableFuture.failedFuture(failure);
               }
-              CompletionStage<List<@Nullable Object>> again =
-                  commands().eval(script.source(), ScriptOutputType.MULTI, keys, arguments);
-              return again;
+              return loading(script, keys, arguments);
             });
+  }
+
+  /** Runs a script in the way that a server needs which has not run it since it started. */
+  List<@Nullable Object> load(Script script, byte[] key, byte[]... arguments) {
+    byte[][] keys = {key};
+    return await(loading(script, keys, arguments));
+  }
+
+  private CompletionStage<List<@Nullable Object>> loading(
+      Script script, byte[][] keys, byte[]... arguments) {
+    return commands().eval(script.source(), ScriptOutputType.MULTI, keys, arguments);
   }
 
   private static boolean isNotLoaded(Throwable failure) {

@@ -18,6 +18,7 @@ import java.util.UUID;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Looks for anything that would make the store lose a record or fail later, and reports every
@@ -123,6 +124,8 @@ final class StartupCheck {
   /** Plays a call, with everything that a script does. */
   private void checkCall(RedisSession session) {
     byte[] key = RecordKey.bytes(names().nameOf(trial));
+    Optional<List<@Nullable Object>> unused =
+        permitted("+eval", () -> session.load(Script.FIND, key));
     Optional<Boolean> works =
         permitted(
             "the commands of the scripts, on ~%s:*".formatted(names().prefix()),

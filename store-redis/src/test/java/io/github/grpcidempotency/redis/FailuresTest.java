@@ -100,6 +100,14 @@ class FailuresTest {
   }
 
   @Test
+  void aStoreThatIsClosedBeforeItsServerLetsNobodyRunUnguarded() {
+    store.close();
+
+    assertThat(failureOf(() -> store.claim(request)).failureCause())
+        .isEqualTo(FailureCause.SHUTTING_DOWN);
+  }
+
+  @Test
   void aServerOutOfReachHasGotNothing() {
     proxy.refuse();
     await()

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.github.grpcidempotency.internal.runtime.Setup;
@@ -17,6 +18,7 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -181,11 +183,24 @@ class StartupCheckTest {
     "-pexpireat,commands of the scripts", "-hdel,commands of the scripts",
         "-del,commands of the scripts",
     "-evalsha,commands of the scripts", "-publish,+publish", "resetchannels,+publish",
-    "-subscribe,+subscribe", "resetkeys,~idempotency:*"
+    "-subscribe,+subscribe", "resetkeys,~idempotency:*", "-eval,+eval"
   })
   void aMissingRightIsNamed(String taken, String named) {
     assertThat(problems(user(taken), Durability.everyWrite()))
         .anyMatch(problem -> problem.contains(named));
+  }
+
+  /**
+   * Redis would refuse it after a claim has begun to write, and the key would be blocked for ever.
+   */
+  @Test
+  void timesThatRedisCannotCountAreRefused() {
+    RedisIdempotencyStore.Builder builder = RedisIdempotencyStore.builder(redis.uri());
+
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> builder.lease(Duration.ofMillis(Long.MAX_VALUE)));
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> builder.timeout(Duration.ofSeconds(Long.MAX_VALUE)));
   }
 
   @Test
