@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -84,7 +85,7 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
   public Optional<String> shardOf(Caller caller) {
     Optional<String> name;
     try {
-      name = choice.apply(caller);
+      name = Objects.requireNonNull(choice.apply(caller), "null is not a shard");
     } catch (RuntimeException failed) {
       log.warn("choice", failed, "the shard of a caller could not be found");
       return Optional.empty();

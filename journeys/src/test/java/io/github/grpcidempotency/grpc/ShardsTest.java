@@ -85,6 +85,7 @@ class ShardsTest {
         List.of(
             caller -> Optional.empty(),
             caller -> Optional.of("nowhere"),
+            caller -> null,
             caller -> {
               throw new IllegalStateException("the directory is out");
             });
