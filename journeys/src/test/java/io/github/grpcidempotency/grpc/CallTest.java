@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.grpc;
 
+import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -18,12 +19,17 @@ abstract class CallTest {
 
   final Transport transport;
   final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(LEASE);
-  final UnreliableStore store = new UnreliableStore(memory);
+  final UnreliableStore store = new UnreliableStore(reliableStore());
 
   @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
 
   CallTest(Transport transport) {
     this.transport = transport;
+  }
+
+  /** Returns the store of the test's servers; the tests of another store have another one. */
+  IdempotencyStore reliableStore() {
+    return memory;
   }
 
   /** Starts a server with the test's store. */

@@ -7,10 +7,13 @@ import static org.awaitility.Awaitility.await;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
+import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.protocol.CommandType;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -60,6 +63,8 @@ class FailoverTest {
 
       failureOf(() -> store.claim(request));
       failureOf(() -> Calls.recorded(store, request));
+      ClaimResult.Recorded recorded = (ClaimResult.Recorded) unconfirmed.claim(request);
+      failureOf(() -> store.retain(withRetention(request, Duration.ofHours(9)), recorded));
 
       replica.thaw();
       awaitConfirmation(() -> Calls.recorded(store, request).equals(Optional.of(Calls.ANSWER)));
@@ -84,6 +89,28 @@ class FailoverTest {
 
       assertThat(requests)
           .allSatisfy(request -> assertThat(Calls.recorded(after, request)).contains(Calls.ANSWER));
+    }
+  }
+
+  @Test
+  void whoMayNotWriteBeforeHeWaitsGetsNoConfirmation() {
+    try (RedisProcess master = RedisProcess.inMemory();
+        RedisProcess replica = RedisProcess.inMemory().replicate(master)) {
+      master.with(
+          commands ->
+              commands.aclSetuser(
+                  "mute",
+                  AclSetuserArgs.Builder.on()
+                      .addPassword("secret")
+                      .allKeys()
+                      .allChannels()
+                      .allCommands()
+                      .removeCommand(CommandType.PUBLISH)));
+      RedisURI mute = RedisURI.builder(master.uri()).withAuthentication("mute", "secret").build();
+      try (RedisIdempotencyStore store = store(mute, CONFIRMED)) {
+        failureOf(() -> store.claim(Calls.request()));
+      }
+      assertThat(replica.uri()).isNotNull();
     }
   }
 
@@ -160,6 +187,10 @@ class FailoverTest {
         .lease(Duration.ofSeconds(3))
         .timeout(Duration.ofMillis(500))
         .build();
+  }
+
+  private static ClaimRequest withRetention(ClaimRequest request, Duration retention) {
+    return new ClaimRequest(request.key(), request.procedure(), request.fingerprint(), retention);
   }
 
   private static StoreException failureOf(ThrowingCallable work) {

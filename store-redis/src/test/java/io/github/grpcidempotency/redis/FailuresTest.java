@@ -73,6 +73,25 @@ class FailuresTest {
     assertThat(proxy.hasSprung()).isTrue();
   }
 
+  /** The caller counts from when it has sent it again. */
+  @Test
+  void aClaimThatIsSentAgainBeginsItsLeaseAnew() {
+    proxy.cutAfter(Script.CLAIM, Duration.ofMillis(300));
+    CompletableFuture<Claim> claim = CompletableFuture.supplyAsync(() -> Calls.win(store, request));
+    await().until(() -> leaseEnd() > 0);
+    long first = leaseEnd();
+
+    assertThat(claim.join().attempt()).isEqualTo(1);
+
+    assertThat(leaseEnd()).isGreaterThan(first);
+  }
+
+  private long leaseEnd() {
+    String name = new RecordKey("idempotency").nameOf(request.key());
+    String lease = redis.with(commands -> commands.hget(name, "lease"));
+    return lease == null ? 0 : Long.parseLong(lease);
+  }
+
   @Test
   void aTakeoverWhoseAnswerIsLostIsSentAgainAndWon() {
     try (RedisIdempotencyStore crashed = shortLease(redis.uri())) {
@@ -392,7 +411,8 @@ class FailuresTest {
         "LOADING Redis is loading the dataset in memory | SHUTTING_DOWN",
         "READONLY You can't write against a read only replica. script: a1b2 | READ_ONLY",
         "NOREPLICAS Not enough good replicas to write. | READ_ONLY",
-        "ERR Error running script (call to f_a1): @user_script:1: -OOM command not allowed | BROKEN",
+        "ERR Error running script (call to f_a1): @user_script:1: -OOM command not allowed |"
+            + " BROKEN",
         "MISCONF Redis is configured to save RDB snapshots | BROKEN",
         "NOPERM this user has no permissions to run the 'hset' command | BROKEN",
         "ERR Error running script (call to f_a1): @user_script:9: The user executing the script"

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.TYPE)
 @ExtendWith(NeedsRedis.Condition.class)
-@interface NeedsRedis {
+public @interface NeedsRedis {
   /** Evaluated before a test's class is, whose static fields are servers. */
   final class Condition implements ExecutionCondition {
     @Override

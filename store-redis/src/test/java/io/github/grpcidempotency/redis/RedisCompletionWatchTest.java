@@ -71,6 +71,19 @@ class RedisCompletionWatchTest {
   }
 
   @Test
+  void aCallWhoseServerHasCrashedIsReportedOnceItsLeaseHasEnded() {
+    ClaimRequest abandoned = Calls.request();
+    try (RedisIdempotencyStore crashed =
+        RedisIdempotencyStore.builder(redis.uri()).lease(Duration.ofMillis(150)).build()) {
+      Calls.win(crashed, abandoned);
+    }
+
+    watch.add(abandoned.key());
+
+    await().until(() -> ended.contains(abandoned.key()));
+  }
+
+  @Test
   void aCutConnectionIsMadeAnew() {
     watch.add(request.key());
     awaitSubscribers(1);

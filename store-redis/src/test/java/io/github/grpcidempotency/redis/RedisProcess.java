@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 
 /** A Redis of its own: a process with a directory, which tests kill, stop and start again. */
-final class RedisProcess implements AutoCloseable {
+public final class RedisProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final List<String> APPENDING =
       List.of("--appendonly", "yes", "--appendfsync", "always");
@@ -53,7 +53,7 @@ final class RedisProcess implements AutoCloseable {
    * Starts a server that flushes every write, to where that takes no time, with more settings, such
    * as {@code --save ""}.
    */
-  static RedisProcess durable(String... settings) {
+  public static RedisProcess durable(String... settings) {
     return start(quick(), concat(APPENDING, List.of(settings)), Map.of());
   }
 
@@ -98,7 +98,7 @@ final class RedisProcess implements AutoCloseable {
     return port;
   }
 
-  RedisURI uri() {
+  public RedisURI uri() {
     return uri(port);
   }
 

@@ -70,6 +70,11 @@ final class RedisProxy implements AutoCloseable {
     set(new Trap(textOf(script), Moment.AFTER, Duration.ZERO, true, false));
   }
 
+  /** The same, a while later. */
+  void cutAfter(Script script, Duration delay) {
+    set(new Trap(textOf(script), Moment.AFTER, delay, true, false));
+  }
+
   /** The same, and then nobody can connect. */
   void cutAfterAndStayDown(Script script) {
     set(new Trap(textOf(script), Moment.AFTER, Duration.ZERO, true, true));

@@ -1,0 +1,104 @@
+package io.github.grpcidempotency.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import java.time.Duration;
+import java.util.UUID;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+
+/** When the server deletes a record by itself. */
+@NeedsRedis
+class RecordLifetimeTest {
+  private static final Duration LEASE = Duration.ofSeconds(30);
+
+  @AutoClose static final RedisProcess redis = RedisProcess.durable();
+
+  @AutoClose
+  private final RedisIdempotencyStore store =
+      RedisIdempotencyStore.builder(redis.uri()).lease(LEASE).build();
+
+  private final ClaimRequest request = Calls.request();
+
+  @Test
+  void aReservationThatNobodyEndsIsDeletedAfterItsRetention() {
+    Claim unused = Calls.win(store, request);
+
+    assertThat(timeToLive()).isBetween(Duration.ofMinutes(59), request.retention().plus(LEASE));
+  }
+
+  @Test
+  void aRecordIsDeletedALeaseAfterItHasExpired() {
+    Calls.win(store, request).complete(Calls.ANSWER);
+
+    assertThat(timeToLive()).isBetween(Duration.ofMinutes(59), request.retention().plus(LEASE));
+  }
+
+  @Test
+  void aRetainedRecordIsDeletedLater() {
+    ClaimResult.Recorded recorded = recorded();
+
+    store.retain(longer(), recorded);
+
+    assertThat(timeToLive()).isGreaterThan(Duration.ofHours(9));
+  }
+
+  @Test
+  void anotherRecordUnderTheKeyIsNotRetained() {
+    ClaimResult.Recorded recorded = recorded();
+    ClaimResult.Recorded other =
+        new ClaimResult.Recorded(
+            recorded.fingerprint(),
+            recorded.procedure(),
+            UUID.randomUUID(),
+            recorded.expires(),
+            recorded.outcome(),
+            recorded.status(),
+            recorded.trace());
+
+    assertThat(store.retain(longer(), other)).isEqualTo(recorded.expires());
+
+    assertThat(timeToLive()).isLessThan(Duration.ofHours(2));
+  }
+
+  @Test
+  void whatRunsLongerThanItsRetentionIsNotDeletedWhileItRuns() {
+    Calls.win(store, brief());
+
+    assertThat(timeToLive()).isGreaterThan(LEASE.multipliedBy(3).dividedBy(2));
+  }
+
+  @Test
+  void anOwnerIsToldThatItHasCompletedWhatHasExpired() {
+    Claim claim = Calls.win(store, brief());
+    claim.complete(Calls.ANSWER);
+    await().until(() -> store.find(request.key(), Calls.PROCEDURE).isEmpty());
+
+    assertThat(claim.complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
+  }
+
+  private ClaimRequest brief() {
+    return new ClaimRequest(
+        request.key(), request.procedure(), request.fingerprint(), Duration.ofMillis(50));
+  }
+
+  private ClaimResult.Recorded recorded() {
+    Calls.win(store, request).complete(Calls.ANSWER);
+    return (ClaimResult.Recorded) store.claim(request);
+  }
+
+  private ClaimRequest longer() {
+    return new ClaimRequest(
+        request.key(), request.procedure(), request.fingerprint(), Duration.ofHours(10));
+  }
+
+  private Duration timeToLive() {
+    String name = new RecordKey("idempotency").nameOf(request.key());
+    return Duration.ofMillis(redis.with(commands -> commands.pttl(name)));
+  }
+}
