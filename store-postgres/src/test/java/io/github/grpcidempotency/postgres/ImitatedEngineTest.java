@@ -17,8 +17,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Engines that take every statement of the store and do something else, imitated on PostgreSQL: by
@@ -229,18 +229,25 @@ class ImitatedEngineTest {
     }
   }
 
+  /** Only of a database that flushes what is written, which those of tests do not. */
   @ParameterizedTest
-  @ValueSource(strings = {"on", "off"})
-  void commitsThatAreNotWrittenAtOnceAreWarnedOf(String setting) {
+  @CsvSource({"on, on, false", "off, on, true", "off, off, false"})
+  void commitsThatAreNotWrittenAtOnceAreWarnedOf(String commits, String fsync, boolean warned) {
+    imitate(
+        """
+        CREATE FUNCTION imitation.current_setting(text) RETURNS text
+          RETURN CASE $1 WHEN 'fsync' THEN '%s' WHEN 'synchronous_commit' THEN '%s'
+                         ELSE pg_catalog.current_setting($1) END
+        """
+            .formatted(fsync, commits));
+
     try (LogLines log = LogLines.listen();
-        HikariDataSource pool =
-            PostgresThingServer.pool(
-                database.appUrl() + "&options=-c%20synchronous_commit=" + setting)) {
+        HikariDataSource pool = deceived()) {
       verify(store(pool), Things.CREATE_THING);
 
       assertThat(
               log.warnings().stream().anyMatch(line -> line.contains("synchronous_commit = off")))
-          .isEqualTo(setting.equals("off"));
+          .isEqualTo(warned);
     }
   }
 
