@@ -19,6 +19,11 @@ record RecordKey(String prefix) {
     return prefix + ":barrier";
   }
 
+  /** Returns the name of the hash whose field {@code name} says which shard the server is. */
+  String shard() {
+    return prefix + ":shard";
+  }
+
   static byte[] bytes(String name) {
     return name.getBytes(StandardCharsets.UTF_8);
   }

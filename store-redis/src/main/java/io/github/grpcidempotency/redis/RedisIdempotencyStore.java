@@ -10,6 +10,8 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.Value;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
@@ -124,6 +126,23 @@ public final class RedisIdempotencyStore implements IdempotencyStore, AutoClosea
           session.confirm();
           return Instant.ofEpochMilli(RecordReply.number(expires.get(0)));
         });
+  }
+
+  /** Returns the name that an operator has given with {@code HSET <prefix>:shard name <name>}. */
+  @Override
+  public Optional<String> markedShard() {
+    return records.inStore(
+        "read the mark of the shard",
+        session ->
+            session
+                .await(
+                    session
+                        .commands()
+                        .hmget(RecordKey.bytes(records.names().shard()), RecordKey.bytes("name")))
+                .stream()
+                .filter(Value::hasValue)
+                .map(mark -> new String(mark.getValue(), StandardCharsets.UTF_8))
+                .findFirst());
   }
 
   @Override

@@ -43,7 +43,8 @@ final class PowerSupply implements AutoCloseable {
         throw new IllegalStateException("cc does not compile " + SOURCE);
       }
     } catch (IOException none) {
-      Assumptions.abort("there is no C compiler (cc), which this test needs: " + none.getMessage());
+      throw Assumptions.<RuntimeException>abort(
+          "there is no C compiler (cc), which this test needs: " + none.getMessage());
     } catch (InterruptedException interrupted) {
       throw new IllegalStateException(interrupted);
     }

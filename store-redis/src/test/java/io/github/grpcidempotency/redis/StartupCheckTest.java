@@ -13,6 +13,7 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.ShardedStore;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.StatusOutput;
@@ -83,6 +84,24 @@ class StartupCheckTest {
     assertThat(problemsWith(nothing, Durability.everySecond())).hasSize(1);
     assertThat(problemsWith(nothing, Durability.inMemory())).isEmpty();
     assertThat(problemsWith(nothing, Durability.asOperated())).isEmpty();
+  }
+
+  @Test
+  void shardsThatAreMixedUpAreRefused() {
+    try (RedisIdempotencyStore marked = RedisIdempotencyStore.builder(redis.uri()).build()) {
+      assertThat(marked.markedShard()).isEmpty();
+      redis.with(commands -> commands.hset("idempotency:shard", "name", "west"));
+      assertThat(marked.markedShard()).contains("west");
+
+      ShardedStore east =
+          ShardedStore.builder(caller -> Optional.of("east")).shard("east", marked).build();
+
+      assertThat(
+              catchThrowableOfType(SetupException.class, () -> east.verify(List.of())).problems())
+          .containsExactly("shard east: its database is marked as shard west");
+    } finally {
+      redis.with(commands -> commands.del("idempotency:shard"));
+    }
   }
 
   @Test
