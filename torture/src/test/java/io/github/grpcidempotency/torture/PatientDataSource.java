@@ -18,7 +18,8 @@ public final class PatientDataSource extends PGSimpleDataSource {
       try {
         return super.getConnection(user, password);
       } catch (SQLException failure) {
-        if (!isPassing(failure) || System.nanoTime() > end || Thread.interrupted()) {
+        boolean late = System.nanoTime() - end > 0 || Thread.currentThread().isInterrupted();
+        if (late || !isPassing(failure)) {
           throw failure;
         }
         LockSupport.parkNanos(PAUSE);
