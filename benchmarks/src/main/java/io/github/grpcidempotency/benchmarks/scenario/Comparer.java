@@ -31,7 +31,7 @@ final class Comparer {
     all.sort((one, other) -> one.table().table().partitions() - other.table().table().partitions());
     TableUnderLoad.Measured plain = all.get(0).measured();
     for (One one : all) {
-      String label = "%s: %s".formatted(work, one.table().table().label());
+      String label = "%s: %s".formatted(work, one.table().label());
       TableUnderLoad.Measured own = one.measured();
       lines.add(label, "times one table", own.load().perSecond() / plain.load().perSecond());
       lines.add(label, "calls/s", own.load().perSecond());

@@ -71,6 +71,9 @@ public final class LargeTables implements Scenario {
     try {
       for (KeyTable table : pair.tables()) {
         loaded.add(TableUnderLoad.of(table, database, CALLERS));
+        if (table.partitions() > 1) {
+          loaded.add(TableUnderLoad.with(Plans.GENERIC, table, database, CALLERS));
+        }
       }
       for (int round = 0; round <= pace.rounds(); round++) {
         report.progress("%s: round %d of %d", name(), round, pace.rounds());

@@ -32,22 +32,6 @@ public final class NumbersOfPartitions implements Scenario {
   private static final List<StoreWork> WORK =
       List.of(StoreWork.CREATE_ORDERED, StoreWork.RESERVE_ORDERED, StoreWork.REPLAY_ANY);
 
-  private enum Plans {
-    AUTO("auto"),
-    CUSTOM("force_custom_plan"),
-    GENERIC("force_generic_plan");
-
-    private final String mode;
-
-    Plans(String mode) {
-      this.mode = mode;
-    }
-
-    String setting() {
-      return "plan_cache_mode=" + mode;
-    }
-  }
-
   @Override
   public String name() {
     return "numbers of partitions";
@@ -93,10 +77,10 @@ public final class NumbersOfPartitions implements Scenario {
     List<TableUnderLoad> loaded = new ArrayList<>();
     try {
       for (KeyTable table : tables) {
-        loaded.add(TableUnderLoad.with(plans.setting(), table, database, CALLERS));
+        loaded.add(TableUnderLoad.with(plans, table, database, CALLERS));
       }
       for (StoreWork work : WORK) {
-        Comparer comparer = new Comparer(lines, work.label() + ", " + plans.setting(), counts);
+        Comparer comparer = new Comparer(lines, work.label(), counts);
         for (TableUnderLoad table : loaded) {
           Projects projects = new Projects(database.superuser(), PROJECTS);
           var operation = work.on(table.calls(), projects, records, expired, live);
@@ -108,7 +92,7 @@ public final class NumbersOfPartitions implements Scenario {
       if (counts) {
         for (TableUnderLoad table : loaded) {
           lines.add(
-              "a connection after them, %s: %s".formatted(plans.setting(), table.table().label()),
+              "a connection after them: " + table.label(),
               "memory (MB)",
               memory(table) / MEGABYTE);
         }

@@ -18,6 +18,7 @@ import org.jdbi.v3.core.Jdbi;
 /** A table with its own store, pool and callers. */
 final class TableUnderLoad implements AutoCloseable {
   private final KeyTable table;
+  private final String label;
   private final Jdbi superuser;
   private final HikariDataSource pool;
   private final StoreCalls calls;
@@ -28,8 +29,13 @@ final class TableUnderLoad implements AutoCloseable {
   record Measured(Load load, double walBytes, double blocksRead, double cpuMicros) {}
 
   private TableUnderLoad(
-      KeyTable table, DurableDatabase database, HikariDataSource pool, int callers) {
+      KeyTable table,
+      String label,
+      DurableDatabase database,
+      HikariDataSource pool,
+      int callers) {
     this.table = table;
+    this.label = label;
     this.superuser = database.superuser();
     this.pool = pool;
     this.callers = callers;
@@ -40,17 +46,26 @@ final class TableUnderLoad implements AutoCloseable {
   }
 
   static TableUnderLoad of(KeyTable table, DurableDatabase database, int callers) {
-    return new TableUnderLoad(table, database, database.newPool(callers), callers);
+    return new TableUnderLoad(table, table.label(), database, database.newPool(callers), callers);
   }
 
-  /** Connects with a setting of the sessions, such as {@code jit=off}. */
   static TableUnderLoad with(
-      String setting, KeyTable table, DurableDatabase database, int callers) {
-    return new TableUnderLoad(table, database, database.newPoolWith(callers, setting), callers);
+      Plans plans, KeyTable table, DurableDatabase database, int callers) {
+    return new TableUnderLoad(
+        table,
+        "%s, %s".formatted(table.label(), plans.label()),
+        database,
+        database.newPoolWith(callers, plans.setting()),
+        callers);
   }
 
   KeyTable table() {
     return table;
+  }
+
+  /** Returns how tables of results call it. */
+  String label() {
+    return label;
   }
 
   StoreCalls calls() {

@@ -5,7 +5,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.KeyTable;
 import io.github.grpcidempotency.benchmarks.database.NumberedRecords;
-import io.github.grpcidempotency.benchmarks.database.ServerCpu;
 import io.github.grpcidempotency.benchmarks.database.Usage;
 import io.github.grpcidempotency.benchmarks.database.Vacuum;
 import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
@@ -15,7 +14,6 @@ import io.github.grpcidempotency.benchmarks.load.Projects;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -68,7 +66,7 @@ final class TableUpkeep {
 
   /** What a sweep of one table came to. */
   private record Swept(
-      double alone, double wal, double cpu, double busy, double calls, double p99) {}
+      double alone, double wal, double busy, double calls, double p99) {}
 
   TableUpkeep(String name, DurableDatabase database, Pace pace, Report report) {
     this.name = name;
@@ -115,7 +113,6 @@ final class TableUpkeep {
     String label = table.label();
     sweeps.add(label, "records swept/s, no calls", own.alone());
     sweeps.add(label, "times one table", own.alone() / plain.alone());
-    sweeps.add(label, "database CPU per record (µs)", own.cpu());
     sweeps.add(label, "WAL per record (B)", own.wal());
     sweeps.add(label, "records swept/s beside calls", own.busy());
     sweeps.add(label, "calls, times those without a sweep", own.calls());
@@ -141,13 +138,10 @@ final class TableUpkeep {
   private Swept sweep(KeyTable table, long records) {
     try (HikariDataSource sweeper = database.newPool(1);
         TableUnderLoad load = TableUnderLoad.of(table, database, CALLERS)) {
-      ServerCpu cpu = new ServerCpu(superuser);
       long alone = records / 2;
-      Duration cpuBefore = cpu.used();
       long start = System.nanoTime();
       Usage used = Usage.of(sweeper, 1, superuser, () -> sweep(table, sweeper, alone));
       double seconds = (System.nanoTime() - start) / 1e9;
-      double cpuMicros = cpu.used().minus(cpuBefore).toNanos() / 1e3;
       Operation creates =
           load.calls()
               .creates(
@@ -168,7 +162,6 @@ final class TableUpkeep {
         return new Swept(
             alone / seconds,
             (double) used.walBytes() / alone,
-            cpuMicros / alone,
             (records - alone) / busySeconds,
             disturbed.perSecond() / undisturbed.perSecond(),
             disturbed.millis().p99() / undisturbed.millis().p99());
