@@ -114,8 +114,8 @@ final class Options {
       names = "--rows",
       description =
           "How many live keys each table of \"large tables\" has (5,000,000), and twenty times as"
-              + " many as each of \"numbers of partitions\". A million takes about 1.3 GB of disk, and"
-              + " a minute to load.")
+              + " many as each of \"numbers of partitions\". A million takes about 1.4 GB of disk"
+              + " besides the log, and a minute to load.")
   private Optional<Integer> rows = Optional.empty();
 
   @Option(

@@ -20,7 +20,7 @@ public final class LargeTableLoader {
   private static final int BATCH = 50_000;
 
   /** What a record takes at most, with all of its indexes. */
-  private static final long BYTES_OF_RECORD = 800;
+  private static final long BYTES_OF_RECORD = 600;
 
   /** How far the log may grow between two checkpoints, and what has to remain free. */
   private static final long BYTES_OF_LOG = 20_000_000_000L;

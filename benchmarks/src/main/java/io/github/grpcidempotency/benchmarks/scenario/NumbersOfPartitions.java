@@ -92,9 +92,7 @@ public final class NumbersOfPartitions implements Scenario {
       if (counts) {
         for (TableUnderLoad table : loaded) {
           lines.add(
-              "a connection after them: " + table.label(),
-              "memory (MB)",
-              memory(table) / MEGABYTE);
+              "a connection after them: " + table.label(), "memory (MB)", memory(table) / MEGABYTE);
         }
       }
     } finally {

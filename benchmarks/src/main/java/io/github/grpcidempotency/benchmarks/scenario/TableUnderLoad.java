@@ -29,11 +29,7 @@ final class TableUnderLoad implements AutoCloseable {
   record Measured(Load load, double walBytes, double blocksRead, double cpuMicros) {}
 
   private TableUnderLoad(
-      KeyTable table,
-      String label,
-      DurableDatabase database,
-      HikariDataSource pool,
-      int callers) {
+      KeyTable table, String label, DurableDatabase database, HikariDataSource pool, int callers) {
     this.table = table;
     this.label = label;
     this.superuser = database.superuser();
@@ -49,8 +45,7 @@ final class TableUnderLoad implements AutoCloseable {
     return new TableUnderLoad(table, table.label(), database, database.newPool(callers), callers);
   }
 
-  static TableUnderLoad with(
-      Plans plans, KeyTable table, DurableDatabase database, int callers) {
+  static TableUnderLoad with(Plans plans, KeyTable table, DurableDatabase database, int callers) {
     return new TableUnderLoad(
         table,
         "%s, %s".formatted(table.label(), plans.label()),

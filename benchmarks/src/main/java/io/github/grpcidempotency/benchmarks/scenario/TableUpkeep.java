@@ -65,8 +65,7 @@ final class TableUpkeep {
   }
 
   /** What a sweep of one table came to. */
-  private record Swept(
-      double alone, double wal, double busy, double calls, double p99) {}
+  private record Swept(double alone, double wal, double busy, double calls, double p99) {}
 
   TableUpkeep(String name, DurableDatabase database, Pace pace, Report report) {
     this.name = name;
