@@ -26,8 +26,4 @@ class FailuresOnRedisTest extends FailuresTest {
   /** Not here: nobody can put the clock of Redis forward. */
   @Override
   void anUnknownOutcomeHoldsTheKeyUntilTheLeaseEnds() {}
-
-  /** Not here: nobody can put the clock of Redis forward. */
-  @Override
-  void anErrorReachesTheClientEvenIfTheKeyCannotBeFreed() {}
 }
