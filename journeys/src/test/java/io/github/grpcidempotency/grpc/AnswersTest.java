@@ -26,10 +26,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @ParameterizedClass
-@EnumSource(Transport.class)
+@MethodSource("transports")
 class AnswersTest extends CallTest {
   AnswersTest(Transport transport) {
     super(transport);

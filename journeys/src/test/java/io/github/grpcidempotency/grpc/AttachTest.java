@@ -37,11 +37,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Duplicates that wait for the call that holds their key. */
 @ParameterizedClass
-@EnumSource(Transport.class)
+@MethodSource("transports")
 class AttachTest extends CallTest {
   /** Outlasts any test. */
   private static final Duration LONG = Duration.ofMinutes(1);

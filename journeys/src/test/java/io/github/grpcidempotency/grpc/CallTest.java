@@ -7,6 +7,7 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The base of the tests of calls: real servers and calls, and a store in memory. */
@@ -22,6 +23,13 @@ abstract class CallTest {
   final UnreliableStore store = new UnreliableStore(reliableStore());
 
   @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
+
+  /**
+   * Returns what the tests run on; the tests of another store, which is no transport's, need one.
+   */
+  static Stream<Transport> transports() {
+    return Stream.of(Transport.values());
+  }
 
   CallTest(Transport transport) {
     this.transport = transport;

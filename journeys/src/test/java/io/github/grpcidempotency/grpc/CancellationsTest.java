@@ -15,10 +15,10 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @ParameterizedClass
-@EnumSource(Transport.class)
+@MethodSource("transports")
 class CancellationsTest extends CallTest {
   CancellationsTest(Transport transport) {
     super(transport);

@@ -17,10 +17,10 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @ParameterizedClass
-@EnumSource(Transport.class)
+@MethodSource("transports")
 class FailuresTest extends CallTest {
   private static final Metadata.Key<String> OWN = WireMetadata.ascii("own");
 

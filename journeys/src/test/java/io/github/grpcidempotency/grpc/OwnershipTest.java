@@ -16,11 +16,11 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Who may run, who may settle, and what becomes of those who may not. */
 @ParameterizedClass
-@EnumSource(Transport.class)
+@MethodSource("transports")
 class OwnershipTest extends CallTest {
   OwnershipTest(Transport transport) {
     super(transport);

@@ -34,10 +34,10 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @ParameterizedClass
-@EnumSource(Transport.class)
+@MethodSource("transports")
 class PoliciesTest extends CallTest {
   PoliciesTest(Transport transport) {
     super(transport);

@@ -30,11 +30,11 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @ParameterizedClass
-@EnumSource(Transport.class)
+@MethodSource("transports")
 class RefusalsTest extends CallTest {
   RefusalsTest(Transport transport) {
     super(transport);

@@ -3,16 +3,17 @@ package io.github.grpcidempotency.grpc;
 import io.github.grpcidempotency.redis.NeedsRedis;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.thing.Transport;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Duplicates that wait, with Redis behind. */
 @NeedsRedis
-@ParameterizedClass
-@EnumSource(value = Transport.class, names = "LOOPBACK")
 class AttachOnRedisTest extends AttachTest {
   @RegisterExtension static final RedisJourney redis = new RedisJourney();
+
+  static Stream<Transport> transports() {
+    return Stream.of(Transport.LOOPBACK);
+  }
 
   AttachOnRedisTest(Transport transport) {
     super(transport);
