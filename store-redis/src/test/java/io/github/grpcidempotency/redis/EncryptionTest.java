@@ -21,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Encrypted connections and users: what works, and what start-up says if it does not. */
 @NeedsRedis
+@SuppressWarnings("NullAway.Init") // before the first test, unless there is none
 class EncryptionTest {
   @TempDir static Path files;
 

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.redis;
 
+import com.google.common.base.Splitter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
@@ -60,8 +61,8 @@ final class PowerSupply implements AutoCloseable {
     try {
       Map<Object, Long> flushed = new HashMap<>(kept);
       for (String note : Files.exists(notes) ? Files.readAllLines(notes) : List.<String>of()) {
-        String[] parts = note.split(" ");
-        flushed.put(Long.valueOf(parts[0]), Long.valueOf(parts[1]));
+        List<String> parts = Splitter.on(' ').splitToList(note);
+        flushed.put(Long.valueOf(parts.get(0)), Long.valueOf(parts.get(1)));
       }
       kept.clear();
       try (Stream<Path> all = Files.walk(files)) {
