@@ -24,7 +24,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** How often PostgreSQL plans what the store asks. */
 class PlanTest {
-  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+  @RegisterExtension static final TestDatabase database = TestDatabase.plain();
 
   private static final List<String> TABLES =
       List.of("idempotency.idempotency_keys", "app.things", "app.outbox");
