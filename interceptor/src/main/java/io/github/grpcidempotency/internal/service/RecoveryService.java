@@ -6,6 +6,7 @@ import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
@@ -113,7 +114,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
   }
 
   /** One search. */
-  private final class Recovery {
+  private final class Recovery implements Drain.Call {
     private final Engine engine;
     private final Procedure procedure;
     private final IdempotencyKey key;
@@ -122,6 +123,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     private volatile Duration took = Duration.ZERO;
     private volatile long begin;
     private volatile Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
+    private volatile Optional<UUID> awaited = Optional.empty();
 
     Recovery(
         Engine engine,
@@ -137,7 +139,25 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       observer.setOnCancelHandler(this::cancelled);
     }
 
+    @Override
+    public void stopWaiting() {
+      if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
+        engines.drain().remove(this);
+        events.within(
+            () -> {
+              waitEnded(WaitEnd.GAVE_UP);
+              tell(Refusal.shuttingDown(awaited), awaited, Optional.empty());
+            });
+      }
+    }
+
+    @Override
+    public void cutOff() {
+      stopWaiting();
+    }
+
     private void cancelled() {
+      engines.drain().remove(this);
       if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
         waitEnded(WaitEnd.CANCELLED);
       }
@@ -160,6 +180,8 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
         Context context = Context.current();
         begin = System.nanoTime();
         events.attached();
+        awaited = running.operationId();
+        engines.drain().add(this);
         waiter =
             Optional.of(
                 engine
@@ -173,6 +195,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                             engine
                                 .executor()
                                 .execute(context.wrap(() -> resume(result, probeTook)))));
+        engines.drain().stopIfDraining(this);
       } else {
         answer(found);
       }
@@ -183,6 +206,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     }
 
     private void resume(Optional<ClaimResult> found, Duration probeTook) {
+      engines.drain().remove(this);
       took = probeTook;
       events.within(
           () -> {
@@ -220,6 +244,10 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                           && isOurs(Optional.of(recorded.procedure()))
                       ? Optional.of(recorded.operationId())
                       : Optional.empty());
+      tell(refusal, operationId, why);
+    }
+
+    private void tell(Refusal refusal, Optional<UUID> operationId, Optional<Exception> why) {
       events.refused(refusal, operationId, why.orElse(null));
       observer.onError(errorOf(refusal));
     }
