@@ -280,9 +280,10 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                 : inFlight.outcomeUnknown()
                     ? Unfinished.State.STATE_UNKNOWN
                     : Unfinished.State.STATE_RUNNING;
-        return RecoverResponse.newBuilder()
-            .setUnfinished(Unfinished.newBuilder().setState(state))
-            .build();
+        RecoverResponse.Builder response =
+            RecoverResponse.newBuilder().setUnfinished(Unfinished.newBuilder().setState(state));
+        inFlight.operationId().map(UUID::toString).ifPresent(response::setOperation);
+        return response.build();
       }
 
       @Override
