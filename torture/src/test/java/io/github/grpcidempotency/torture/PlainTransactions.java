@@ -34,8 +34,7 @@ final class PlainTransactions implements HandlerTransactions {
         fail(handle);
         HandlerTransactions.unlessFailed(() -> insert(handle, server, run));
       }
-      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, COMMITTED_WITH_RECORD ->
-          insert(handle, server, run);
+      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT -> insert(handle, server, run);
     }
     rest.run();
   }
@@ -62,11 +61,7 @@ final class PlainTransactions implements HandlerTransactions {
           lockIfStrict(handle);
           insert(handle, server, run);
           rest.run();
-          if (run.way() == Way.COMMITTED_WITH_RECORD) {
-            TransactionalCompletion.completeAndCommit(handle, run.effect());
-          } else {
-            TransactionalCompletion.complete(handle, run.effect());
-          }
+          TransactionalCompletion.completeAndCommit(handle, run.effect());
         });
   }
 

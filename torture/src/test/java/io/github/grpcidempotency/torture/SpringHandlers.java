@@ -56,7 +56,7 @@ class SpringHandlers implements HandlerTransactions {
         fail();
         HandlerTransactions.unlessFailed(() -> insert(run));
       }
-      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, COMMITTED_WITH_RECORD -> insert(run);
+      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT -> insert(run);
     }
     rest.run();
   }

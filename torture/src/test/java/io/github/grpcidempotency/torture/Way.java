@@ -14,7 +14,5 @@ enum Way {
    * Its first statement failed, and it says OK all the same. Nothing is committed in this way, but
    * where the driver has saved the transaction from the failure.
    */
-  AFTER_A_FAILURE,
-  /** Recorded and committed in one flush. */
-  COMMITTED_WITH_RECORD
+  AFTER_A_FAILURE
 }
