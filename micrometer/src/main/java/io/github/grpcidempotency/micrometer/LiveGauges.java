@@ -14,8 +14,9 @@ import java.util.function.ToIntFunction;
 
 /**
  * What is read at the moment of asking: the sum over all interceptors that are running, the age of
- * their oldest call, and the lag of the last sweep. A registry ignores a gauge that it has already, so there is one object for a
- * registry and its tags, however many listeners are made for it. Thread-safe.
+ * their oldest call, and the lag of the last sweep. A registry ignores a gauge that it has already,
+ * so there is one object for a registry and its tags, however many listeners are made for it.
+ * Thread-safe.
  */
 final class LiveGauges {
   private static final Map<MeterRegistry, Map<Tags, LiveGauges>> ALL = new WeakHashMap<>();
