@@ -203,7 +203,7 @@ class DatabaseStatesTest {
           53100,   true,
           42P01,   true,
           40P01,   false, contention
-          55P03,   false, timeout
+          55P03,   false, contention
           57014,   false, timeout
           26000,   false, other
           08P01,   false, other
@@ -238,7 +238,7 @@ class DatabaseStatesTest {
       migration.begin();
       migration.execute("LOCK TABLE idempotency.idempotency_keys IN ACCESS EXCLUSIVE MODE");
 
-      assertUnavailable(client.createOther(REQUEST), "timeout");
+      assertUnavailable(client.createOther(REQUEST), "contention");
 
       migration.rollback();
     }

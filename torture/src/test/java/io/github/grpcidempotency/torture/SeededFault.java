@@ -297,17 +297,15 @@ enum SeededFault {
       Form.JOINED,
       Rule.LOST_CLAIM_IS_REFUSED),
 
-  /** A call can be collected while its handler runs, and is then taken for dropped. */
-  COLLECTED_WHILE_IT_RUNS(
+  /** A call is given up although its client waits for the answer. */
+  GIVEN_UP_WHILE_IT_RUNS(
       List.of(
           interceptor(
-              "internal/runtime/LeaseKeeper",
-              "new WeakReference<>(call)",
-              "new WeakReference<>(new Object())"),
+              "internal/runtime/RunningCalls", "if (call.isOver()) {", "if (call != null) {"),
           interceptor(
-              "internal/runtime/LeaseKeeper",
-              "  private void dropForgotten() {",
-              "  private void dropForgotten() {\n    System.gc();")),
+              "internal/runtime/RunningCalls",
+              "return now - state.overSince >= lease.toNanos();",
+              "return true;")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.RESERVED,
