@@ -34,6 +34,8 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -66,16 +68,21 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     }
     CallEvents events = engines.events(procedure, Entry.RECOVERY);
     Recovery recovery;
+    Found found;
     try {
       Caller caller =
           callers.resolve().orElseThrow(() -> new RefusedException(Refusal.callerRequired()));
       Engine engine = engines.of(caller);
       events = events.of(Optional.of(caller)).onShard(engine.shard());
-      IdempotencyKey key = new IdempotencyKey(caller, canonical(procedure, request.getKey()));
-      events = events.of(key, "key");
+      found = find(AskedKey.of(procedure, caller, request), procedure, engine);
+      events = events.of(found.key(), "key");
       recovery =
           new Recovery(
-              engine, procedure, key, events, (ServerCallStreamObserver<RecoverResponse>) observer);
+              engine,
+              procedure,
+              found.key(),
+              events,
+              (ServerCallStreamObserver<RecoverResponse>) observer);
     } catch (RefusedException refused) {
       events.refused(refused.refusal(), Optional.empty(), null);
       observer.onError(errorOf(refused.refusal()));
@@ -84,7 +91,32 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       observer.onError(said);
       return;
     }
-    recovery.run(WaitLimit.of(request.getWait()));
+    recovery.run(found, WaitLimit.of(request.getWait()));
+  }
+
+  /** What is known of a call under one of the keys that may be meant. */
+  private record Found(IdempotencyKey key, Optional<ClaimResult> result, Duration took) {}
+
+  /** Looks for a call of the procedure under each key, until there is one. */
+  private static Found find(List<IdempotencyKey> keys, Procedure procedure, Engine engine) {
+    long begun = System.nanoTime();
+    IdempotencyKey key;
+    Optional<ClaimResult> result;
+    Iterator<IdempotencyKey> each = keys.iterator();
+    do {
+      key = each.next();
+      result = engine.find(key, procedure);
+    } while (each.hasNext() && result.filter(known -> isOf(procedure, known)).isEmpty());
+    return new Found(key, result, Duration.ofNanos(System.nanoTime() - begun));
+  }
+
+  /** Returns whether a result is about a call of the procedure, or ends the search anyway. */
+  private static boolean isOf(Procedure procedure, ClaimResult known) {
+    if (known instanceof ClaimResult.Recorded recorded) {
+      return recorded.procedure().equals(procedure.name());
+    }
+    return !(known instanceof ClaimResult.InFlight running)
+        || running.procedure().map(procedure.name()::equals).orElse(true);
   }
 
   private Procedure procedureOf(String method) {
@@ -98,15 +130,6 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                 Status.INVALID_ARGUMENT
                     .withDescription("method is not the full name of a method that takes a key")
                     .asRuntimeException());
-  }
-
-  /** A key from the header is made canonical by its format; a derived key is taken as it is. */
-  private static String canonical(Procedure procedure, String key) {
-    return (procedure.keySource().isPresent()
-            ? Optional.of(key)
-            : procedure.keyFormat().canonicalize(key))
-        .filter(IdempotencyKey::isKey)
-        .orElseThrow(() -> new RefusedException(Refusal.invalidKey()));
   }
 
   private static StatusRuntimeException errorOf(Refusal refusal) {
@@ -167,10 +190,9 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       events.waitEnded(Duration.ofNanos(System.nanoTime() - begin), end);
     }
 
-    void run(Duration wait) {
-      begin = System.nanoTime();
-      Optional<ClaimResult> found = engine.find(key, procedure);
-      took = Duration.ofNanos(System.nanoTime() - begin);
+    void run(Found first, Duration wait) {
+      Optional<ClaimResult> found = first.result();
+      took = first.took();
       if (found.isPresent()
           && found.get() instanceof ClaimResult.InFlight running
           && isOurs(running.procedure())
