@@ -34,7 +34,7 @@ final class PlainTransactions implements HandlerTransactions {
         fail(handle);
         HandlerTransactions.unlessFailed(() -> insert(handle, server, run));
       }
-      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, COMMITTED_WITH_RECORD ->
+      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, FROM_ANOTHER_THREAD, COMMITTED_WITH_RECORD ->
           insert(handle, server, run);
     }
     rest.run();
@@ -71,7 +71,27 @@ final class PlainTransactions implements HandlerTransactions {
   }
 
   @Override
-  public boolean holdsAnswersBack() {
+  public void beside(EffectRun run, Rest rest) {
+    jdbi.useTransaction(
+        handle -> {
+          insert(handle, server, run);
+          rest.run();
+        });
+  }
+
+  @Override
+  public void lockAndRollBack(EffectRun run, Rest rest) {
+    jdbi.useTransaction(
+        handle -> {
+          TransactionalCompletion.lock(handle);
+          insert(handle, server, run);
+          rest.run();
+          handle.rollback();
+        });
+  }
+
+  @Override
+  public boolean areOfHost() {
     return false;
   }
 

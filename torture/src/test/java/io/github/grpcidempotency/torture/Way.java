@@ -16,5 +16,7 @@ enum Way {
    */
   AFTER_A_FAILURE,
   /** Recorded and committed in one flush. */
-  COMMITTED_WITH_RECORD
+  COMMITTED_WITH_RECORD,
+  /** Written by another thread, where the first statement is to claim. */
+  FROM_ANOTHER_THREAD
 }
