@@ -25,6 +25,7 @@ import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.grpc.BindableService;
@@ -83,6 +84,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
                     new DecisionLog(builder.keyHashSecret),
                     keyHeader.name(),
                     builder.claimTiming,
+                    builder.waitLimits,
                     builder.executor));
   }
 
@@ -234,6 +236,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private final List<IdempotencyListener> listeners = new ArrayList<>();
     private Optional<byte[]> keyHashSecret = Optional.empty();
     private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
+    private WaitLimits waitLimits = WaitLimits.defaults();
     private Executor executor = DefaultExecutor.shared();
 
     private Builder(Procedures procedures, CallerResolver callers) {
@@ -285,6 +288,15 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
      */
     public Builder claimTiming(ClaimTiming timing) {
       this.claimTiming = timing;
+      return this;
+    }
+
+    /**
+     * Sets how many calls may wait for running calls, and how large their requests may be together;
+     * {@link WaitLimits#defaults} by default.
+     */
+    public Builder waitLimits(WaitLimits limits) {
+      this.waitLimits = limits;
       return this;
     }
 

@@ -9,6 +9,7 @@ import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.ShardedStore;
 import java.util.ArrayList;
@@ -44,6 +45,7 @@ public final class Engines implements AutoCloseable {
    * @param decisions says it in the log
    * @param keyName what clients call the key
    * @param timing when transactional calls are claimed whose procedures do not say so
+   * @param limits how many calls may wait, for all shards together
    * @param executor resumes calls that had to wait
    */
   public static Engines on(
@@ -52,12 +54,14 @@ public final class Engines implements AutoCloseable {
       DecisionLog decisions,
       String keyName,
       ClaimTiming timing,
+      WaitLimits limits,
       Executor executor) {
     if (!(store instanceof ShardedStore sharded)) {
-      Engine only = new Engine(store, listeners, decisions, keyName, timing, executor);
+      Engine only = new Engine(store, listeners, decisions, keyName, timing, limits, executor);
       return new Engines(List.of(only), only, caller -> only);
     }
     ProcedureInfos infos = new ProcedureInfos();
+    WaitingRoom room = new WaitingRoom(limits);
     Map<Optional<String>, Engine> engines = new LinkedHashMap<>();
     Stream.concat(sharded.names().stream().map(Optional::of), Stream.of(Optional.<String>empty()))
         .forEach(
@@ -72,6 +76,7 @@ public final class Engines implements AutoCloseable {
                         infos,
                         keyName,
                         timing,
+                        room,
                         executor)));
     Engine unassigned = Objects.requireNonNull(engines.get(Optional.<String>empty()));
     return new Engines(
