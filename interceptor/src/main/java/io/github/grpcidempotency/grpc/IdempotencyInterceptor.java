@@ -27,6 +27,7 @@ import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.grpc.BindableService;
@@ -88,6 +89,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
                     keyHeader.name(),
                     builder.claimTiming,
                     builder.callLimit,
+                    builder.waitLimits,
                     builder.executor));
   }
 
@@ -277,6 +279,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private Optional<byte[]> keyHashSecret = Optional.empty();
     private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
     private Duration callLimit = Duration.ofHours(1);
+    private WaitLimits waitLimits = WaitLimits.defaults();
     private Executor executor = DefaultExecutor.shared();
 
     private Builder(Procedures procedures, CallerResolver callers) {
@@ -343,6 +346,15 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     public Builder callLimit(Duration limit) {
       checkArgument(limit.compareTo(Duration.ZERO) > 0, "the limit is not positive: %s", limit);
       this.callLimit = limit;
+      return this;
+    }
+
+    /**
+     * Sets how many calls may wait for running calls, and how large their requests may be together;
+     * {@link WaitLimits#defaults} by default.
+     */
+    public Builder waitLimits(WaitLimits limits) {
+      this.waitLimits = limits;
       return this;
     }
 
