@@ -31,6 +31,7 @@ import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
+import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
@@ -167,7 +168,15 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     return new IdempotentCall<>(
-            engines.orElseThrow(), procedure, keyOf, caller, engine, events, call, headers, next)
+            engines.orElseThrow(),
+            procedure,
+            keyOf,
+            caller,
+            engine,
+            events,
+            new RefusableCall<>(call),
+            headers,
+            next)
         .start();
   }
 
@@ -206,6 +215,35 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
    */
   public List<ServerServiceDefinition> services() {
     return List.of(recovery().bindService(), operations().bindService());
+  }
+
+  /**
+   * Stops servers so that a client can retry every call with a key that they do not answer. Blocks
+   * until the servers have terminated, or the grace is over. Close this afterwards.
+   *
+   * <ol>
+   *   <li>The servers accept no more calls.
+   *   <li>Every call that waits (a duplicate, {@code Recover} and {@code WaitOperation}) is refused
+   *       with {@code UNAVAILABLE}, the reason {@code IDEMPOTENCY_SHUTTING_DOWN}, and {@code
+   *       RetryInfo}.
+   *   <li>Handlers may end within the grace.
+   *   <li>After the grace, each call with a key that still runs is refused in the same way. Its
+   *       handler goes on, and its answer is recorded if it comes before this is closed.
+   *   <li>gRPC cancels all other calls ({@link Server#shutdownNow}).
+   * </ol>
+   *
+   * <p>The interceptor can then serve for servers that are started later. If the thread is
+   * interrupted, the grace is over.
+   *
+   * @param grace how long handlers may run on
+   * @param servers the servers that this interceptor is registered with, at least one
+   * @throws IllegalArgumentException if there is no server
+   */
+  public void drain(Duration grace, Server... servers) {
+    if (servers.length == 0) {
+      throw new IllegalArgumentException("name the servers that are to stop");
+    }
+    ServerStop.of(engines.map(Engines::drain), List.of(servers)).within(grace);
   }
 
   /** Stops renewing leases and recording late answers. Call it when the server has terminated. */

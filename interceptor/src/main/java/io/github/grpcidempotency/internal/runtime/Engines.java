@@ -31,6 +31,7 @@ public final class Engines implements AutoCloseable {
   private final List<Engine> all;
   private final Engine unassigned;
   private final Function<Caller, Engine> choice;
+  private final Drain drain = new Drain();
 
   private Engines(List<Engine> all, Engine unassigned, Function<Caller, Engine> choice) {
     this.all = all;
@@ -97,6 +98,11 @@ public final class Engines implements AutoCloseable {
   /** Returns all engines. */
   public List<Engine> all() {
     return all;
+  }
+
+  /** Returns the calls that are refused when their server stops. */
+  public Drain drain() {
+    return drain;
   }
 
   /** Lets it be heard that the engines have started. */
