@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.client;
 
+import static io.github.grpcidempotency.proto.WireNames.ANSWER_TOO_LARGE;
 import static io.github.grpcidempotency.proto.WireNames.CALLER_REQUIRED;
 import static io.github.grpcidempotency.proto.WireNames.IN_PROGRESS;
 import static io.github.grpcidempotency.proto.WireNames.KEY_INVALID;
@@ -38,7 +39,7 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
 
   /** Refusals that tell of an answer on record. */
   private static final Set<String> ANSWERED_BEFORE =
-      Set.of(REPLAY_DENIED, RECORD_UNREADABLE, RESOURCE_GONE);
+      Set.of(REPLAY_DENIED, RECORD_UNREADABLE, ANSWER_TOO_LARGE, RESOURCE_GONE);
 
   /** What gRPC itself never answers (statuscodes.md of gRPC core): the service's own answers. */
   private static final Set<Status.Code> OF_THE_SERVICE =

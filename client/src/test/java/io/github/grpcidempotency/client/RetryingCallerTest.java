@@ -296,7 +296,12 @@ class RetryingCallerTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {WireNames.REPLAY_DENIED, WireNames.RECORD_UNREADABLE, WireNames.RESOURCE_GONE})
+      strings = {
+        WireNames.REPLAY_DENIED,
+        WireNames.RECORD_UNREADABLE,
+        WireNames.ANSWER_TOO_LARGE,
+        WireNames.RESOURCE_GONE
+      })
   void anAnswerThatMayNotBeShownTellsThatThereIsOne(String reason) {
     assertThat(failWith(Code.PERMISSION_DENIED, reason).outcome()).isEqualTo(Outcome.EXECUTED);
   }

@@ -59,6 +59,9 @@ public final class WireNames {
   /** Reason of an error: an answer is recorded, and cannot be read. */
   public static final String RECORD_UNREADABLE = "IDEMPOTENCY_RECORD_UNREADABLE";
 
+  /** Reason of an error: the call was answered, and its answer was too large to be recorded. */
+  public static final String ANSWER_TOO_LARGE = "IDEMPOTENCY_ANSWER_TOO_LARGE";
+
   /** Reason of an error: the key was used for another request or another method. */
   public static final String KEY_REUSED = "IDEMPOTENCY_KEY_REUSED";
 
