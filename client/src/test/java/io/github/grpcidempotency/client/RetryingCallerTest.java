@@ -36,6 +36,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -192,15 +193,35 @@ class RetryingCallerTest {
         Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "" + Long.MAX_VALUE));
     assertThat(fail(quick).getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
 
+    assertThat(failureAfter(retryDelay(Long.MAX_VALUE, 0))).isEqualTo(Status.Code.UNAVAILABLE);
+  }
+
+  /** A delay that no protobuf library makes is as good as none. */
+  @ParameterizedTest
+  @CsvSource({"9223372036854775807,2147483647", "-9223372036854775808,-2147483648", "-1,0"})
+  void aWaitThatIsNoDurationIsIgnored(long seconds, int nanos) {
+    server.answering(retryDelay(seconds, nanos));
+
+    assertThat(call(quick).response().getName()).isEqualTo("tea");
+  }
+
+  private Status.Code failureAfter(Answer answer) {
+    server.answering(answer);
+    return fail(quick).getStatus().getCode();
+  }
+
+  private static Answer retryDelay(long seconds, int nanos) {
     Metadata trailers =
         details(
             Code.UNAVAILABLE,
             RetryInfo.newBuilder()
                 .setRetryDelay(
-                    com.google.protobuf.Duration.newBuilder().setSeconds(Long.MAX_VALUE).build())
+                    com.google.protobuf.Duration.newBuilder()
+                        .setSeconds(seconds)
+                        .setNanos(nanos)
+                        .build())
                 .build());
-    server.answering(new Answer(Optional.of(Status.UNAVAILABLE), trailers));
-    assertThat(fail(quick).getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+    return new Answer(Optional.of(Status.UNAVAILABLE), trailers);
   }
 
   @Test
