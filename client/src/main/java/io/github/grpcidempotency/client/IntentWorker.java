@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.client;
 
 import io.github.grpcidempotency.client.IntentRoute.Limits;
-import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.ClientInterceptors;
 import io.grpc.MethodDescriptor;
 import io.grpc.stub.AbstractStub;
@@ -20,6 +19,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -276,7 +276,7 @@ public final class IntentWorker implements AutoCloseable {
     private Duration attemptTimeout = Duration.ofSeconds(30);
     private Duration giveUpAfter = Duration.ofHours(20);
     private int concurrency = 8;
-    private String keyHeader = WireNames.KEY;
+    private IdempotencyClientInterceptor keys = IdempotencyClientInterceptor.create();
 
     private Builder(IntentStore store) {
       this.store = store;
@@ -351,7 +351,22 @@ public final class IntentWorker implements AutoCloseable {
 
     /** Sets the header for keys, for a server that does not use the standard name. */
     public Builder keyHeader(String name) {
-      this.keyHeader = name;
+      this.keys = keys.keyHeader(name);
+      return this;
+    }
+
+    /** Demands protection; see {@link IdempotencyClientInterceptor#requireProtection}. */
+    public Builder requireProtection() {
+      this.keys = keys.requireProtection();
+      return this;
+    }
+
+    /**
+     * Sets what is called for every answer that is not protected; see {@link
+     * IdempotencyClientInterceptor#onUnprotected}.
+     */
+    public Builder onUnprotected(Consumer<MethodDescriptor<?, ?>> listener) {
+      this.keys = keys.onUnprotected(listener);
       return this;
     }
 
@@ -368,7 +383,6 @@ public final class IntentWorker implements AutoCloseable {
     }
 
     private Map<Route, IntentRoute<?, ?>> routes() {
-      IdempotencyClientInterceptor keys = IdempotencyClientInterceptor.withKeyHeader(keyHeader);
       Map<Route, IntentRoute<?, ?>> routes = new HashMap<>();
       registrations.forEach((route, named) -> routes.put(route, named.toRoute(keys)));
       return routes;

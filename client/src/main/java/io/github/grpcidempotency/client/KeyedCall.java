@@ -3,12 +3,16 @@ package io.github.grpcidempotency.client;
 import com.google.longrunning.Operation;
 import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
 import io.grpc.Deadline;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
@@ -62,6 +66,22 @@ record KeyedCall<RequestT, T>(
             .setTimeout(
                 toProto(Duration.ofMillis(end.timeRemaining(TimeUnit.MILLISECONDS) * 9 / 10)))
             .build());
+  }
+
+  /** Returns the call's key as Recovery knows it; empty if the client does not know it. */
+  Optional<String> key() {
+    return keys.key(method, request, intent);
+  }
+
+  /** Asks its server what is known of it. Runs nothing. */
+  Attempt<RecoverRequest, RecoverResponse> recover(String key) {
+    return Attempt.start(
+        channel,
+        RecoveryGrpc.getRecoverMethod(),
+        options
+            .withOption(IdempotencyClientInterceptor.WITHOUT_KEY, true)
+            .withDeadline(attemptDeadline()),
+        RecoverRequest.newBuilder().setMethod(method.getFullMethodName()).setKey(key).build());
   }
 
   /** Returns whether a wait would outlast the deadline. */

@@ -150,7 +150,13 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private void act(KeyedRequest request, ClaimResult met, Duration took, RequestT message) {
     claimTook = took;
-    Decision decision = ClaimDecider.decide(met, procedure, request::compare, timeLeft());
+    Decision decision =
+        ClaimDecider.decide(
+            met,
+            procedure,
+            ProtectionDemand.outagePolicy(procedure, headers()),
+            request::compare,
+            timeLeft());
     if (endOfWait.isPresent() && !(decision instanceof Decision.Attach)) {
       waitEnded(CallEvents.endOfWait(met));
     }
