@@ -103,7 +103,8 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
    * quota, has refused this one: the earlier attempt may have been carried out.
    */
   private boolean isOfTheService(boolean onlyOne) {
-    return OF_THE_SERVICE.contains(status.getCode()) && (onlyOne || trailers.containsKey(OPERATION));
+    return OF_THE_SERVICE.contains(status.getCode())
+        && (onlyOne || trailers.containsKey(OPERATION));
   }
 
   /**

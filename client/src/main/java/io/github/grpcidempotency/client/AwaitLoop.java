@@ -5,6 +5,7 @@ import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.proto.v1.OperationMetadata;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
@@ -25,10 +26,10 @@ import java.util.concurrent.TimeUnit;
  *   <li>What is worth another attempt is repeated. That the server has no such operation is the
  *       end: without its record, the call would be run again. Any other error says nothing of the
  *       record, but that the server, or this caller's rights, or somebody else's service of that
- *       name, are no good for waiting: then it is asked from time to time what is recorded under the
- *       call's key ({@code idempotency.v1.Recovery}), which runs nothing. What may be a passing fault
- *       is followed by one such question only.
- *   <li>Without that service, or if the server makes the key, the call itself is sent again from
+ *       name, are no good for waiting: then it is asked from time to time what is recorded under
+ *       the call's key ({@code idempotency.v1.Recovery}), which runs nothing. What may be a passing
+ *       fault is followed by one such question only.
+ *   <li>Without that service, the call itself is sent again from
  *       time to time, but only while the record that answers it has not expired.
  * </ol>
  */
@@ -155,17 +156,17 @@ final class AwaitLoop<RequestT, T> {
   }
 
   private void pollAfter(Duration wait) {
-    Optional<String> key = call.key().filter(known -> serverRecovers);
-    if (key.isPresent()) {
-      after(wait, () -> recover(key.get()));
+    Optional<RecoverRequest> question = call.question().filter(asked -> serverRecovers);
+    if (question.isPresent()) {
+      after(wait, () -> recover(question.get()));
     } else {
       replayAfter(wait);
     }
   }
 
-  private void recover(String key) {
+  private void recover(RecoverRequest question) {
     chain.run(
-        () -> call.recover(key),
+        () -> call.recover(question),
         result -> {
           if (result.response().isPresent()) {
             recovered(result.response().get());

@@ -36,17 +36,17 @@ import org.slf4j.LoggerFactory;
  *         .start();
  * }</pre>
  *
- * <p>Any number of workers, in any number of processes, may share an {@link IntentStore}: a
- * lease keeps two workers from working on one intent at once, and is renewed while one works on it.
- * Each attempt sends the same key. If the server says when to try again, the worker does so;
- * otherwise the waits double, from a second to five minutes. The attempts end when the service has
- * answered, when the server says that no attempt will help, or when the intent is as old as {@link
+ * <p>Any number of workers, in any number of processes, may share an {@link IntentStore}: a lease
+ * keeps two workers from working on one intent at once, and is renewed while one works on it. Each
+ * attempt sends the same key. If the server says when to try again, the worker does so; otherwise
+ * the waits double, from a second to five minutes. The attempts end when the service has answered,
+ * when the server says that no attempt will help, or when the intent is as old as {@link
  * Builder#giveUpAfter}, even if the server was never reached. Every tenth attempt of an intent is a
  * warning in the log.
  *
  * <p>Intents of targets and methods that are not named here are left to other workers. If nobody
- * takes them, because a target or method was renamed, they are a warning in the log: when the worker
- * starts and every ten minutes after that, and in {@link #drain}. See {@link #unassigned}.
+ * takes them, because a target or method was renamed, they are a warning in the log: when the
+ * worker starts and every ten minutes after that, and in {@link #drain}. See {@link #unassigned}.
  *
  * <p>Thread-safe.
  */
@@ -128,9 +128,9 @@ public final class IntentWorker implements AutoCloseable {
   }
 
   /**
-   * Returns the intents in the store that are due, and whose target and method are not named to this
-   * worker. Unless another worker carries them out, write their target or method back to what it was
-   * called, or delete their rows.
+   * Returns the intents in the store that are due, and whose target and method are not named to
+   * this worker. Unless another worker carries them out, write their target or method back to what
+   * it was called, or delete their rows.
    *
    * @throws IllegalStateException if the store cannot be read
    */

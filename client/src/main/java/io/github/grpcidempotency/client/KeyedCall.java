@@ -3,6 +3,8 @@ package io.github.grpcidempotency.client;
 import com.google.longrunning.Operation;
 import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
+import com.google.protobuf.Any;
+import com.google.protobuf.Message;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
@@ -68,20 +70,31 @@ record KeyedCall<RequestT, T>(
             .build());
   }
 
-  /** Returns the call's key as Recovery knows it; empty if the client does not know it. */
-  Optional<String> key() {
-    return keys.key(method, request, intent);
+  /**
+   * Returns the question for the call's record: by its key, or, if its server makes the key or the
+   * user has set the field that contains it, by its request.
+   */
+  Optional<RecoverRequest> question() {
+    RecoverRequest.Builder question =
+        RecoverRequest.newBuilder().setMethod(method.getFullMethodName());
+    Optional<String> key = keys.key(method, request, intent);
+    if (key.isPresent()) {
+      return Optional.of(question.setKey(key.get()).build());
+    }
+    return request instanceof Message message
+        ? Optional.of(question.setRequest(Any.pack(message)).build())
+        : Optional.empty();
   }
 
   /** Asks its server what is known of it. Runs nothing. */
-  Attempt<RecoverRequest, RecoverResponse> recover(String key) {
+  Attempt<RecoverRequest, RecoverResponse> recover(RecoverRequest question) {
     return Attempt.start(
         channel,
         RecoveryGrpc.getRecoverMethod(),
         options
             .withOption(IdempotencyClientInterceptor.WITHOUT_KEY, true)
             .withDeadline(attemptDeadline()),
-        RecoverRequest.newBuilder().setMethod(method.getFullMethodName()).setKey(key).build());
+        question);
   }
 
   /** Returns whether a wait would outlast the deadline. */

@@ -118,8 +118,7 @@ class AwaitOverPostgresTest {
         .havingCause()
         .isInstanceOfSatisfying(
             AwaitFailedException.class,
-            failure ->
-                assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.NOT_FOUND));
+            failure -> assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.NOT_FOUND));
     assertThat(server.runs()).isEqualTo(1);
     assertThat(calls.of("CreateOrder")).isEqualTo(1);
   }

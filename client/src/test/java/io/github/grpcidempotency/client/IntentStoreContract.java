@@ -448,7 +448,8 @@ abstract class IntentStoreContract {
     String name = table.substring(table.indexOf('.') + 1);
     String hide = "ALTER TABLE %s RENAME TO gone".formatted(table);
     String show =
-        "ALTER TABLE %sgone RENAME TO %s".formatted(table.substring(0, table.indexOf('.') + 1), name);
+        "ALTER TABLE %sgone RENAME TO %s"
+            .formatted(table.substring(0, table.indexOf('.') + 1), name);
     try (IntentWorker worker = worker(stub).build().start()) {
       drain(worker, "before");
       buyer.execute(hide);

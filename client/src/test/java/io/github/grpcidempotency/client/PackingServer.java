@@ -52,7 +52,10 @@ final class PackingServer implements AutoCloseable {
   private final Service service = new Service();
   private final Server server;
 
-  private PackingServer(Databases.Database database, int port, Function<IdempotencyInterceptor, List<BindableService>> services) {
+  private PackingServer(
+      Databases.Database database,
+      int port,
+      Function<IdempotencyInterceptor, List<BindableService>> services) {
     this.pool = database.pool();
     this.interceptor =
         IdempotencyInterceptor.builder(

@@ -37,5 +37,7 @@ public enum RefusalReason {
   /** The first call with this key has ended, and it is unknown whether its effect happened. */
   IDEMPOTENCY_OUTCOME_UNKNOWN,
   /** The store failed, and the call may not run without it. */
-  IDEMPOTENCY_STORE_UNAVAILABLE
+  IDEMPOTENCY_STORE_UNAVAILABLE,
+  /** The server stops, and the call was waiting, or its handler has not ended in time. */
+  IDEMPOTENCY_SHUTTING_DOWN
 }

@@ -9,6 +9,7 @@ import io.github.grpcidempotency.internal.decision.Decision;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
@@ -26,11 +27,11 @@ import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
-import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -55,18 +56,22 @@ import org.slf4j.LoggerFactory;
  * <p>If the transactions of the store are bound to threads, one thread claims, runs the handler and
  * settles. A call that has waited then claims on the thread that goes on with it.
  */
-final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT> {
+final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT>
+    implements Drain.Call {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
 
+  private final RefusableCall<RequestT, ResponseT> refusable;
   private final Engines engines;
   private final Procedure procedure;
   private final Function<Message, KeyDecision> keyOf;
   private final Optional<Caller> caller;
   private Engine engine;
-  private CallEvents events;
-  private String keyName;
+  private volatile CallEvents events;
+  private volatile String keyName;
   private Duration claimTook = Duration.ZERO;
-  private Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
+  private volatile Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
+  private volatile Optional<Executor> rest = Optional.empty();
+  private volatile Optional<UUID> operationId = Optional.empty();
   private Optional<Deadline> endOfWait = Optional.empty();
   private long beginOfWait;
   private boolean gone;
@@ -78,10 +83,11 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       Optional<Caller> caller,
       Engine engine,
       CallEvents events,
-      ServerCall<RequestT, ResponseT> call,
+      RefusableCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     super(call, headers, next, events);
+    this.refusable = call;
     this.events = events;
     this.engines = engines;
     this.engine = engine;
@@ -121,6 +127,31 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     next.run();
   }
 
+  /** A call with a key is refused if its server stops: a retry of it is safe. */
+  @Override
+  public void stopWaiting() {
+    rest.ifPresent(
+        sequence ->
+            sequence.execute(
+                () -> {
+                  if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
+                    waitEnded(WaitEnd.GAVE_UP);
+                    cutOff();
+                  }
+                }));
+  }
+
+  @Override
+  public void cutOff() {
+    Refusal refusal = Refusal.shuttingDown(operationId);
+    refusable.refuse(refusal, keyName, () -> events.refused(refusal, operationId, null));
+  }
+
+  @Override
+  void ended() {
+    engines.drain().remove(this);
+  }
+
   @Override
   void cancelledEarly() {
     gone = true;
@@ -136,6 +167,10 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
     events = events.of(key, name).onShard(engine.shard());
     events.keyFound();
+    engines.drain().add(this);
+    if (refusable.isRefused()) {
+      return;
+    }
     claim(
         KeyedRequest.of(
             key, procedure, (Message) message, events.trace(), RetryHint.isIn(headers())),
@@ -191,6 +226,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   private void run(Operation operation, RequestT message) {
+    operationId = Optional.of(operation.claim().operationId());
     Context running = OperationContext.in(context(), operation);
     ClaimedCall<RequestT, ResponseT> claimed =
         operation.isConfirmed()
@@ -266,7 +302,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     TransactionCall<RequestT, ResponseT> transactional =
         new TransactionCall<>(procedure, transaction, call(), engine, running);
     try {
-      run(running, transactional.recording(), message);
+      run(running, transactional.start(), message);
     } catch (Throwable thrown) {
       transactional.handlerThrew();
       throw thrown;
@@ -281,7 +317,9 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       beginOfWait = System.nanoTime();
       events.attached();
     }
-    Executor rest = moveTo(engine.executor());
+    Executor sequence = moveTo(engine.executor());
+    rest = Optional.of(sequence);
+    operationId = met.operationId();
     waiter =
         Optional.of(
             engine.await(
@@ -289,7 +327,8 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
                 met,
                 limit,
                 (found, took) ->
-                    rest.execute(() -> orClose(() -> goOn(request, found, took, message)))));
+                    sequence.execute(() -> orClose(() -> goOn(request, found, took, message)))));
+    engines.drain().stopIfDraining(this);
   }
 
   /**
@@ -348,7 +387,11 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     ResponseWriter.refuse(call(), refusal, keyName);
   }
 
+  /**
+   * A retry of a call that runs unprotected is not safe, so it is left to gRPC if its server stops.
+   */
   private void runUnguarded(StoreException outage, KeyedRequest request, RequestT message) {
+    engines.drain().remove(this);
     events.unprotected(UnprotectedCause.FAILED_OPEN, outage);
     run(OperationContext.in(context(), request), new PrefetchedCall<>(call()), message);
   }

@@ -83,6 +83,11 @@ final class KeySources {
     }
 
     @Override
+    public Optional<String> keyOf(String value) {
+      return Optional.of(value);
+    }
+
+    @Override
     public boolean readsRequest() {
       return false;
     }
@@ -108,6 +113,11 @@ final class KeySources {
           .map(String.class::cast)
           .filter(value -> !value.isEmpty())
           .map(FoundKey::of);
+    }
+
+    @Override
+    public Optional<String> keyOf(String value) {
+      return Optional.of(value);
     }
 
     @Override
@@ -214,6 +224,11 @@ final class KeySources {
     @Override
     public Optional<FoundKey> find(KeyCall call) {
       return source.find(call).map(found -> found.with(spelling.apply(found.value())));
+    }
+
+    @Override
+    public Optional<String> keyOf(String value) {
+      return source.keyOf(value).map(spelling);
     }
 
     @Override

@@ -92,5 +92,8 @@ public final class WireNames {
   /** Reason of an error: the store cannot do its part, and the call may not run without it. */
   public static final String STORE_UNAVAILABLE = "IDEMPOTENCY_STORE_UNAVAILABLE";
 
+  /** Reason of an error: the server stops before it can answer; another server can. */
+  public static final String SHUTTING_DOWN = "IDEMPOTENCY_SHUTTING_DOWN";
+
   private WireNames() {}
 }

@@ -135,6 +135,17 @@ public record Refusal(
     return storeUnavailable(Map.of(CAUSE, cause.word()));
   }
 
+  /**
+   * Returns the refusal of a call that the server cannot answer before it stops.
+   *
+   * @param operationId the operation that the call runs or waits for, if it is known
+   */
+  public static Refusal shuttingDown(Optional<UUID> operationId) {
+    return new Refusal(
+            RefusalReason.IDEMPOTENCY_SHUTTING_DOWN, Map.of(), Optional.of(Duration.ofSeconds(1)))
+        .naming(operationId);
+  }
+
   private static Refusal storeUnavailable(Map<String, String> metadata) {
     return new Refusal(
         RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE, metadata, Optional.of(Duration.ofSeconds(1)));

@@ -167,7 +167,8 @@ record DecisionLine(
             IDEMPOTENCY_CALLER_REQUIRED,
             IDEMPOTENCY_REPLAY_DENIED,
             IDEMPOTENCY_RESOURCE_GONE,
-            IDEMPOTENCY_OUTCOME_UNKNOWN ->
+            IDEMPOTENCY_OUTCOME_UNKNOWN,
+            IDEMPOTENCY_SHUTTING_DOWN ->
             Level.INFO;
         case IDEMPOTENCY_KEY_REUSED -> Level.WARN;
         case IDEMPOTENCY_STORE_UNAVAILABLE -> detail.isPresent() ? Level.WARN : Level.DEBUG;

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.service;
 
 import com.google.longrunning.Operation;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.Operations;
@@ -13,16 +14,18 @@ import io.grpc.Context;
 import io.grpc.stub.ServerCallStreamObserver;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * One call that waits for an operation, without a thread or a connection: first for the end of the
  * call, if it is still running, and then for the end of the work behind its answer. When the limit
  * is over, it answers with the operation as it was last read.
  */
-final class OperationWait {
+final class OperationWait implements Drain.Call {
   /** How often a deletion is checked: when its resource vanishes, nothing else reports its end. */
   private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
 
+  private final Drain drain;
   private final Engine engine;
   private final Operations<SeenOperation> operations;
   private final Question question;
@@ -30,20 +33,38 @@ final class OperationWait {
   private final Context context = Context.current();
   private final long begun = System.nanoTime();
   private final Duration limit;
+  private final AtomicBoolean ended = new AtomicBoolean();
   private volatile Runnable giveUp = () -> {};
 
   OperationWait(
+      Drain drain,
       Engine engine,
       Operations<SeenOperation> operations,
       Question question,
       ServerCallStreamObserver<Operation> observer,
       Duration limit) {
+    this.drain = drain;
     this.engine = engine;
     this.operations = operations;
     this.question = question;
     this.observer = observer;
     this.limit = limit;
-    observer.setOnCancelHandler(() -> giveUp.run());
+    observer.setOnCancelHandler(
+        () -> {
+          drain.remove(this);
+          giveUp.run();
+        });
+  }
+
+  @Override
+  public void stopWaiting() {
+    giveUp.run();
+    question.within(() -> fail(ServiceError.refused(Refusal.shuttingDown(question.operation()))));
+  }
+
+  @Override
+  public void cutOff() {
+    stopWaiting();
   }
 
   /** Answers now, or waits; fails with what {@link ServiceError} makes of it. */
@@ -101,7 +122,9 @@ final class OperationWait {
   /** Sets how to give up waiting. If the call has already been cancelled, it gives up at once. */
   private void onCancel(Runnable giveUp) {
     this.giveUp = giveUp;
-    if (observer.isCancelled()) {
+    drain.add(this);
+    if (ended.get() || observer.isCancelled()) {
+      drain.remove(this);
       giveUp.run();
     }
   }
@@ -121,12 +144,22 @@ final class OperationWait {
   }
 
   private void answer(SeenOperation seen) {
-    question.answered(seen);
-    observer.onNext(seen.message());
-    observer.onCompleted();
+    Operation message = seen.message();
+    if (isFirstEnd()) {
+      question.answered(seen);
+      observer.onNext(message);
+      observer.onCompleted();
+    }
   }
 
   private void fail(RuntimeException failure) {
-    observer.onError(question.failed(failure));
+    if (isFirstEnd()) {
+      observer.onError(question.failed(failure));
+    }
+  }
+
+  private boolean isFirstEnd() {
+    drain.remove(this);
+    return !ended.getAndSet(true);
   }
 }

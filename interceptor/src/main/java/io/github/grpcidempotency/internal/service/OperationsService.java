@@ -102,6 +102,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
       Asked asked = ask(question);
       OperationWait wait =
           new OperationWait(
+              engines.drain(),
               asked.engine(),
               asked.operations(),
               question,

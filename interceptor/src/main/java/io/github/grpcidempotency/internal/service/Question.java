@@ -51,6 +51,11 @@ final class Question {
     operationId = Optional.of(stored.id());
   }
 
+  /** Returns the operation that the question is about, if it is known. */
+  Optional<UUID> operation() {
+    return operationId;
+  }
+
   /** The status of the work behind an operation could not be read. */
   void statusUnknown(StoredOperation stored, Procedure procedure, RuntimeException failure) {
     eventsOf(stored, procedure).statusUnknown(stored.id(), failure);

@@ -104,7 +104,7 @@ public final class RefusalError {
       case IDEMPOTENCY_REPLAY_DENIED -> Code.PERMISSION_DENIED;
       case IDEMPOTENCY_RECORD_UNREADABLE -> Code.INTERNAL;
       case IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_OUTCOME_UNKNOWN -> Code.ABORTED;
-      case IDEMPOTENCY_STORE_UNAVAILABLE -> Code.UNAVAILABLE;
+      case IDEMPOTENCY_STORE_UNAVAILABLE, IDEMPOTENCY_SHUTTING_DOWN -> Code.UNAVAILABLE;
     };
   }
 
@@ -131,6 +131,8 @@ public final class RefusalError {
               + Optional.ofNullable(refusal.metadata().get(Refusal.CAUSE))
                   .map(cause -> ": " + cause.replace('_', ' '))
                   .orElse("");
+      case IDEMPOTENCY_SHUTTING_DOWN ->
+          "the server is shutting down: send the same request with the same key again";
     };
   }
 

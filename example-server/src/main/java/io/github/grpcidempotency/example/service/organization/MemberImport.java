@@ -141,6 +141,7 @@ public final class MemberImport {
           IDEMPOTENCY_KEY_UNKNOWN,
           IDEMPOTENCY_OPERATION_UNKNOWN,
           IDEMPOTENCY_OPERATION_UNFINISHED,
+          IDEMPOTENCY_SHUTTING_DOWN,
           IDEMPOTENCY_RESOURCE_GONE ->
           "INTERNAL: the server made a mistake";
     };
