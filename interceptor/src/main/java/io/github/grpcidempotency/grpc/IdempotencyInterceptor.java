@@ -25,6 +25,7 @@ import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
@@ -109,10 +110,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     Optional<Procedure> found = procedures.find(call.getMethodDescriptor().getFullMethodName());
-    if (found.isEmpty() || engines.isEmpty()) {
+    if (found.isEmpty()) {
       return next.startCall(call, headers);
     }
     Procedure procedure = found.get();
+    if (engines.isEmpty()) {
+      return runWithoutStore(procedure, call, headers, next);
+    }
     CallEvents arrived = engines.get().events(procedure, Entry.CALL);
     if (OperationContext.isGuarded()) {
       arrived.unprotected(UnprotectedCause.REGISTERED_TWICE, null);
@@ -158,6 +162,18 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
             return new ServerCall.Listener<>() {};
           }
         });
+  }
+
+  private static <RequestT, ResponseT> ServerCall.Listener<RequestT> runWithoutStore(
+      Procedure procedure,
+      ServerCall<RequestT, ResponseT> call,
+      Metadata headers,
+      ServerCallHandler<RequestT, ResponseT> next) {
+    if (ProtectionDemand.isIn(headers) && procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL) {
+      ResponseWriter.unavailable(call);
+      return new ServerCall.Listener<>() {};
+    }
+    return next.startCall(call, headers);
   }
 
   private <RequestT, ResponseT> ServerCall.Listener<RequestT> start(

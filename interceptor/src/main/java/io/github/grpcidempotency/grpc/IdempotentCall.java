@@ -184,7 +184,13 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private void act(KeyedRequest request, ClaimResult met, Duration took, RequestT message) {
     claimTook = took;
-    Decision decision = ClaimDecider.decide(met, procedure, request::compare, timeLeft());
+    Decision decision =
+        ClaimDecider.decide(
+            met,
+            procedure,
+            ProtectionDemand.outagePolicy(procedure, headers()),
+            request::compare,
+            timeLeft());
     if (endOfWait.isPresent() && !(decision instanceof Decision.Attach)) {
       waitEnded(CallEvents.endOfWait(met));
     }
@@ -399,7 +405,9 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     ResponseWriter.refuse(call(), refusal, keyName);
   }
 
-  /** A retry of a call that runs unprotected is not safe, so it is left to gRPC if its server stops. */
+  /**
+   * A retry of a call that runs unprotected is not safe, so it is left to gRPC if its server stops.
+   */
   private void runUnguarded(StoreException outage, KeyedRequest request, RequestT message) {
     engines.drain().remove(this);
     events.unprotected(UnprotectedCause.FAILED_OPEN, outage);
