@@ -36,7 +36,7 @@ import org.slf4j.LoggerFactory;
  *         .start();
  * }</pre>
  *
- * <p>Any number of workers, in any number of processes, may share a {@link PostgresIntentStore}: a
+ * <p>Any number of workers, in any number of processes, may share an {@link IntentStore}: a
  * lease keeps two workers from working on one intent at once, and is renewed while one works on it.
  * Each attempt sends the same key. If the server says when to try again, the worker does so;
  * otherwise the waits double, from a second to five minutes. The attempts end when the service has
@@ -44,13 +44,18 @@ import org.slf4j.LoggerFactory;
  * Builder#giveUpAfter}, even if the server was never reached. Every tenth attempt of an intent is a
  * warning in the log.
  *
- * <p>Intents of methods that are not named here are left to other workers. Thread-safe.
+ * <p>Intents of targets and methods that are not named here are left to other workers. If nobody
+ * takes them, because a target or method was renamed, they are a warning in the log: when the worker
+ * starts and every ten minutes after that, and in {@link #drain}. See {@link #unassigned}.
+ *
+ * <p>Thread-safe.
  */
 public final class IntentWorker implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IntentWorker.class);
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final Duration DRAIN_POLL = Duration.ofMillis(100);
   private static final Backoff OUTAGE = new Backoff(POLL, Duration.ofSeconds(30));
+  private static final Duration LOOK_AROUND = Duration.ofMinutes(10);
 
   private final IntentStore store;
   private final Map<Route, IntentRoute<?, ?>> routes;
@@ -85,6 +90,9 @@ public final class IntentWorker implements AutoCloseable {
   public synchronized IntentWorker start() {
     if (polling.isEmpty() && !closed) {
       polling = Optional.of(clock.schedule(this::poll, 0, TimeUnit.MILLISECONDS));
+      ScheduledFuture<?> unused =
+          clock.scheduleWithFixedDelay(
+              this::lookAround, 0, LOOK_AROUND.toMillis(), TimeUnit.MILLISECONDS);
     }
     return this;
   }
@@ -99,14 +107,15 @@ public final class IntentWorker implements AutoCloseable {
 
   /**
    * Works until no intent is left for this worker's methods, whoever works on it, or the time is
-   * up. For command-line tools.
+   * up. For command-line tools. Intents of other targets and methods are a warning in the log.
    *
-   * @return whether no intent is left
+   * @return whether no intent is left for this worker's methods
    * @throws InterruptedException if the thread is interrupted; work that has begun goes on
    * @throws IllegalStateException if the store cannot be read or written
    */
   public boolean drain(Duration within) throws InterruptedException {
     long end = System.nanoTime() + within.toNanos();
+    warnOf(unassigned());
     while (store.hasAny(routes.keySet())) {
       if (System.nanoTime() >= end || closed) {
         return false;
@@ -116,6 +125,17 @@ public final class IntentWorker implements AutoCloseable {
       }
     }
     return true;
+  }
+
+  /**
+   * Returns the intents in the store that are due, and whose target and method are not named to this
+   * worker. Unless another worker carries them out, write their target or method back to what it was
+   * called, or delete their rows.
+   *
+   * @throws IllegalStateException if the store cannot be read
+   */
+  public List<UnassignedIntents> unassigned() {
+    return store.others(routes.keySet(), Duration.ZERO);
   }
 
   /**
@@ -151,6 +171,28 @@ public final class IntentWorker implements AutoCloseable {
     } catch (InterruptedException closing) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** An intent that another worker carries out does not stay due for as long as a lease. */
+  private void lookAround() {
+    try {
+      warnOf(store.others(routes.keySet(), limits.lease()));
+    } catch (RuntimeException outage) {
+      logger.debug("intents of other workers cannot be read", outage);
+    }
+  }
+
+  private static void warnOf(List<UnassignedIntents> unassigned) {
+    unassigned.forEach(
+        left ->
+            logger.warn(
+                "{} intents for {} at \"{}\", the oldest written {} ago, are not carried out: no"
+                    + " worker here has this target and method. If one was renamed, name it to a"
+                    + " worker as before, or update the rows.",
+                left.intents(),
+                left.method(),
+                left.target(),
+                left.oldest()));
   }
 
   private int takeDueOrWarn() throws InterruptedException {

@@ -143,7 +143,7 @@ class HowToPageTest {
 
   @Test
   void intentsInADatabaseWorkAsShown() throws Exception {
-    PostgresIntentStore intents = PostgresIntentStore.on(pool);
+    IntentStore intents = IntentStore.postgres(pool);
     ManagedChannel channel = server.channel(builder -> builder);
     OrderServiceBlockingStub stub = OrderServiceGrpc.newBlockingStub(channel);
 
@@ -170,11 +170,11 @@ class HowToPageTest {
     ManagedChannel channel = server.channel(builder -> builder);
     OrderServiceBlockingStub stub = OrderServiceGrpc.newBlockingStub(channel);
 
-    try (FileIntentStore intents = FileIntentStore.open(home.resolve("orders"));
-        IntentWorker worker =
-            IntentWorker.builder(intents)
-                .method("shop", stub, OrderServiceGrpc.getCreateOrderMethod(), new Orders())
-                .build()) {
+    IntentStore intents = IntentStore.sqlite(home.resolve("orders"));
+    try (IntentWorker worker =
+        IntentWorker.builder(intents)
+            .method("shop", stub, OrderServiceGrpc.getCreateOrderMethod(), new Orders())
+            .build()) {
       intents.write("shop", OrderServiceGrpc.getCreateOrderMethod(), request);
       boolean all = worker.drain(Duration.ofMinutes(5)); // this one, and what earlier runs left
       assertThat(all).isTrue();

@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.grpc;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import com.google.longrunning.OperationsGrpc;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.Entry;
@@ -85,6 +87,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
                     new DecisionLog(builder.keyHashSecret),
                     keyHeader.name(),
                     builder.claimTiming,
+                    builder.callLimit,
                     builder.executor));
   }
 
@@ -273,6 +276,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private final List<IdempotencyListener> listeners = new ArrayList<>();
     private Optional<byte[]> keyHashSecret = Optional.empty();
     private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
+    private Duration callLimit = Duration.ofHours(1);
     private Executor executor = DefaultExecutor.shared();
 
     private Builder(Procedures procedures, CallerResolver callers) {
@@ -324,6 +328,21 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
      */
     public Builder claimTiming(ClaimTiming timing) {
       this.claimTiming = timing;
+      return this;
+    }
+
+    /**
+     * Sets how long the handler of a call without a deadline may run; one hour by default. A call
+     * with a deadline is given up if its handler has not answered a lease after the deadline, or
+     * after the client cancels. What happens to a call that is given up: a transaction is rolled
+     * back; the outcome of a reserved call is unknown, and a retry runs the handler again once the
+     * lease has ended. A later answer of the handler is dropped.
+     *
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder callLimit(Duration limit) {
+      checkArgument(limit.compareTo(Duration.ZERO) > 0, "the limit is not positive: %s", limit);
+      this.callLimit = limit;
       return this;
     }
 

@@ -296,7 +296,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     TransactionCall<RequestT, ResponseT> transactional =
         new TransactionCall<>(procedure, transaction, call(), engine, running);
     try {
-      run(running, transactional.recording(), message);
+      run(running, transactional.start(), message);
     } catch (Throwable thrown) {
       transactional.handlerThrew();
       throw thrown;

@@ -107,9 +107,14 @@ final class RedisProxy implements AutoCloseable {
     return sprung;
   }
 
-  /** Cuts every connection, and each new one at once. */
+  /** Cuts every connection, and accepts no new one. */
   void refuse() {
     refuses = true;
+    try {
+      acceptor.close();
+    } catch (IOException ignored) {
+      // It is closed for us.
+    }
     links.forEach(Link::close);
   }
 
@@ -131,11 +136,6 @@ final class RedisProxy implements AutoCloseable {
   @Override
   public void close() {
     refuse();
-    try {
-      acceptor.close();
-    } catch (IOException ignored) {
-      // It is closed for us.
-    }
   }
 
   private void acceptAll() {

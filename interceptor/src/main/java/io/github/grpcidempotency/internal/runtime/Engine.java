@@ -52,6 +52,7 @@ public final class Engine implements AutoCloseable {
   private final LateReleaser lateReleaser = new LateReleaser();
   private final Settler settler;
   private final InFlightWaiter waiter;
+  private final RunningCalls running;
   private final Executor executor;
   private final Collection<Operations<?>> opened = new CopyOnWriteArrayList<>();
   private final LiveCounts counts = new Counts();
@@ -75,6 +76,11 @@ public final class Engine implements AutoCloseable {
     }
 
     @Override
+    public Duration oldestCall() {
+      return running.oldest();
+    }
+
+    @Override
     public int lateAnswers() {
       return lateRecorder.count();
     }
@@ -92,6 +98,7 @@ public final class Engine implements AutoCloseable {
    * @param decisions says it in the log
    * @param keyName what clients call the key
    * @param timing when transactional calls are claimed whose procedures do not say so
+   * @param callLimit how long a call without a deadline may run
    * @param executor resumes calls that had to wait
    */
   public Engine(
@@ -100,6 +107,7 @@ public final class Engine implements AutoCloseable {
       DecisionLog decisions,
       String keyName,
       ClaimTiming timing,
+      Duration callLimit,
       Executor executor) {
     this(
         store,
@@ -109,6 +117,7 @@ public final class Engine implements AutoCloseable {
         new ProcedureInfos(),
         keyName,
         timing,
+        callLimit,
         executor);
   }
 
@@ -120,6 +129,7 @@ public final class Engine implements AutoCloseable {
       ProcedureInfos infos,
       String keyName,
       ClaimTiming timing,
+      Duration callLimit,
       Executor executor) {
     this.infos = infos;
     this.shard = shard;
@@ -132,6 +142,7 @@ public final class Engine implements AutoCloseable {
     this.lateRecorder = new LateRecorder(leases);
     this.settler = new Settler(leases, lateRecorder, lateReleaser);
     this.waiter = new InFlightWaiter(this::claim, leases, store);
+    this.running = new RunningCalls(store.lease(), callLimit);
     this.executor = new CallerRunsExecutor(executor);
   }
 
@@ -342,14 +353,13 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Renews an operation's lease until its claim is settled, or its call can never be closed. If the
-   * claim is won already, that is heard.
+   * Renews an operation's lease until its claim is settled. If the claim is won already, that is
+   * heard.
    *
-   * @param call the object through which the call is closed; held weakly
    * @param took how long the claim took
    */
-  public void track(Operation operation, Object call, Duration took) {
-    leases.track(operation, call);
+  public void track(Operation operation, Duration took) {
+    leases.track(operation);
     if (operation.isConfirmed()) {
       operation.events().claimed(operation.claim(), took);
     }
@@ -390,6 +400,11 @@ public final class Engine implements AutoCloseable {
     return log;
   }
 
+  /** Returns the calls whose handlers run. */
+  public RunningCalls running() {
+    return running;
+  }
+
   /** Returns the settler, which settles claims. */
   public Settler settler() {
     return settler;
@@ -398,6 +413,7 @@ public final class Engine implements AutoCloseable {
   /** Stops all background work. */
   @Override
   public void close() {
+    running.close();
     waiter.close();
     lateRecorder.close();
     lateReleaser.close();

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.ShardedStore;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,6 +46,7 @@ public final class Engines implements AutoCloseable {
    * @param decisions says it in the log
    * @param keyName what clients call the key
    * @param timing when transactional calls are claimed whose procedures do not say so
+   * @param callLimit how long a call without a deadline may run
    * @param executor resumes calls that had to wait
    */
   public static Engines on(
@@ -53,9 +55,10 @@ public final class Engines implements AutoCloseable {
       DecisionLog decisions,
       String keyName,
       ClaimTiming timing,
+      Duration callLimit,
       Executor executor) {
     if (!(store instanceof ShardedStore sharded)) {
-      Engine only = new Engine(store, listeners, decisions, keyName, timing, executor);
+      Engine only = new Engine(store, listeners, decisions, keyName, timing, callLimit, executor);
       return new Engines(List.of(only), only, caller -> only);
     }
     ProcedureInfos infos = new ProcedureInfos();
@@ -73,6 +76,7 @@ public final class Engines implements AutoCloseable {
                         infos,
                         keyName,
                         timing,
+                        callLimit,
                         executor)));
     Engine unassigned = Objects.requireNonNull(engines.get(Optional.<String>empty()));
     return new Engines(

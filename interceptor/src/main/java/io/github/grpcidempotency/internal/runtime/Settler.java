@@ -106,20 +106,29 @@ public final class Settler {
   }
 
   /**
-   * Rolls back a transaction whose handler has not answered, and is not waited for any longer.
+   * Ends an operation whose handler has not answered, and is not waited for any longer: a
+   * transaction is rolled back, and the outcome of a reservation is unknown, so its lease ends.
    * Never throws if the store fails.
    */
   public void giveUp(Operation operation) {
     operation.handlerEnded();
     Claim claim = operation.claim();
-    @Nullable Throwable why = null;
-    try {
-      Settled unused = operation.settle(() -> write(claim::markUnknown));
-    } catch (StoreException | TransactionMisuseException unsettled) {
-      why = unsettled;
-    }
     leases.drop(claim);
-    failed(operation, Settlement.COMPLETE, why);
+    if (!operation.isConfirmed()) {
+      claim.transaction().ifPresent(StoreTransaction::rollback);
+      failed(operation, Settlement.MARK_UNKNOWN, null);
+      return;
+    }
+    try {
+      if (claim.transaction().isEmpty()) {
+        Settled unused = settle(operation, Settlement.MARK_UNKNOWN, claim::markUnknown);
+        return;
+      }
+      Settled unused = operation.settle(() -> write(claim::markUnknown));
+      failed(operation, Settlement.MARK_UNKNOWN, null);
+    } catch (StoreException | TransactionMisuseException unsettled) {
+      failed(operation, Settlement.MARK_UNKNOWN, unsettled);
+    }
     checkTransactionAlone(operation);
   }
 

@@ -101,7 +101,7 @@ public class WaitingModel {
 
   private Claim run() {
     Claim claim = ((ClaimResult.Won) store.claim(ModelStore.request(0).claim())).claim();
-    leases.track(ModelStore.operation(claim), this);
+    leases.track(ModelStore.operation(claim));
     return claim;
   }
 
@@ -141,7 +141,7 @@ public class WaitingModel {
     private void answer(ClaimResult result) {
       answers.incrementAndGet();
       if (result instanceof ClaimResult.Won won) {
-        leases.track(ModelStore.operation(won.claim()), this);
+        leases.track(ModelStore.operation(won.claim()));
         succeed(won.claim());
       }
     }

@@ -62,6 +62,7 @@ class OperationTest {
           new DecisionLog(Optional.empty()),
           "idempotency-key",
           ClaimTiming.BEFORE_HANDLER,
+          Duration.ofHours(1),
           Runnable::run);
 
   private final List<RuntimeException> unknown = new ArrayList<>();
