@@ -178,7 +178,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
         case ROLLED_BACK -> ResponseWriter.rolledBack(call);
       }
     } catch (StoreException undone) {
-      refuse(Refusal.storeUnavailable());
+      refuse(Refusal.storeUnavailable(undone.failureCause()));
     } catch (TransactionMisuseException misuse) {
       call.close(Status.INTERNAL.withDescription(misuse.getMessage()), new Metadata());
     }

@@ -294,7 +294,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
               procedure.name() + " begin",
               unreachable,
               procedure.name() + ": no transaction" + engine.ofShard() + " could be opened");
-      ResponseWriter.unavailable(call());
+      ResponseWriter.unavailable(call(), unreachable);
       return;
     }
     Context running = OperationContext.in(context(), transaction);

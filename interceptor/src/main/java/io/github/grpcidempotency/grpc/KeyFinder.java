@@ -89,7 +89,8 @@ final class KeyFinder {
         return new KeyDecision.Refuse(Refusal.callerRequired(), source.name());
       } catch (StoreException unreachable) {
         events.extractionFailed(each.name(), ExtractionFailure.UNAVAILABLE, unreachable);
-        return new KeyDecision.Refuse(Refusal.storeUnavailable(), source.name());
+        return new KeyDecision.Refuse(
+            Refusal.storeUnavailable(unreachable.failureCause()), source.name());
       } catch (RuntimeException | Error defect) {
         events.extractionFailed(each.name(), ExtractionFailure.DEFECT, defect);
         throw defect;

@@ -282,7 +282,9 @@ public final class IdempotentWork implements AutoCloseable {
         return engine.confirm(operation, claimTook);
       } catch (StoreException unasked) {
         throw refused(
-            Refusal.storeUnavailable(), Optional.of(operation.claim().operationId()), unasked);
+            Refusal.storeUnavailable(unasked.failureCause()),
+            Optional.of(operation.claim().operationId()),
+            unasked);
       }
     }
 
@@ -329,14 +331,16 @@ public final class IdempotentWork implements AutoCloseable {
         return engine.settler().complete(operation, value);
       } catch (StoreException undone) {
         throw refused(
-            Refusal.storeUnavailable(), Optional.of(operation.claim().operationId()), null);
+            Refusal.storeUnavailable(undone.failureCause()),
+            Optional.of(operation.claim().operationId()),
+            null);
       }
     }
 
     /** Work fails closed, even if its procedure says otherwise. */
     @Override
     public void executeUnguarded(StoreException outage) throws WorkRefusedException {
-      throw refused(Refusal.storeUnavailable(), Optional.empty(), outage);
+      throw refused(Refusal.storeUnavailable(outage.failureCause()), Optional.empty(), outage);
     }
 
     @Override

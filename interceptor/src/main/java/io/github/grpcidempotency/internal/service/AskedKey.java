@@ -90,7 +90,8 @@ final class AskedKey {
     } catch (UnauthenticatedKeyException unproven) {
       throw new RefusedException(Refusal.callerRequired(), Optional.of(unproven));
     } catch (StoreException unreachable) {
-      throw new RefusedException(Refusal.storeUnavailable(), Optional.of(unreachable));
+      throw new RefusedException(
+          Refusal.storeUnavailable(unreachable.failureCause()), Optional.of(unreachable));
     }
     if (found.caller().filter(owner -> !owner.equals(caller)).isPresent()) {
       throw new RefusedException(Refusal.keyUnknown());
