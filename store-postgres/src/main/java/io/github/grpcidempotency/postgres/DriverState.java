@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
+import org.postgresql.PGConnection;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 import org.slf4j.Logger;
@@ -23,6 +24,23 @@ final class DriverState {
     } catch (SQLException hidden) {
       logger.debug("the connection does not tell its state; the database will", hidden);
       return Optional.empty();
+    }
+  }
+
+  /**
+   * Closes a connection whose transaction cannot be ended in another way, or that another thread may
+   * still use: stops its statement, and cuts it off. The pool replaces it.
+   */
+  static void abort(Connection connection) {
+    try {
+      connection.unwrap(PGConnection.class).cancelQuery();
+    } catch (SQLException unreachable) {
+      logger.debug("a statement could not be cancelled; it ends without its connection", unreachable);
+    }
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException closed) {
+      logger.debug("a connection could not be aborted", closed);
     }
   }
 

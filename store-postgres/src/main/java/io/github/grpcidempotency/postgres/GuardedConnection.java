@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Locale;
 import java.util.Optional;
@@ -23,6 +24,9 @@ final class GuardedConnection {
 
   private final Connection connection;
   private final Connection forHandler;
+  private volatile @Nullable HandlerThread only;
+  private volatile @Nullable Thread user;
+  private volatile boolean shared;
   private volatile boolean ended;
   private volatile boolean preempted;
 
@@ -44,6 +48,17 @@ final class GuardedConnection {
     return forHandler;
   }
 
+  /** Refuses all other threads. */
+  void limitTo(HandlerThread thread) {
+    only = thread;
+  }
+
+  /** Returns whether a thread other than the current one has used the connection. */
+  boolean isUsedElsewhere() {
+    Thread known = user;
+    return shared || (known != null && known != Thread.currentThread());
+  }
+
   void end() {
     ended = true;
   }
@@ -53,20 +68,9 @@ final class GuardedConnection {
     ended = true;
   }
 
-  /** The claim is won after all, without what was written here. */
-  void replaced() {
-    preempted = false;
-  }
-
   private @Nullable Object call(Method method, Object @Nullable [] arguments) throws Throwable {
-    if (ended && method.getDeclaringClass() != Object.class) {
-      if (method.getName().equals("isClosed")) {
-        return true;
-      }
-      if (preempted) {
-        throw new ClaimPreemptedException();
-      }
-      throw new IllegalStateException("the call has been answered, and its transaction has ended");
+    if (method.getDeclaringClass() != Object.class && isRefused(method)) {
+      return true;
     }
     boolean rollback = method.getName().equals("rollback") && arguments == null;
     if (rollback || ENDING.contains(method.getName())) {
@@ -80,6 +84,45 @@ final class GuardedConnection {
     return result != null && method.getName().equals("createStatement")
         ? guarded((Statement) result)
         : result;
+  }
+
+  /**
+   * Checks that the handler may use the connection. The use is noted first, so that whoever ends the
+   * use and then looks for users misses none.
+   *
+   * @return whether the handler is to be told that the connection is closed
+   */
+  private boolean isRefused(Method method) throws SQLException {
+    boolean asksWhetherClosed = method.getName().equals("isClosed");
+    if (!asksWhetherClosed) {
+      HandlerThread allowed = only;
+      if (allowed != null) {
+        allowed.check();
+      }
+      note(Thread.currentThread());
+    }
+    if (!ended || asksWhetherClosed) {
+      return ended;
+    }
+    if (preempted) {
+      throw new ClaimPreemptedException();
+    }
+    throw new IllegalStateException(
+        "the handler has answered or returned, and can use its transaction no longer");
+  }
+
+  private void note(Thread current) {
+    if (user != current) {
+      noteOther(current);
+    }
+  }
+
+  private synchronized void noteOther(Thread current) {
+    if (user == null) {
+      user = current;
+    } else if (user != current) {
+      shared = true;
+    }
   }
 
   private static void checkText(Method method, Object @Nullable [] arguments) {

@@ -39,8 +39,16 @@ abstract sealed class HandlerTransaction implements StoreTransaction
     this.handles = handles;
   }
 
-  /** Sends statements in front of the handler's first one, instead of {@link #begin}. */
-  abstract void carryFirst(LeadingStatements statements);
+  /**
+   * Sends statements in front of the handler's first one, instead of {@link #begin}. Only their
+   * thread may use the connection.
+   */
+  final void carryFirst(LeadingStatements statements) {
+    guard.limitTo(statements.thread());
+    carry(statements);
+  }
+
+  abstract void carry(LeadingStatements statements);
 
   /**
    * The handler has ended, and the statements in front of its first one were not sent yet: sends
@@ -110,7 +118,11 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   final void takeOver(HandlerTransaction earlier) {
     taken |= earlier.taken;
     rollbackOnly |= earlier.rollbackOnly;
-    earlier.guard.replaced();
+  }
+
+  /** Returns whether another thread than the current one may still use the connection. */
+  final boolean isUsedElsewhere() {
+    return guard.isUsedElsewhere();
   }
 
   /** Makes what the handler was given useless. */

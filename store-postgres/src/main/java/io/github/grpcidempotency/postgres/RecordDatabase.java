@@ -157,7 +157,7 @@ final class RecordDatabase {
   HandlerTransaction open(String name) {
     return hosts.isPresent()
         ? HostedTransaction.begin(this, hosts.get(), handles, name)
-        : new OpenTransaction(connect(pool), handles);
+        : new OpenTransaction(this, connect(pool), handles);
   }
 
   /**
@@ -170,7 +170,7 @@ final class RecordDatabase {
   HandlerTransaction openLate(String name) {
     return hosts.isPresent()
         ? HostedTransaction.begin(this, hosts.get(), handles, name)
-        : OpenTransaction.late(connect(pool), handles);
+        : OpenTransaction.late(this, connect(pool), handles);
   }
 
   /**
