@@ -27,16 +27,17 @@ final class DriverState {
     }
   }
 
-  /**
-   * Closes a connection whose transaction cannot be ended in another way, or that another thread may
-   * still use: stops its statement, and cuts it off. The pool replaces it.
-   */
-  static void abort(Connection connection) {
+  /** Cancels the statement that another thread runs, if one does. */
+  static void cancel(Connection connection) {
     try {
       connection.unwrap(PGConnection.class).cancelQuery();
     } catch (SQLException unreachable) {
-      logger.debug("a statement could not be cancelled; it ends without its connection", unreachable);
+      logger.debug("a statement could not be cancelled", unreachable);
     }
+  }
+
+  /** Cuts a connection off from its database, whatever it is doing. The pool replaces it. */
+  static void abort(Connection connection) {
     try {
       connection.abort(Runnable::run);
     } catch (SQLException closed) {

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -120,9 +121,13 @@ abstract sealed class HandlerTransaction implements StoreTransaction
     rollbackOnly |= earlier.rollbackOnly;
   }
 
-  /** Returns whether another thread than the current one may still use the connection. */
-  final boolean isUsedElsewhere() {
-    return guard.isUsedElsewhere();
+  /**
+   * Waits until no other thread is in a statement of the handler, whose use has ended.
+   *
+   * @return whether there is none
+   */
+  final boolean awaitUnused(Duration patience) {
+    return guard.awaitUnused(patience);
   }
 
   /** Makes what the handler was given useless. */
@@ -169,6 +174,12 @@ abstract sealed class HandlerTransaction implements StoreTransaction
     return new TransactionMisuseException(
         "the handler has ended the transaction itself, or has changed app.current_user_id; what it"
             + " committed has no record");
+  }
+
+  static TransactionMisuseException stillInUse() {
+    return new TransactionMisuseException(
+        "the handler answered OK while another thread was still using its transaction, which was"
+            + " rolled back");
   }
 
   static Settled failedInHandler() {

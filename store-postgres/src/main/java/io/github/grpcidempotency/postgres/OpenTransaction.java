@@ -4,6 +4,7 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
@@ -17,6 +18,9 @@ import org.slf4j.LoggerFactory;
 /** A pool's connection with a transaction open on it. */
 final class OpenTransaction extends HandlerTransaction {
   private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
+
+  /** For how long a transaction's end waits for a statement of another thread. */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private final RecordDatabase database;
   private final AtomicBoolean givenBack = new AtomicBoolean();
@@ -95,6 +99,9 @@ final class OpenTransaction extends HandlerTransaction {
     endUse();
     boolean committed = false;
     try {
+      if (!awaitUnused(PATIENCE)) {
+        throw stillInUse();
+      }
       TransactionState state = DriverState.of(own()).orElseThrow(() -> closed(null));
       if (state == TransactionState.IDLE) {
         throw endedEarly(statements, values);
@@ -153,7 +160,7 @@ final class OpenTransaction extends HandlerTransaction {
   @Override
   <T> T rollbackAnd(Function<Connection, T> work) {
     endUse();
-    if (isUsedElsewhere()) {
+    if (!isStopped()) {
       giveBack(false);
       return database.onConnection(work);
     }
@@ -169,10 +176,10 @@ final class OpenTransaction extends HandlerTransaction {
   }
 
   /**
-   * Rolls back unless the transaction is committed, and gives the connection back once the driver
-   * reports it idle and outside a transaction. A connection that another thread may still use, or
-   * whose rollback fails, is aborted, so that the pool replaces it: a statement of that thread could
-   * otherwise run for whoever gets the connection next.
+   * Rolls back unless the transaction is committed, and gives the connection back once no thread
+   * uses it and the driver reports it outside a transaction. Otherwise the connection is aborted, so
+   * that the pool replaces it: a statement of the handler could run for whoever gets the connection
+   * next.
    */
   private void giveBack(boolean committed) {
     if (givenBack.getAndSet(true)) {
@@ -180,12 +187,21 @@ final class OpenTransaction extends HandlerTransaction {
     }
     try (Connection connection = own()) {
       boolean over = committed && !DriverState.isKnownOpen(connection);
-      if (!over && (isUsedElsewhere() || !isRolledBack(connection))) {
+      if (!over && !(isStopped() && isRolledBack(connection))) {
         DriverState.abort(connection);
       }
     } catch (SQLException closed) {
       logger.debug("a connection was closed before it was given back", closed);
     }
+  }
+
+  /** Stops the statement of another thread, if one is under way. Returns whether none is left. */
+  private boolean isStopped() {
+    if (awaitUnused(Duration.ZERO)) {
+      return true;
+    }
+    DriverState.cancel(own());
+    return awaitUnused(PATIENCE);
   }
 
   private static boolean isRolledBack(Connection connection) {

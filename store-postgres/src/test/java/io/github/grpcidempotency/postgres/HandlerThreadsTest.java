@@ -1,19 +1,25 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.MoreExecutors;
 import com.google.common.util.concurrent.Uninterruptibles;
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.testing.CheckedPool;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Context;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -25,9 +31,11 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -36,22 +44,28 @@ import org.junit.jupiter.params.provider.EnumSource;
 class HandlerThreadsTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
-  private static final int KEYS = 60;
+  private static final int KEYS = 30;
+  private static final String SLEEPERS =
+      "SELECT count(*) FROM pg_stat_activity"
+          + " WHERE wait_event = 'PgSleep' AND datname = current_database()";
 
   private final KeyTable table = new KeyTable(database);
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(2);
 
-  @BeforeAll
-  static void addTableOfOthers() {
+  @BeforeEach
+  void addTableOfOthers() {
     database
         .superuser()
         .useHandle(
             handle ->
                 handle
                     .createScript(
-                        "CREATE TABLE app.bystanders (id bigint GENERATED ALWAYS AS IDENTITY);"
-                            + "GRANT SELECT, INSERT ON app.bystanders TO things_app;")
+                        """
+                        DROP TABLE IF EXISTS app.bystanders;
+                        CREATE TABLE app.bystanders (id bigint GENERATED ALWAYS AS IDENTITY);
+                        GRANT SELECT, INSERT ON app.bystanders TO things_app;
+                        """)
                     .execute());
   }
 
@@ -98,6 +112,107 @@ class HandlerThreadsTest {
     pool.check();
   }
 
+  @Test
+  void aStatementOfAnotherThreadIsRefusedAndNotSentIfTheClaimTravelsWithTheFirstStatement() {
+    ThingHandler asynchronous = (request, call) -> threads.execute(writer(request, call));
+    try (ThingServer server =
+            server(database.app(), ClaimTiming.WITH_FIRST_STATEMENT, asynchronous);
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply reply = client.createThing(Things.named("a thing"));
+
+      assertThat(reply.status().getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+      assertThat(reply.description())
+          .startsWith("idempotency.testing.v1.ThingService/CreateThing: the use of the connection")
+          .contains("was refused, and nothing was sent")
+          .contains("Set ClaimTiming.BEFORE_HANDLER");
+      assertThat(table.thingsOf(client.user())).isEmpty();
+
+      server.things().handle((request, call) -> writer(request, call).run());
+      assertThat(client.createThing(Things.named("a thing")).isOk()).isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aDuplicateWhoseHandlerAnswersAnErrorForEverySqlExceptionGetsTheFirstAnswer(Where where) {
+    try (ThingServer server =
+            server(
+                database.app(),
+                ClaimTiming.WITH_FIRST_STATEMENT,
+                (request, call) -> writer(request, call).run());
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(Things.named("a thing"));
+      if (where == Where.ANOTHER_THREAD) {
+        server.things().handle((request, call) -> threads.execute(writer(request, call)));
+      }
+
+      Reply second = client.within(Duration.ofSeconds(20)).createThing(Things.named("a thing"));
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(second.isReplay()).as(second.toString()).isTrue();
+      assertThat(second.bytes()).isEqualTo(first.bytes());
+      assertThat(server.runs()).isEqualTo(2);
+      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+    }
+  }
+
+  private static Runnable writer(CreateThingRequest request, StreamObserver<Thing> call) {
+    return Context.current()
+        .wrap(
+            () -> {
+              Thing thing = ThingHandler.newThing(request);
+              try (PreparedStatement insert =
+                  ClaimTransaction.connection()
+                      .prepareStatement("INSERT INTO app.things (id, name) VALUES (?, ?)")) {
+                insert.setObject(1, UUID.fromString(thing.getId()));
+                insert.setString(2, thing.getName());
+                int unused = insert.executeUpdate();
+              } catch (SQLException failure) {
+                call.onError(
+                    Status.FAILED_PRECONDITION
+                        .withDescription(failure.getMessage())
+                        .asException());
+                return;
+              }
+              ThingHandler.answer(call, thing);
+            });
+  }
+
+  @Test
+  void anErrorStopsTheStatementOfAnotherThreadAndTheConnectionServesTheNextCall() {
+    CompletableFuture<Throwable> stopped = new CompletableFuture<>();
+    ThingHandler asynchronous =
+        (request, call) -> {
+          Context handlers = Context.current();
+          threads.execute(() -> handlers.run(() -> stopped.complete(failureOfSleep())));
+          await().until(() -> table.count(SLEEPERS) == 1);
+          call.onError(Status.ABORTED.asException());
+        };
+    try (HikariDataSource pool = database.newPoolThatChecksUsers(1);
+        ThingServer server = server(pool, ClaimTiming.BEFORE_HANDLER, asynchronous);
+        ThingClient client = ThingClient.to(server.port())) {
+      int before = backend(pool);
+
+      assertThat(client.createThing(Things.named("a thing")).status().getCode())
+          .isEqualTo(Status.Code.ABORTED);
+
+      assertThat(stopped.join()).hasMessageContaining("canceling statement");
+      assertThat(backend(pool)).isEqualTo(before);
+      server.things().handle((request, call) -> writer(request, call).run());
+      assertThat(client.createThing(Things.named("a thing")).isOk()).isTrue();
+    }
+  }
+
+  private static Throwable failureOfSleep() {
+    return catchThrowable(() -> ClaimTransaction.handle().execute("SELECT pg_sleep(600)"));
+  }
+
+  private static int backend(DataSource pool) {
+    return Jdbi.create(pool)
+        .withHandle(
+            handle -> handle.createQuery("SELECT pg_backend_pid()").mapTo(Integer.class).one());
+  }
+
   private static void callUntilOk(ThingClient caller) {
     CreateThingRequest request = Things.named("a thing");
     Status status;
@@ -117,7 +232,7 @@ class HandlerThreadsTest {
                 call.onError(Status.ABORTED.withDescription("took too long").asException());
               }
             },
-            ThreadLocalRandom.current().nextInt(12_000),
+            ThreadLocalRandom.current().nextInt(25_000),
             TimeUnit.MICROSECONDS);
     Runnable work = Context.current().wrap(() -> write(request, call, answered));
     if (ThreadLocalRandom.current().nextInt(2) == Where.HANDLERS_THREAD.ordinal()) {
@@ -176,7 +291,7 @@ class HandlerThreadsTest {
     return Duration.ofMillis(ThreadLocalRandom.current().nextInt(most));
   }
 
-  private static ThingServer server(CheckedPool pool, ClaimTiming timing, ThingHandler handler) {
+  private static ThingServer server(DataSource pool, ClaimTiming timing, ThingHandler handler) {
     return PostgresThingServer.on(pool)
         .createThing(thing -> thing.claim(timing))
         .transactional(handler)

@@ -253,7 +253,7 @@ class LateClaimTest {
             recorded -> assertThat(recorded.operationId()).isEqualTo(claim.operationId()));
     assertThatIllegalStateException()
         .isThrownBy(() -> insert(connection))
-        .withMessageContaining("the call has been answered, and its transaction has ended");
+        .withMessageContaining("its transaction cannot be used any more");
   }
 
   @Test
@@ -264,7 +264,7 @@ class LateClaimTest {
 
     assertThat(claim.confirm()).isFalse();
     assertThat(claim.isPreempted()).isTrue();
-    assertPreempted(() -> insert(connection));
+    assertThatIllegalStateException().isThrownBy(() -> insert(connection));
   }
 
   @Test

@@ -87,7 +87,10 @@ public final class CheckedPool extends HikariDataSource {
 
   private void checkReturned(Connection connection) {
     try {
-      if (!connection.isClosed() && checkState(connection, "given back") && checksUsers) {
+      if (!connection.isClosed()
+          && !connection.unwrap(BaseConnection.class).isClosed()
+          && checkState(connection, "given back")
+          && checksUsers) {
         checkUser(connection);
       }
     } catch (SQLException broken) {
