@@ -198,7 +198,11 @@ class TransactionalCompletionTest {
     try (Connection connection = database.app().getConnection()) {
       connection.setAutoCommit(false);
       insert(Jdbi.open(connection), Things.caller(), thing);
-      rest.on(connection);
+      try {
+        rest.on(connection);
+      } finally {
+        connection.rollback();
+      }
     } catch (SQLException failure) {
       throw new IllegalStateException(failure);
     }
