@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * sends. The handler is told that its call was cancelled.
  *
  * <p>An answer that is sent before the handler returns, by any thread, is kept until then. If the
- * handler throws, the answer does not count. An answer that is sent later is settled at once.
+ * handler throws, the answer does not count. An answer that is sent later is settled at once. A
+ * handler that is given up before it returns is rolled back at once, and does not start over.
  *
  * <p>Thread-safe.
  */
@@ -30,10 +31,14 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
   private enum State {
     /** The handler has not returned. */
     RUNNING,
+    /** The handler has returned, and its claim is being confirmed. */
+    CONFIRMING,
     /** The claim is won. */
     WON,
     /** The handler has run in vain. */
-    DROPPED
+    DROPPED,
+    /** The call ended before the handler returned. */
+    GIVEN_UP
   }
 
   private final Engine engine;
@@ -79,7 +84,19 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
 
   @Override
   public void unanswered() {
-    ended(super::unanswered);
+    if (isGivenUp()) {
+      super.unanswered();
+    } else {
+      ended(super::unanswered);
+    }
+  }
+
+  private synchronized boolean isGivenUp() {
+    boolean running = state == State.RUNNING;
+    if (running) {
+      state = State.GIVEN_UP;
+    }
+    return running;
   }
 
   /** Settles the handler's end now, or keeps it until the handler has returned. */
@@ -90,7 +107,7 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
   }
 
   private synchronized boolean mayBeSettled(Runnable settlement) {
-    if (state == State.RUNNING && kept.isEmpty()) {
+    if ((state == State.RUNNING || state == State.CONFIRMING) && kept.isEmpty()) {
       kept = Optional.of(settlement);
     }
     return state == State.WON;
@@ -98,6 +115,9 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
 
   @Override
   void handlerReturned() {
+    if (!hasReturned()) {
+      return;
+    }
     if (!confirm()) {
       startOver.accept(outage);
       return;
@@ -108,11 +128,23 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
 
   @Override
   boolean handlerThrew(Throwable thrown) {
+    if (!hasReturned()) {
+      return super.handlerThrew(thrown);
+    }
     if (confirm()) {
       return failInAnyCase();
     }
     startOver.accept(outage);
     return true;
+  }
+
+  /** Returns whether the call is still the handler's. */
+  private synchronized boolean hasReturned() {
+    boolean counts = state == State.RUNNING;
+    if (counts) {
+      state = State.CONFIRMING;
+    }
+    return counts;
   }
 
   /** Returns whether the claim is won, now that the handler has returned or thrown. */

@@ -36,7 +36,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -597,6 +599,54 @@ class LateClaimTest extends CallTest {
               return thing.execution(Execution.TRANSACTIONAL);
             })
         .settings(builder -> builder.claimTiming(byDefault));
+  }
+
+  @Test
+  void aHandlerThatDoesNotAnswerACancelledCallIsRolledBack() {
+    late = new LateStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), bound);
+    ThingServer server = start(late());
+    Queue<StreamObserver<Thing>> forgotten = new ConcurrentLinkedQueue<>();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              LateStore.write("an effect");
+              forgotten.add(answer);
+            });
+    Started call = keyed(server).start();
+    await().until(() -> forgotten.size() == 1);
+    call.cancel();
+
+    await().until(() -> journal.kinds().contains("SettlementFailed"));
+
+    assertThat(journal.only(IdempotencyEvent.SettlementFailed.class).settlement())
+        .isEqualTo(Settlement.MARK_UNKNOWN);
+    assertThat(journal.kinds()).contains("Claimed");
+    ThingHandler.answer(forgotten.remove(), Thing.getDefaultInstance());
+    server.things().handle(LateClaimTest::write);
+    keyed(server).end().first();
+    assertThat(late.effects()).containsExactly("an effect");
+  }
+
+  @Test
+  void aCallThatIsGivenUpWhileItsHandlerRunsIsNotStartedOver() {
+    assumeThat(bound).isFalse(); // a thread that is bound settles once its handler has returned
+    late = new LateStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), false);
+    ThingServer server = start(late());
+    CountDownLatch written = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    server.things().handle((request, answer) -> writeSlowly(request, answer, written, mayEnd));
+    Started call = keyed(server).start();
+    hold(written);
+    call.cancel();
+
+    await().until(() -> journal.kinds().contains("SettlementFailed"));
+    mayEnd.countDown();
+
+    server.things().handle(LateClaimTest::write);
+    keyed(server).end().first();
+    assertThat(server.things().runs()).isEqualTo(2);
+    assertThat(late.effects()).containsExactly("an effect");
   }
 
   private static void write(CreateThingRequest request, StreamObserver<Thing> answer) {

@@ -230,7 +230,7 @@ final class LateClaim implements Claim, LeadingStatements {
     first.begun();
     if (isRefusal(failure)) {
       preempt();
-      throw new ClaimPreemptedException();
+      throw new ClaimPreemptedException(failure);
     }
     state = State.FAILED;
     return failure;
