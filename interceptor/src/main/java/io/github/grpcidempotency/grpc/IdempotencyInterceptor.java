@@ -376,9 +376,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets the executor that resumes calls that waited for another one, or whose handlers have
-     * answered in vain on a thread of their own; their handlers may run on it. Pass the server's
-     * executor. The default is a pool of daemon threads that grows as needed.
+     * Sets the executor that resumes calls that waited for another one; their handlers may run on
+     * it. Pass the server's executor. The default is a pool of daemon threads that grows as needed.
      */
     public Builder executor(Executor executor) {
       this.executor = executor;

@@ -253,11 +253,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
         call(),
         running,
         claimTook,
-        outage -> startOver(operation.request(), outage, message),
-        () -> {
-          Executor rest = moveTo(engine.executor());
-          return step -> rest.execute(() -> orClose(step));
-        });
+        outage -> startOver(operation.request(), outage, message));
   }
 
   /**

@@ -167,7 +167,7 @@ final class RecordDatabase {
   HandlerTransaction open(String name) {
     return hosts.isPresent()
         ? HostedTransaction.begin(this, hosts.get(), handles, name)
-        : new OpenTransaction(connectAlone(), handles);
+        : new OpenTransaction(this, connectAlone(), handles);
   }
 
   /**
@@ -180,7 +180,7 @@ final class RecordDatabase {
   HandlerTransaction openLate(String name) {
     return hosts.isPresent()
         ? HostedTransaction.begin(this, hosts.get(), handles, name)
-        : OpenTransaction.late(connectAlone(), handles);
+        : OpenTransaction.late(this, connectAlone(), handles);
   }
 
   /** Takes a connection that is not part of anybody's transaction. */
