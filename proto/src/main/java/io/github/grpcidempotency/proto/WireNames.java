@@ -14,6 +14,12 @@ public final class WireNames {
    */
   public static final String RETRY = "idempotency-retry";
 
+  /**
+   * Request header: {@code true} if the call may only run protected. A procedure that would run it
+   * without protection refuses it instead.
+   */
+  public static final String REQUIRED = "idempotency-required";
+
   /** Trailer: {@code processing}, {@code completed} or {@code failed}. */
   public static final String STATUS = "idempotency-status";
 

@@ -54,17 +54,6 @@ public final class RefusalError {
     return Objects.requireNonNull(error.getTrailers());
   }
 
-  /** Returns the error of a call that idempotency has no part in, and whose database is out. */
-  public static StatusRuntimeException databaseUnavailable() {
-    Status.Builder status =
-        Status.newBuilder()
-            .setCode(Code.UNAVAILABLE.getNumber())
-            .setMessage("the database is unavailable at the moment");
-    return withRetry(
-        status,
-        Optional.of(jittered(RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE, Duration.ofSeconds(1))));
-  }
-
   private static StatusRuntimeException withRetry(
       Status.Builder status, Optional<Duration> retryAfter) {
     retryAfter.ifPresent(
@@ -129,7 +118,7 @@ public final class RefusalError {
       case IDEMPOTENCY_OUTCOME_UNKNOWN ->
           "the outcome of a call with this " + keyName + " is not known yet";
       case IDEMPOTENCY_STORE_UNAVAILABLE ->
-          "idempotency is unavailable at the moment"
+          "the database is unavailable at the moment"
               + Optional.ofNullable(refusal.metadata().get(Refusal.CAUSE))
                   .map(cause -> ": " + cause.replace('_', ' '))
                   .orElse("");
