@@ -55,14 +55,27 @@ record ReservedRow(RecordDatabase database, ClaimRequest request, UUID id, int a
 
   /**
    * Locks the row in the handler's own transaction, so that no other transaction can touch it any
-   * more. Returns the transaction's id; empty if the row was not the owner's.
+   * more. Returns the transaction's id.
+   *
+   * @throws JdbiException a {@link Refusal} if the row was not the owner's, among others
    */
-  Optional<String> lock(Connection connection) {
+  String lock(Connection connection) {
     return run(
-        connection,
-        database.reservationSql().lock(),
-        values -> values,
-        row -> row.getString("transaction"));
+            connection,
+            database.reservationSql().lock(),
+            values -> values,
+            row -> row.getString("transaction"))
+        .orElseThrow();
+  }
+
+  /** Returns whether a transaction of the handler's is still open. */
+  boolean isOpen(Connection connection, String transaction) {
+    return StatementBatch.run(
+            connection,
+            database.reservationSql().isOpen(),
+            values -> values.bind("transaction", "text", Optional.of(transaction)),
+            row -> row.getBoolean("open"))
+        .orElse(false);
   }
 
   /** Returns the statements that {@link #join} takes. */
