@@ -26,9 +26,12 @@ import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -304,6 +307,59 @@ class RetryingCallerTest {
   }
 
   @ParameterizedTest
+  @EnumSource(
+      value = Status.Code.class,
+      names = {"INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION", "PERMISSION_DENIED"})
+  void onceAnAttemptWasSentAnErrorWithoutTheLibrarysTrailersLeavesTheOutcomeUnknown(
+      Status.Code code) {
+    server.answering(Answer.of(Status.UNAVAILABLE), Answer.of(code.toStatus()));
+    assertThat(fail(quick).outcome()).isEqualTo(Outcome.UNKNOWN);
+
+    server.answering(
+        Answer.of(Status.UNAVAILABLE),
+        Answer.of(code.toStatus()).with(WireNames.OPERATION, UUID.randomUUID().toString()));
+    assertThat(fail(quick).outcome()).isEqualTo(Outcome.EXECUTED);
+  }
+
+  @Test
+  void anErrorOfAnIntentThatWasSentBeforeLeavesTheOutcomeUnknown() {
+    server.answering(Answer.of(Status.INVALID_ARGUMENT));
+
+    CallFailedException failure =
+        catchThrowableOfType(
+            CallFailedException.class,
+            () ->
+                quick.call(
+                    Intent.create().sentBefore().on(stub),
+                    OrderServiceGrpc.getCreateOrderMethod(),
+                    REQUEST));
+
+    assertThat(failure.outcome()).isEqualTo(Outcome.UNKNOWN);
+  }
+
+  @Test
+  void anAnswerWithoutAnOperationIsNotProtectedAndReported() {
+    List<String> reported = new CopyOnWriteArrayList<>();
+    RetryingCaller caller =
+        quick().onUnprotected(method -> reported.add(method.getBareMethodName())).build();
+
+    assertThat(call(caller).isProtected()).isFalse();
+    assertThat(reported).containsExactly("CreateOrder");
+  }
+
+  @Test
+  void aDemandForProtectionIsSentInEveryAttempt() {
+    server.answering(Answer.of(Status.UNAVAILABLE));
+
+    assertThat(call(quick().requireProtection().build()).isProtected()).isFalse();
+    assertThat(call(quick).isProtected()).isFalse();
+
+    assertThat(server.seen())
+        .extracting(seen -> seen.header(WireNames.REQUIRED).orElse("none"))
+        .containsExactly("true", "true", "none");
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {
         WireNames.KEY_INVALID,
@@ -317,7 +373,12 @@ class RetryingCallerTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {WireNames.REPLAY_DENIED, WireNames.RECORD_UNREADABLE, WireNames.RESOURCE_GONE})
+      strings = {
+        WireNames.REPLAY_DENIED,
+        WireNames.RECORD_UNREADABLE,
+        WireNames.ANSWER_TOO_LARGE,
+        WireNames.RESOURCE_GONE
+      })
   void anAnswerThatMayNotBeShownTellsThatThereIsOne(String reason) {
     assertThat(failWith(Code.PERMISSION_DENIED, reason).outcome()).isEqualTo(Outcome.EXECUTED);
   }

@@ -87,6 +87,11 @@ final class KeySources {
     }
 
     @Override
+    public Optional<String> keyOf(String value) {
+      return Optional.of(value);
+    }
+
+    @Override
     public boolean readsRequest() {
       return false;
     }
@@ -112,6 +117,11 @@ final class KeySources {
           .map(String.class::cast)
           .filter(value -> !value.isEmpty())
           .map(FoundKey::of);
+    }
+
+    @Override
+    public Optional<String> keyOf(String value) {
+      return Optional.of(value);
     }
 
     @Override
@@ -218,6 +228,11 @@ final class KeySources {
     @Override
     public Optional<FoundKey> find(KeyCall call) {
       return source.find(call).map(found -> found.with(spelling.apply(found.value())));
+    }
+
+    @Override
+    public Optional<String> keyOf(String value) {
+      return source.keyOf(value).map(spelling);
     }
 
     @Override

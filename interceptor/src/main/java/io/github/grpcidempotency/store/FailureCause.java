@@ -19,9 +19,12 @@ public enum FailureCause {
   SHUTTING_DOWN,
   /** The store takes no writes: it is a standby, a demoted primary, or set to read-only. */
   READ_ONLY,
-  /** Another transaction was in the way, and nothing was done: serialization, deadlock. */
+  /**
+   * Another transaction was in the way, and nothing was done: serialization, deadlock, or a row
+   * that stayed locked for longer than {@code lock_timeout}.
+   */
   CONTENTION,
-  /** A statement timed out, as it does behind another transaction's lock. */
+  /** A statement timed out. */
   TIMEOUT,
   /** The store is broken for everybody: a right or a table is missing, the disk is full. */
   BROKEN,

@@ -46,11 +46,13 @@ final class Failures {
   /** {@code admin_shutdown}, {@code crash_shutdown}, {@code cannot_connect_now}. */
   private static final Set<String> SHUTDOWNS = Set.of("57P01", "57P02", "57P03");
 
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
+
   /**
-   * {@code lock_not_available}, {@code query_canceled}, {@code
-   * idle_in_transaction_session_timeout}, {@code transaction_timeout}.
+   * {@code query_canceled}, {@code idle_in_transaction_session_timeout}, {@code
+   * transaction_timeout}.
    */
-  private static final Set<String> TIMEOUTS = Set.of("55P03", "57014", "25P03", "25P04");
+  private static final Set<String> TIMEOUTS = Set.of("57014", "25P03", "25P04");
 
   /**
    * {@code insufficient_privilege}, {@code undefined_table}, {@code undefined_column}, {@code
@@ -124,7 +126,7 @@ final class Failures {
         || state.equals(STATEMENT_COMPLETION_UNKNOWN)) {
       return FailureCause.CONNECTION_LOST;
     }
-    if (state.startsWith("40")) {
+    if (state.startsWith("40") || state.equals(LOCK_NOT_AVAILABLE)) {
       return FailureCause.CONTENTION;
     }
     if (state.equals(READ_ONLY_SQL_TRANSACTION)) {
@@ -193,7 +195,13 @@ final class Failures {
 
   /** Whether another claim of the same key was faster, or the transaction may be tried again. */
   static boolean isLostRace(JdbiException failure) {
-    return causeOf(failure) == FailureCause.CONTENTION || isTakenKey(failure);
+    return (causeOf(failure) == FailureCause.CONTENTION && !isLockTimeout(failure))
+        || isTakenKey(failure);
+  }
+
+  /** Whether a row stayed locked for longer than {@code lock_timeout}. */
+  static boolean isLockTimeout(JdbiException failure) {
+    return sqlState(failure).equals(LOCK_NOT_AVAILABLE);
   }
 
   private static boolean isTakenKey(JdbiException failure) {

@@ -221,6 +221,30 @@ class DatabaseStatesTest {
     assertThat(server.runs()).isEqualTo(1);
   }
 
+  @Test
+  void aTransactionalCallWhoseRecordCannotBeWrittenIsToldTheCause() {
+    ThingServer server =
+        open(PostgresThingServer.on(database.app()).execution(Execution.TRANSACTIONAL).start());
+    ThingClient client = open(ThingClient.to(server.port()));
+
+    asSuperuser("REVOKE INSERT ON idempotency.idempotency_keys FROM things_app");
+
+    assertUnavailable(client.createThing(REQUEST), "broken");
+  }
+
+  @Test
+  void aTransactionalCallWithoutAKeyIsToldTheCause() {
+    HikariDataSource pool =
+        open(PostgresThingServer.pool(database.appUrl(), Duration.ofMillis(250)));
+    ThingServer server =
+        open(PostgresThingServer.on(pool).execution(Execution.TRANSACTIONAL).start());
+    ThingClient client = open(ThingClient.to(server.port())).withoutKey();
+
+    pool.close();
+
+    assertUnavailable(client.createThing(REQUEST), "");
+  }
+
   @ParameterizedTest
   @CsvSource(
       textBlock =
@@ -229,7 +253,7 @@ class DatabaseStatesTest {
           53100,   broken
           42P01,   broken
           40P01,   contention
-          55P03,   timeout
+          55P03,   contention
           57014,   timeout
           26000,   other
           08P01,   other
@@ -256,7 +280,7 @@ class DatabaseStatesTest {
       migration.begin();
       migration.execute("LOCK TABLE idempotency.idempotency_keys IN ACCESS EXCLUSIVE MODE");
 
-      assertUnavailable(client.createOther(REQUEST), "timeout");
+      assertUnavailable(client.createOther(REQUEST), "contention");
 
       migration.rollback();
     }
@@ -268,6 +292,7 @@ class DatabaseStatesTest {
     assertThat(reply.reason()).isEqualTo(Things.STORE_UNAVAILABLE);
     assertThat(reply.status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
     assertThat(reply.description()).endsWith(cause);
+    assertThat(reply.reasonMetadata()).containsKey("cause");
     assertThat(reply.retryAfter()).isPresent();
   }
 

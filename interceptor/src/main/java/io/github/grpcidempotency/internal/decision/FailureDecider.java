@@ -18,7 +18,7 @@ import io.github.grpcidempotency.store.StoreException;
  *   <tr><td>no connection</td><td>the outage policy</td><td>unavailable</td><td>in progress</td></tr>
  *   <tr><td>read-only, broken</td><td>read the record; then unavailable</td><td>unavailable</td>
  *       <td>in progress</td></tr>
- *   <tr><td>contention</td><td colspan="3">retried in place, and then as in the next row</td></tr>
+ *   <tr><td>contention</td><td colspan="3">retried in place, unless it was a locked row; then as in the next row</td></tr>
  *   <tr><td>any other</td><td>unavailable</td><td>unavailable</td><td>in progress</td></tr>
  * </table>
  */
