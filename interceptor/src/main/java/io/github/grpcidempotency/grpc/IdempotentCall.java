@@ -130,19 +130,23 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   /** A call with a key is refused if its server stops: a retry of it is safe. */
   @Override
   public void stopWaiting() {
-    rest.ifPresent(
-        sequence ->
-            sequence.execute(
-                () -> {
-                  if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
-                    waitEnded(WaitEnd.GAVE_UP);
-                    cutOff();
-                  }
-                }));
+    rest.ifPresent(sequence -> sequence.execute(this::refuseIfItWaits));
   }
 
   @Override
   public void cutOff() {
+    refuseBecauseTheServerStops();
+    stopWaiting();
+  }
+
+  private void refuseIfItWaits() {
+    if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
+      waitEnded(WaitEnd.GAVE_UP);
+      refuseBecauseTheServerStops();
+    }
+  }
+
+  private void refuseBecauseTheServerStops() {
     Refusal refusal = Refusal.shuttingDown(operationId);
     refusable.refuse(refusal, keyName, () -> events.refused(refusal, operationId, null));
   }
@@ -381,7 +385,9 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     ResponseWriter.refuse(call(), refusal, keyName);
   }
 
-  /** A retry of a call that runs unprotected is not safe, so it is left to gRPC if its server stops. */
+  /**
+   * A retry of a call that runs unprotected is not safe, so it is left to gRPC if its server stops.
+   */
   private void runUnguarded(StoreException outage, KeyedRequest request, RequestT message) {
     engines.drain().remove(this);
     events.unprotected(UnprotectedCause.FAILED_OPEN, outage);

@@ -16,7 +16,6 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.MethodDescriptor;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
