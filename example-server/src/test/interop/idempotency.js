@@ -79,7 +79,7 @@ function details(error) {
   for (const status of error.metadata?.get('grpc-status-details-bin') ?? []) {
     for (const { typeUrl, value } of rpc.lookupType('google.rpc.Status').decode(status).details) {
       const name = typeUrl.slice(typeUrl.lastIndexOf('.') + 1);
-      const type = rpc.get(`google.rpc.${name}`.split('.'));
+      const type = rpc.lookup(`google.rpc.${name}`);
       if (type) found[name] = type.decode(value);
     }
   }
