@@ -38,8 +38,8 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
     RUNNING,
     /** The handler has ended, and its claim is being confirmed. */
     CONFIRMING,
-    /** The claim is won. */
-    WON,
+    /** The claim is won, or the handler was given up: this end of the handler counts. */
+    ENDED,
     /** The handler has run in vain. */
     DROPPED
   }
@@ -91,9 +91,18 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
     }
   }
 
+  /**
+   * A claim that is bound to this thread is confirmed, because a call that its thread no longer
+   * waits for may start over. Any other is not: a statement of its handler may still use it.
+   */
   @Override
   public void unanswered() {
-    if (confirm()) {
+    if (engine.bindsThreads(operation.procedure())) {
+      if (confirm()) {
+        super.unanswered();
+      }
+    } else if (isFirstEnd()) {
+      ended();
       super.unanswered();
     }
   }
@@ -115,7 +124,7 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
       return failInAnyCase();
     }
     return switch (returned()) {
-      case WON -> super.handlerThrew(thrown);
+      case ENDED -> super.handlerThrew(thrown);
       case DROPPED -> {
         startOver.accept(outage);
         yield true;
@@ -149,7 +158,7 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
       failure = Optional.of(unasked);
     }
     if (won) {
-      won();
+      ended();
     } else {
       logger.debug(
           "{}: the handler of operation {} has run in vain",
@@ -168,8 +177,8 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
     return first;
   }
 
-  private synchronized void won() {
-    state = State.WON;
+  private synchronized void ended() {
+    state = State.ENDED;
   }
 
   private void drop(Optional<StoreException> failure) {

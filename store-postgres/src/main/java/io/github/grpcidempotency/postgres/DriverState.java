@@ -25,19 +25,4 @@ final class DriverState {
       return Optional.empty();
     }
   }
-
-  /**
-   * Returns whether a transaction is open, or has failed and was not rolled back. Of a connection
-   * that was given back to its pool, whose state is somebody else's, it is not known.
-   */
-  static boolean isKnownOpen(Connection connection) {
-    try {
-      return !connection.isClosed()
-          && of(connection).filter(state -> state != TransactionState.IDLE).isPresent()
-          && !connection.isClosed();
-    } catch (SQLException hidden) {
-      logger.debug("the connection does not tell whether it is closed", hidden);
-      return false;
-    }
-  }
 }

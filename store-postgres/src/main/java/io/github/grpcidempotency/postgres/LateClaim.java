@@ -227,7 +227,7 @@ final class LateClaim implements Claim, LeadingStatements {
     first.begun();
     if (isRefusal(failure)) {
       preempt();
-      throw new ClaimPreemptedException();
+      throw new ClaimPreemptedException(failure);
     }
     if (state == State.WAITING) {
       state = State.FAILED;

@@ -305,9 +305,20 @@ final class ProbeCall {
     try (PreparedStatement statement = connection.orElseThrow().prepareStatement("SELECT 1")) {
       return statement.execute() && claim.isWon();
     } catch (ClaimPreemptedException preempted) {
+      throwIfCutOff(preempted);
       return false;
     } catch (SQLException failure) {
       throw new UnableToExecuteStatementException(failure, null);
+    }
+  }
+
+  /** A broken connection preempts a claim as well, and proves nothing. */
+  private static void throwIfCutOff(ClaimPreemptedException preempted) {
+    if (preempted.getCause() instanceof SQLException failure) {
+      JdbiException cut = new UnableToExecuteStatementException(failure, null);
+      if (Failures.isCutOff(cut)) {
+        throw cut;
+      }
     }
   }
 

@@ -28,9 +28,6 @@ final class Reservation implements Claim {
   /** What the handler's own transaction records, if it does. */
   private volatile Optional<JoinedAnswer> joined = Optional.empty();
 
-  /** The connection on which the handler's own transaction records, if the handler commits it. */
-  private volatile Optional<Connection> writtenOn = Optional.empty();
-
   /** The id of the transaction of the handler's that has locked the row, if one has. */
   private volatile Optional<String> lockedBy = Optional.empty();
 
@@ -93,11 +90,6 @@ final class Reservation implements Claim {
   /** Returns how the claim is settled by what its handler's transaction did; empty if it is not. */
   private Optional<Settled> settledWith(JoinedAnswer answer, RecordedOutcome sent) {
     return switch (answer.state()) {
-      case WRITTEN -> {
-        Settled settled = checkJoined(answer.outcome(), sent);
-        checkCommitted();
-        yield Optional.of(settled);
-      }
       case OPEN, COMMITTED -> Optional.of(checkJoined(answer.outcome(), sent));
       case UNRECORDED -> {
         Settled unused = recordLate(answer);
@@ -108,20 +100,6 @@ final class Reservation implements Claim {
               ? Optional.empty()
               : Optional.of(settleUncommitted(answer, sent));
     };
-  }
-
-  /**
-   * A transaction that is open on the handler's connection is mostly the one that records. It may
-   * also be the next one, so the database is asked.
-   */
-  private void checkCommitted() {
-    if (writtenOn.filter(DriverState::isKnownOpen).isPresent()
-        && !database.inStore("read whether the answer is recorded", row::isCompleted)) {
-      throw new TransactionMisuseException(
-          ("operation %s is answered before its transaction is committed: commit first, or call"
-                  + " TransactionalCompletion.completeAndCommit")
-              .formatted(row.id()));
-    }
   }
 
   /**
@@ -214,24 +192,12 @@ final class Reservation implements Claim {
   }
 
   /**
-   * Records a response in the handler's own transaction.
+   * Records a response in the handler's own transaction and commits it. If that fails, nobody knows
+   * here whether it was committed, so a settlement will ask the database.
    *
    * @throws ClaimLostException if the fence stands against it
    * @throws TransactionMisuseException if the transaction's snapshot may be older than the row's
    *     last renewal
-   */
-  void completeWithin(Connection connection, RecordedOutcome outcome) {
-    record(connection, row.joining().alone(), outcome);
-    writtenOn = Optional.of(connection);
-    joined = Optional.of(JoinedAnswer.written(outcome));
-  }
-
-  /**
-   * Records a response in the handler's own transaction and commits it. If that fails, nobody knows
-   * here whether it was committed, so a settlement will ask the database.
-   *
-   * @throws ClaimLostException as {@link #completeWithin} does
-   * @throws TransactionMisuseException as {@link #completeWithin} does
    */
   void commitWithin(Connection connection, RecordedOutcome outcome) {
     JoinedAnswer answer = JoinedAnswer.sent(outcome);
@@ -259,7 +225,7 @@ final class Reservation implements Claim {
     JoinedAnswer latest = joined.orElse(answer);
     if (latest != answer) {
       switch (latest.state()) {
-        case WRITTEN, OPEN -> {
+        case OPEN -> {
           return;
         }
         case COMMITTED ->

@@ -152,13 +152,8 @@ final class ReservationAttempt {
     try {
       return finder.find().orElseThrow(() -> broken);
     } catch (JdbiException failure) {
-      FailureCause cause = Failures.causeOf(failure);
-      boolean brokenToo =
-          FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause) == Remedy.FIND
-              || cause == FailureCause.OTHER;
-      throw brokenToo
-          ? broken
-          : new StoreException("could not read the record", failure, phase, cause);
+      broken.addSuppressed(failure);
+      throw broken;
     }
   }
 

@@ -14,19 +14,12 @@ import org.postgresql.PGConnection;
 /**
  * Writes the record of a reserved call in the handler's own transaction, so that no crash can
  * separate effect and record. The handler answers with the same response once the transaction is
- * committed. The interceptor writes nothing more. There are three ways to call it, each at the end
- * of the transaction:
+ * committed. The interceptor writes nothing more. There are two ways to call it, each at the end of
+ * the transaction:
  *
  * <ul>
  *   <li>{@link #completeAndCommit(Handle, Message)} records and commits in one round trip. Use it
  *       where the handler ends its transaction by itself, by Jdbi or plain JDBC.
- *   <li>{@link #complete(Handle, Message)} records, and leaves the commit to the handler, which
- *       costs a round trip more. Use it where something must still happen between the two. It locks
- *       the record's row until then. If that transaction is still open when the handler answers
- *       {@code OK}, the client gets {@code INTERNAL}. <b>A rollback is not noticed</b>: if the
- *       handler has rolled it back, or given its connection back without a commit, and answers
- *       {@code OK}, the client gets that, nothing is recorded, and a retry runs the handler again.
- *       To notice it would cost every call a round trip.
  *   <li>{@link #complete(Message)} is for a handler that writes through the host's transactions,
  *       with {@link HostTransactions}. The host commits, and if it {@linkplain
  *       HostTransaction#commitsByConnection() can}, that is one round trip too.
@@ -48,7 +41,7 @@ import org.postgresql.PGConnection;
  *     handle -> {
  *       TransactionalCompletion.lock(handle);
  *       …
- *       TransactionalCompletion.complete(handle, response);
+ *       TransactionalCompletion.completeAndCommit(handle, response);
  *     });
  * }</pre>
  */
@@ -77,7 +70,11 @@ public final class TransactionalCompletion {
    * does.
    */
   public static void lock(Connection connection) {
-    reservation(connection).ifPresent(reservation -> reservation.lockWithin(connection));
+    Optional<Reservation> reservation = reservation();
+    if (reservation.isPresent()) {
+      checkTransaction(connection);
+      reservation.get().lockWithin(connection);
+    }
   }
 
   /**
@@ -89,33 +86,6 @@ public final class TransactionalCompletion {
    */
   public static void lock() {
     reservation().ifPresent(reservation -> reservation.lockWithin(connectionOf(host(reservation))));
-  }
-
-  /**
-   * Records the response of the current call in the handler's transaction. Does nothing for a call
-   * without a key, or one that runs unguarded during an outage of the store.
-   *
-   * @param handle has the handler's transaction open, on the database of the store
-   * @throws ClaimLostException if another server has taken over; the transaction must roll back
-   * @throws TransactionMisuseException if the transaction is {@code REPEATABLE READ} or {@code
-   *     SERIALIZABLE} and has not called {@link #lock}; it must roll back
-   * @throws IllegalStateException if the handle has no transaction open, or the procedure is
-   *     transactional and records by itself
-   * @throws org.jdbi.v3.core.JdbiException if the database fails
-   */
-  public static void complete(Handle handle, Message response) {
-    complete(handle.getConnection(), response);
-  }
-
-  /**
-   * Records the response of the current call through a plain JDBC connection, as {@link
-   * #complete(Handle, Message)} does.
-   */
-  public static void complete(Connection connection, Message response) {
-    reservation(connection)
-        .ifPresent(
-            reservation ->
-                reservation.completeWithin(connection, CurrentOperation.keptOf(response)));
   }
 
   /**
@@ -227,14 +197,6 @@ public final class TransactionalCompletion {
     Connection connection = transaction.connection();
     checkTransaction(connection);
     return connection;
-  }
-
-  private static Optional<Reservation> reservation(Connection connection) {
-    Optional<Reservation> reservation = reservation();
-    if (reservation.isPresent()) {
-      checkTransaction(connection);
-    }
-    return reservation;
   }
 
   private static Optional<Reservation> reservation() {

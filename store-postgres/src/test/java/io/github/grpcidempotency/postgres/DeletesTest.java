@@ -281,7 +281,7 @@ class DeletesTest {
                       TransactionalCompletion.lock(handle);
                       become(handle, user);
                       HARD.on(handle, UUID.fromString(request.getId()));
-                      TransactionalCompletion.complete(handle, Empty.getDefaultInstance());
+                      TransactionalCompletion.completeAndCommit(handle, Empty.getDefaultInstance());
                     });
                 ThingService.answer(answer);
               });

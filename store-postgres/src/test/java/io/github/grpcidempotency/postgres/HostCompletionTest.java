@@ -476,23 +476,6 @@ class HostCompletionTest {
   }
 
   @Test
-  void theHostsConnectionCanBePassedToo() throws Exception {
-    run(
-        () -> {
-          host.inNew(
-              () -> {
-                ThingHandlers.insert(host.handle(), user, thing);
-                TransactionalCompletion.lock(host.required().connection());
-                TransactionalCompletion.complete(host.required().connection(), thing);
-              });
-          return thing;
-        });
-
-    assertThat(table.joined(user)).isTrue();
-    assertThat(rerun().replayed()).isTrue();
-  }
-
-  @Test
   void anotherAnswerThanTheRecordedOneIsMisuse() {
     assertThatExceptionOfType(TransactionMisuseException.class)
         .isThrownBy(

@@ -69,7 +69,7 @@ class StrictCompletionTest {
                 handle -> {
                   insert(handle, user, thing);
                   between.accept(user);
-                  TransactionalCompletion.complete(handle, thing);
+                  TransactionalCompletion.completeAndCommit(handle, thing);
                 });
           } catch (RuntimeException thrown) {
             told.complete(thrown);
@@ -106,7 +106,7 @@ class StrictCompletionTest {
                 TransactionalCompletion.lock(handle);
                 insert(handle, user, thing);
                 await().until(() -> table.leaseEnd(user).isBefore(table.now()));
-                TransactionalCompletion.complete(handle, thing);
+                TransactionalCompletion.completeAndCommit(handle, thing);
               });
           answer(answer, thing);
         };
@@ -147,7 +147,7 @@ class StrictCompletionTest {
             handle.begin();
             insert(handle, user, thing);
             try {
-              TransactionalCompletion.complete(handle, thing);
+              TransactionalCompletion.completeAndCommit(handle, thing);
               told.complete(new AssertionError("not told"));
             } catch (RuntimeException thrown) {
               told.complete(thrown);
@@ -156,7 +156,7 @@ class StrictCompletionTest {
             handle.begin();
             TransactionalCompletion.lock(handle);
             insert(handle, user, thing);
-            TransactionalCompletion.complete(handle, thing);
+            TransactionalCompletion.completeAndCommit(handle, thing);
             handle.commit();
           }
           answer(answer, thing);
@@ -211,7 +211,7 @@ class StrictCompletionTest {
               handle -> {
                 TransactionalCompletion.lock(handle);
                 insert(handle, user, thing);
-                TransactionalCompletion.complete(handle, thing);
+                TransactionalCompletion.completeAndCommit(handle, thing);
               });
           answer(answer, thing);
         };

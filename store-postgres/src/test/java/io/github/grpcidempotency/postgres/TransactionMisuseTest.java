@@ -334,7 +334,7 @@ class TransactionMisuseTest {
     ThingHandler completing =
         (request, answer) -> {
           try {
-            TransactionalCompletion.complete(ClaimTransaction.handle(), newThing(request));
+            TransactionalCompletion.completeAndCommit(ClaimTransaction.handle(), newThing(request));
           } catch (IllegalStateException told) {
             answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
           }

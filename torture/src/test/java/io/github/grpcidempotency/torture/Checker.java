@@ -316,7 +316,7 @@ final class Checker {
             .anyMatch(answer -> !unguarded.contains(answer.value()));
     if (effect.form() != Form.FAIL_OPEN) {
       violate(Rule.NO_UNGUARDED_EFFECT, scope, what);
-    } else if (!excuses.couldNotConnect(effect) && (readable || !excuses.couldNotWrite(effect))) {
+    } else if (!excuses.couldNotConnect(effect) && (readable || !excuses.failedOver(effect))) {
       violate(
           Rule.NO_UNGUARDED_EFFECT,
           scope,

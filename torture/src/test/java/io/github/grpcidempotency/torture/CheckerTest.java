@@ -244,17 +244,8 @@ class CheckerTest {
   }
 
   @Test
-  void aReadOnlyDatabaseExplainsAnUnguardedEffectOfAKeyWithoutRecord() {
+  void aReadOnlyDatabaseExplainsNoUnguardedEffect() {
     unguarded(Form.FAIL_OPEN, FIRST, 50_000);
-    fault(FaultKind.READ_ONLY, "", 49_000, 51_000);
-    assertThat(brokenRules()).isEmpty();
-  }
-
-  @Test
-  void aReadOnlyDatabaseExplainsNoUnguardedEffectOfAKeyWithRecord() {
-    committed(Form.FAIL_OPEN, FIRST, 5);
-    ok(wish(Form.FAIL_OPEN, "a"), answer(ALICE, Form.FAIL_OPEN, "a", FIRST));
-    unguarded(Form.FAIL_OPEN, SECOND, 50_000);
     fault(FaultKind.READ_ONLY, "", 49_000, 51_000);
     assertThat(brokenRules()).containsExactly(Rule.NO_UNGUARDED_EFFECT);
   }

@@ -70,7 +70,7 @@ enum FailoverFault {
           FailoverFault.JOIN,
           """
               jdbi.useTransaction(
-                  handle -> TransactionalCompletion.complete(handle, run.effect()));
+                  handle -> TransactionalCompletion.completeAndCommit(handle, run.effect()));
               rest.run();
               jdbi.useTransaction(
                   handle -> {

@@ -34,7 +34,7 @@ final class PlainTransactions implements HandlerTransactions {
         fail(handle);
         HandlerTransactions.unlessFailed(() -> insert(handle, server, run));
       }
-      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, FROM_ANOTHER_THREAD, COMMITTED_WITH_RECORD ->
+      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, FROM_ANOTHER_THREAD ->
           insert(handle, server, run);
     }
     rest.run();
@@ -62,11 +62,7 @@ final class PlainTransactions implements HandlerTransactions {
           lockIfStrict(handle);
           insert(handle, server, run);
           rest.run();
-          if (run.way() == Way.COMMITTED_WITH_RECORD) {
-            TransactionalCompletion.completeAndCommit(handle, run.effect());
-          } else {
-            TransactionalCompletion.complete(handle, run.effect());
-          }
+          TransactionalCompletion.completeAndCommit(handle, run.effect());
         });
   }
 

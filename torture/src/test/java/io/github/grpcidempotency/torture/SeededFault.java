@@ -297,17 +297,15 @@ enum SeededFault {
       Form.JOINED,
       Rule.LOST_CLAIM_IS_REFUSED),
 
-  /** A call can be collected while its handler runs, and is then taken for dropped. */
-  COLLECTED_WHILE_IT_RUNS(
+  /** A call is given up although its client waits for the answer. */
+  GIVEN_UP_WHILE_IT_RUNS(
       List.of(
           interceptor(
-              "internal/runtime/LeaseKeeper",
-              "new WeakReference<>(call)",
-              "new WeakReference<>(new Object())"),
+              "internal/runtime/RunningCalls", "if (call.isOver()) {", "if (call != null) {"),
           interceptor(
-              "internal/runtime/LeaseKeeper",
-              "  private void dropForgotten() {",
-              "  private void dropForgotten() {\n    System.gc();")),
+              "internal/runtime/RunningCalls",
+              "return now - state.overSince >= lease.toNanos();",
+              "return true;")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.RESERVED,
@@ -318,10 +316,8 @@ enum SeededFault {
       List.of(
           interceptor(
               "internal/decision/FailureDecider",
-              "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,"
-                  + " CONNECTION_LOST, SHUTTING_DOWN, CONTENTION,",
-              "case NO_CONNECTION, READ_ONLY, BROKEN, CONTENTION -> true;\n"
-                  + "      case POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN,"),
+              "cause == FailureCause.NO_CONNECTION",
+              "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONTENTION)"),
           store("Contention", "MAX_TRIES = 20", "MAX_TRIES = 1")),
       Map.of(),
       List.of(Plan.COMMIT),
@@ -338,8 +334,8 @@ enum SeededFault {
       List.of(
           interceptor(
               "internal/decision/FailureDecider",
-              "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,",
-              "case NO_CONNECTION, READ_ONLY, BROKEN, POOL_EXHAUSTED -> true;\n      case")),
+              "cause == FailureCause.NO_CONNECTION",
+              "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.POOL_EXHAUSTED)")),
       Map.of(FaultKind.EXHAUST, 1),
       List.of(Plan.COMMIT),
       Form.FAIL_OPEN,
@@ -355,10 +351,8 @@ enum SeededFault {
       List.of(
           interceptor(
               "internal/decision/FailureDecider",
-              "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,"
-                  + " CONNECTION_LOST,",
-              "case NO_CONNECTION, READ_ONLY, BROKEN, CONNECTION_LOST -> true;\n"
-                  + "      case POOL_EXHAUSTED,"),
+              "cause == FailureCause.NO_CONNECTION",
+              "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONNECTION_LOST)"),
           store(
               "ReservationAttempt",
               "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
@@ -399,7 +393,6 @@ enum SeededFault {
       Map.of(FaultKind.READ_ONLY, 1),
       List.of(Plan.COMMIT),
       Form.FAIL_OPEN,
-      Rule.NO_UNGUARDED_EFFECT,
       Rule.REPLAYED_WHILE_READ_ONLY),
 
   /** What a listener throws reaches the lease keeper, which renews nothing from then on. */

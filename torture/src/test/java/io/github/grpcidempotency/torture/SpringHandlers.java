@@ -57,8 +57,7 @@ class SpringHandlers implements HandlerTransactions {
         fail();
         HandlerTransactions.unlessFailed(() -> insert(run));
       }
-      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, FROM_ANOTHER_THREAD, COMMITTED_WITH_RECORD ->
-          insert(run);
+      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, FROM_ANOTHER_THREAD -> insert(run);
     }
     rest.run();
   }

@@ -420,8 +420,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         answer,
         () -> {
           pause(request.getDelayMillis() * 3L / 4);
-          EffectRun ofWay = chance(50) ? run.by(Way.COMMITTED_WITH_RECORD) : run;
-          tryAgainOnConflicts(() -> transactions.join(ofWay, () -> finish(request)));
+          tryAgainOnConflicts(() -> transactions.join(run, () -> finish(request)));
         });
   }
 

@@ -9,8 +9,10 @@ import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.ShardedStore;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,6 +32,7 @@ public final class Engines implements AutoCloseable {
   private final List<Engine> all;
   private final Engine unassigned;
   private final Function<Caller, Engine> choice;
+  private final Drain drain = new Drain();
 
   private Engines(List<Engine> all, Engine unassigned, Function<Caller, Engine> choice) {
     this.all = all;
@@ -44,6 +47,8 @@ public final class Engines implements AutoCloseable {
    * @param decisions says it in the log
    * @param keyName what clients call the key
    * @param timing when transactional calls are claimed whose procedures do not say so
+   * @param callLimit how long a call without a deadline may run
+   * @param limits how many calls may wait, for all shards together
    * @param executor resumes calls that had to wait
    */
   public static Engines on(
@@ -52,12 +57,17 @@ public final class Engines implements AutoCloseable {
       DecisionLog decisions,
       String keyName,
       ClaimTiming timing,
+      Duration callLimit,
+      WaitLimits limits,
       Executor executor) {
     if (!(store instanceof ShardedStore sharded)) {
-      Engine only = new Engine(store, listeners, decisions, keyName, timing, executor);
+      Engine only =
+          new Engine(
+              store, listeners, decisions, keyName, timing, callLimit, limits, executor);
       return new Engines(List.of(only), only, caller -> only);
     }
     ProcedureInfos infos = new ProcedureInfos();
+    WaitingRoom room = new WaitingRoom(limits);
     Map<Optional<String>, Engine> engines = new LinkedHashMap<>();
     Stream.concat(sharded.names().stream().map(Optional::of), Stream.of(Optional.<String>empty()))
         .forEach(
@@ -72,6 +82,8 @@ public final class Engines implements AutoCloseable {
                         infos,
                         keyName,
                         timing,
+                        callLimit,
+                        room,
                         executor)));
     Engine unassigned = Objects.requireNonNull(engines.get(Optional.<String>empty()));
     return new Engines(
@@ -93,6 +105,11 @@ public final class Engines implements AutoCloseable {
   /** Returns all engines. */
   public List<Engine> all() {
     return all;
+  }
+
+  /** Returns the calls that are refused when their server stops. */
+  public Drain drain() {
+    return drain;
   }
 
   /** Lets it be heard that the engines have started. */

@@ -1,3 +1,4 @@
+-- In the handler's own transaction, and so with its lock_timeout.
 SELECT set_config('app.current_user_id', :user, true);
 
 SELECT pg_current_xact_id()::text AS transaction
