@@ -67,18 +67,13 @@ public final class CheckedPool extends HikariDataSource {
             CheckedPool.class.getClassLoader(),
             new Class<?>[] {Connection.class},
             (self, method, arguments) -> {
-              switch (method.getName()) {
-                case "equals":
-                  return self == arguments[0];
-                case "hashCode":
-                  return System.identityHashCode(self);
-                case "close":
-                  checkReturned(connection);
-                  break;
-                default:
+              if (method.getName().equals("close")) {
+                checkReturned(connection);
               }
               try {
-                return method.invoke(connection, arguments);
+                return method.getName().equals("equals")
+                    ? self == arguments[0]
+                    : method.invoke(connection, arguments);
               } catch (InvocationTargetException thrown) {
                 throw thrown.getCause();
               }
