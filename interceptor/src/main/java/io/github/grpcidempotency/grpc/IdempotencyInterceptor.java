@@ -31,6 +31,7 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
 import io.grpc.Server;
@@ -170,7 +171,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     if (ProtectionDemand.isIn(headers) && procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL) {
-      ResponseWriter.unavailable(call);
+      ResponseWriter.unavailable(call, new StoreException("the interceptor has no store", null));
       return new ServerCall.Listener<>() {};
     }
     return next.startCall(call, headers);

@@ -22,7 +22,12 @@ public interface Claim {
      * was to record the answer, was rolled back. Nothing of either remains. A reservation is to be
      * released.
      */
-    ROLLED_BACK
+    ROLLED_BACK,
+    /**
+     * Nobody knows whether the handler's own transaction was committed, in which it answered. The
+     * reservation stays until its lease ends.
+     */
+    UNKNOWN
   }
 
   /** Returns what was claimed. */
