@@ -11,6 +11,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import com.google.longrunning.OperationsGrpc;
+import com.google.longrunning.WaitOperationRequest;
+import com.google.protobuf.util.Durations;
+import com.google.rpc.ErrorInfo;
+import com.google.rpc.RetryInfo;
 import io.github.grpcidempotency.example.TestClient.Reply;
 import io.github.grpcidempotency.example.organization.v1.Cluster;
 import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
@@ -19,28 +24,23 @@ import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
 import io.github.grpcidempotency.example.organization.v1.GetProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.Project;
 import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
-import io.grpc.Metadata;
-import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.UUID;
-import com.google.longrunning.OperationsGrpc;
-import com.google.longrunning.WaitOperationRequest;
-import com.google.protobuf.util.Durations;
-import com.google.rpc.ErrorInfo;
-import com.google.rpc.RetryInfo;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -111,7 +111,8 @@ class ServerLifeTest {
     try (ProgramProcess server = startServer("--grace", "300ms", "--lease", "1s");
         TestClient client = new TestClient(server.awaitPort());
         Connection superuser = superuser()) {
-      request = clusterIn(
+      request =
+          clusterIn(
               create(client, keyed(UuidCreator.getTimeOrderedEpoch(), user(user)))
                   .response()
                   .getProject()
@@ -136,8 +137,7 @@ class ServerLifeTest {
 
       server.terminate();
 
-      for (Future<StatusRuntimeException> call :
-          List.of(running, duplicate, recovering, waiting)) {
+      for (Future<StatusRuntimeException> call : List.of(running, duplicate, recovering, waiting)) {
         assertCanBeSentAgain(call.get(20, TimeUnit.SECONDS));
       }
       assertThat(server.awaitExit()).isEqualTo(SIGTERM_EXIT);

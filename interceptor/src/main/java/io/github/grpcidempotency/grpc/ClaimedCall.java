@@ -163,7 +163,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
       Status failure = answer.status().isOk() ? Status.INTERNAL : answer.status();
       Metadata trailers = explain(failure, answer.trailers());
       if (settleFailure(failure, trailers)) {
-        call.close(answer.status(), trailers);
+        ResponseWriter.fail(call, answer.status(), trailers, operation.claim().operationId());
       } else {
         refuseForNow();
       }
@@ -178,7 +178,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
         case ROLLED_BACK -> ResponseWriter.rolledBack(call);
       }
     } catch (StoreException undone) {
-      refuse(Refusal.storeUnavailable());
+      refuse(Refusal.storeUnavailable(undone.failureCause()));
     } catch (TransactionMisuseException misuse) {
       call.close(Status.INTERNAL.withDescription(misuse.getMessage()), new Metadata());
     }

@@ -25,10 +25,13 @@ import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
 import io.grpc.Server;
@@ -88,6 +91,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
                     keyHeader.name(),
                     builder.claimTiming,
                     builder.callLimit,
+                    builder.waitLimits,
                     builder.executor));
   }
 
@@ -107,10 +111,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     Optional<Procedure> found = procedures.find(call.getMethodDescriptor().getFullMethodName());
-    if (found.isEmpty() || engines.isEmpty()) {
+    if (found.isEmpty()) {
       return next.startCall(call, headers);
     }
     Procedure procedure = found.get();
+    if (engines.isEmpty()) {
+      return runWithoutStore(procedure, call, headers, next);
+    }
     CallEvents arrived = engines.get().events(procedure, Entry.CALL);
     if (OperationContext.isGuarded()) {
       arrived.unprotected(UnprotectedCause.REGISTERED_TWICE, null);
@@ -156,6 +163,18 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
             return new ServerCall.Listener<>() {};
           }
         });
+  }
+
+  private static <RequestT, ResponseT> ServerCall.Listener<RequestT> runWithoutStore(
+      Procedure procedure,
+      ServerCall<RequestT, ResponseT> call,
+      Metadata headers,
+      ServerCallHandler<RequestT, ResponseT> next) {
+    if (ProtectionDemand.isIn(headers) && procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL) {
+      ResponseWriter.unavailable(call, new StoreException("the interceptor has no store", null));
+      return new ServerCall.Listener<>() {};
+    }
+    return next.startCall(call, headers);
   }
 
   private <RequestT, ResponseT> ServerCall.Listener<RequestT> start(
@@ -277,6 +296,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private Optional<byte[]> keyHashSecret = Optional.empty();
     private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
     private Duration callLimit = Duration.ofHours(1);
+    private WaitLimits waitLimits = WaitLimits.defaults();
     private Executor executor = DefaultExecutor.shared();
 
     private Builder(Procedures procedures, CallerResolver callers) {
@@ -347,9 +367,17 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets the executor that resumes calls that waited for another one, or whose handlers have
-     * answered in vain on a thread of their own; their handlers may run on it. Pass the server's
-     * executor. The default is a pool of daemon threads that grows as needed.
+     * Sets how many calls may wait for running calls, and how large their requests may be together;
+     * {@link WaitLimits#defaults} by default.
+     */
+    public Builder waitLimits(WaitLimits limits) {
+      this.waitLimits = limits;
+      return this;
+    }
+
+    /**
+     * Sets the executor that resumes calls that waited for another one; their handlers may run on
+     * it. Pass the server's executor. The default is a pool of daemon threads that grows as needed.
      */
     public Builder executor(Executor executor) {
       this.executor = executor;

@@ -53,8 +53,7 @@ import org.slf4j.LoggerFactory;
  * known whether the key was free, and may have run in vain ({@link LateCall}). The call then starts
  * over at the claim, which is made before the handler this time.
  *
- * <p>If the transactions of the store are bound to threads, one thread claims, runs the handler and
- * settles. A call that has waited then claims on the thread that goes on with it.
+ * <p>A call that has waited claims again itself, on the thread that goes on with it.
  */
 final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT>
     implements Drain.Call {
@@ -130,19 +129,23 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   /** A call with a key is refused if its server stops: a retry of it is safe. */
   @Override
   public void stopWaiting() {
-    rest.ifPresent(
-        sequence ->
-            sequence.execute(
-                () -> {
-                  if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
-                    waitEnded(WaitEnd.GAVE_UP);
-                    cutOff();
-                  }
-                }));
+    rest.ifPresent(sequence -> sequence.execute(this::refuseIfItWaits));
   }
 
   @Override
   public void cutOff() {
+    refuseBecauseTheServerStops();
+    stopWaiting();
+  }
+
+  private void refuseIfItWaits() {
+    if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
+      waitEnded(WaitEnd.GAVE_UP);
+      refuseBecauseTheServerStops();
+    }
+  }
+
+  private void refuseBecauseTheServerStops() {
     Refusal refusal = Refusal.shuttingDown(operationId);
     refusable.refuse(refusal, keyName, () -> events.refused(refusal, operationId, null));
   }
@@ -185,7 +188,13 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private void act(KeyedRequest request, ClaimResult met, Duration took, RequestT message) {
     claimTook = took;
-    Decision decision = ClaimDecider.decide(met, procedure, request::compare, timeLeft());
+    Decision decision =
+        ClaimDecider.decide(
+            met,
+            procedure,
+            ProtectionDemand.outagePolicy(procedure, headers()),
+            request::compare,
+            timeLeft());
     if (endOfWait.isPresent() && !(decision instanceof Decision.Attach)) {
       waitEnded(CallEvents.endOfWait(met));
     }
@@ -248,11 +257,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
         call(),
         running,
         claimTook,
-        outage -> startOver(operation.request(), outage, message),
-        () -> {
-          Executor rest = moveTo(engine.executor());
-          return step -> rest.execute(() -> orClose(step));
-        });
+        outage -> startOver(operation.request(), outage, message));
   }
 
   /**
@@ -289,7 +294,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
               procedure.name() + " begin",
               unreachable,
               procedure.name() + ": no transaction" + engine.ofShard() + " could be opened");
-      ResponseWriter.unavailable(call());
+      ResponseWriter.unavailable(call(), unreachable);
       return;
     }
     Context running = OperationContext.in(context(), transaction);
@@ -314,14 +319,33 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     Executor sequence = moveTo(engine.executor());
     rest = Optional.of(sequence);
     operationId = met.operationId();
-    waiter =
-        Optional.of(
-            engine.await(
+    InFlightWaiter.Waiter next =
+        engine
+            .waiter()
+            .toRun(
                 request,
-                met,
-                limit,
-                (found, took) ->
-                    sequence.execute(() -> orClose(() -> goOn(request, found, took, message)))));
+                new InFlightWaiter.Waiting() {
+                  @Override
+                  public void found(ClaimResult result, Duration took) {
+                    goOn(() -> act(request, result, took, message));
+                  }
+
+                  @Override
+                  public void free() {
+                    goOn(() -> claimInTurn(request, message));
+                  }
+
+                  @Override
+                  public void over(ClaimResult.InFlight running) {
+                    goOn(() -> giveUpWaiting(request, running, message));
+                  }
+
+                  private void goOn(Runnable step) {
+                    sequence.execute(() -> orClose(step));
+                  }
+                });
+    waiter = Optional.of(next);
+    next.begin(met, limit);
     engines.drain().stopIfDraining(this);
   }
 
@@ -338,24 +362,24 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
   }
 
-  /**
-   * Acts on what has ended the wait. If the key seems to be free, it is claimed on this thread; if
-   * another duplicate was faster, the wait goes on.
-   */
-  private void goOn(
-      KeyedRequest request, Optional<ClaimResult> found, Duration took, RequestT message) {
-    waiter = Optional.empty();
-    if (found.isPresent()) {
-      if (found.get() instanceof ClaimResult.InFlight) {
-        // The wait is over, or was cut short, and the other call still runs: do not wait again.
-        endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
+  /** Claims the key, which seems to be free. The next duplicate has its turn after this one. */
+  private void claimInTurn(KeyedRequest request, RequestT message) {
+    InFlightWaiter.Waiter turn = waiter.orElseThrow();
+    try {
+      if (gone || context().isCancelled()) {
+        waitEnded(WaitEnd.CANCELLED);
+      } else {
+        claim(request, message);
       }
-      act(request, found.get(), took, message);
-    } else if (gone || context().isCancelled()) {
-      waitEnded(WaitEnd.CANCELLED);
-    } else {
-      claim(request, message);
+    } finally {
+      turn.endTurn();
     }
+  }
+
+  /** The other call still runs: does not wait again. */
+  private void giveUpWaiting(KeyedRequest request, ClaimResult.InFlight met, RequestT message) {
+    endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
+    act(request, met, Duration.ZERO, message);
   }
 
   private void waitEnded(WaitEnd end) {
@@ -381,7 +405,9 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     ResponseWriter.refuse(call(), refusal, keyName);
   }
 
-  /** A retry of a call that runs unprotected is not safe, so it is left to gRPC if its server stops. */
+  /**
+   * A retry of a call that runs unprotected is not safe, so it is left to gRPC if its server stops.
+   */
   private void runUnguarded(StoreException outage, KeyedRequest request, RequestT message) {
     engines.drain().remove(this);
     events.unprotected(UnprotectedCause.FAILED_OPEN, outage);

@@ -8,6 +8,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.PGConnection;
@@ -60,6 +61,15 @@ final class PoolCheck {
       return problemOf(connection)
           .or(() -> special.apply(connection))
           .map(problem -> name + " " + problem);
+    } catch (ConnectionException failure) {
+      return Optional.of(
+          Failures.refusedLogin(failure)
+              .map(
+                  refusal ->
+                      ("%s is refused a login: \"%s\"; check its user, password and database, and"
+                              + " pg_hba.conf")
+                          .formatted(name, refusal))
+              .orElseThrow(() -> failure));
     } catch (SQLException failure) {
       throw new UnableToExecuteStatementException(failure, null);
     }

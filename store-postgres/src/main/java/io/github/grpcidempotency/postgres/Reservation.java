@@ -42,9 +42,14 @@ final class Reservation implements Claim {
   private volatile Completion answeredIn = Completion.COMMITTED;
 
   Reservation(
-      RecordDatabase database, ClaimRequest request, UUID id, int attempt, Instant expires) {
+      RecordDatabase database,
+      ClaimRequest request,
+      UUID id,
+      int attempt,
+      Instant expires,
+      Optional<String> timeLine) {
     this.database = database;
-    this.row = new ReservedRow(database, request, id, attempt);
+    this.row = new ReservedRow(database, request, id, attempt, timeLine);
     this.expires = expires;
   }
 
@@ -359,9 +364,16 @@ final class Reservation implements Claim {
   }
 
   private Settled complete(Connection connection, RecordedOutcome outcome) {
-    return row.complete(connection, outcome) || row.isCompleted(connection)
-        ? Settled.DONE
-        : Settled.LOST;
+    if (row.complete(connection, outcome) || row.isCompleted(connection)) {
+      return Settled.DONE;
+    }
+    if (row.timeLine().isPresent() && row.markUnknown(connection)) {
+      logger.warn(
+          "the database failed over while the handler of operation {} ran, and may have lost what it"
+              + " wrote: its answer is not recorded, and a retry runs it again once its lease ends",
+          row.id());
+    }
+    return Settled.LOST;
   }
 
   private Settled settle(String what, Predicate<Connection> statement) {

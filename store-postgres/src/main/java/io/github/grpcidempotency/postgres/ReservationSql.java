@@ -14,8 +14,8 @@ record ReservationSql(
     String clear,
     String retain,
     String isInFlight) {
-  static ReservationSql of(String schema) {
-    Map<String, String> values = Map.of("schema", schema);
+  static ReservationSql of(String schema, String timeLine) {
+    Map<String, String> values = Map.of("schema", schema, "time_line", timeLine);
     return new ReservationSql(
         SqlFile.load("claim/take_over", values),
         SqlFile.load("claim/extend", values),

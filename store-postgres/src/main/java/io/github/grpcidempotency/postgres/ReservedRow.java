@@ -14,8 +14,15 @@ import org.slf4j.LoggerFactory;
 /**
  * The row of a reservation, for its owner. Every statement names the owner's attempt, so that it
  * touches nothing once another owner has taken over. Thread-safe.
+ *
+ * @param timeLine the only one on which {@link #complete} records; empty for any
  */
-record ReservedRow(RecordDatabase database, ClaimRequest request, UUID id, int attempt) {
+record ReservedRow(
+    RecordDatabase database,
+    ClaimRequest request,
+    UUID id,
+    int attempt,
+    Optional<String> timeLine) {
   private static final Logger logger = LoggerFactory.getLogger(ReservedRow.class);
 
   /**
@@ -35,7 +42,10 @@ record ReservedRow(RecordDatabase database, ClaimRequest request, UUID id, int a
   }
 
   private boolean complete(Connection connection, String statement, RecordedOutcome outcome) {
-    return touch(connection, statement, values -> OutcomeParameters.of(values, outcome));
+    return touch(
+        connection,
+        statement,
+        values -> OutcomeParameters.of(values, outcome).bind("time_line", "text", timeLine));
   }
 
   /** Returns whether an earlier statement has recorded the answer, although its result was lost. */

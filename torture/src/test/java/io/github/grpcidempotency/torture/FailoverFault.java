@@ -135,6 +135,14 @@ enum FailoverFault {
         .mixing(QUICK);
   }
 
+  /** Returns a run whose handlers outlast the death of their primary. */
+  static Plan outlasting() {
+    return lagging(Form.RESERVED, Form.SAME_DATABASE)
+        .calling(24)
+        .leasing(Duration.ofSeconds(8))
+        .mixing(new Plan.Mix(60, 0, 0, 0));
+  }
+
   /** Returns the rules that it breaks; one is enough. */
   Set<Rule> broken() {
     return broken;

@@ -34,7 +34,8 @@ final class PlainTransactions implements HandlerTransactions {
         fail(handle);
         HandlerTransactions.unlessFailed(() -> insert(handle, server, run));
       }
-      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT -> insert(handle, server, run);
+      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, FROM_ANOTHER_THREAD ->
+          insert(handle, server, run);
     }
     rest.run();
   }
@@ -66,7 +67,29 @@ final class PlainTransactions implements HandlerTransactions {
   }
 
   @Override
-  public boolean holdsAnswersBack() {
+  public void beside(EffectRun run, Rest rest) {
+    jdbi.useTransaction(
+        handle -> {
+          insert(handle, server, run);
+          rest.run();
+        });
+  }
+
+  @Override
+  public void inVain(EffectRun run, boolean locks, Rest rest) {
+    jdbi.useTransaction(
+        handle -> {
+          if (locks) {
+            TransactionalCompletion.lock(handle);
+          }
+          insert(handle, server, run);
+          rest.run();
+          handle.rollback();
+        });
+  }
+
+  @Override
+  public boolean areOfHost() {
     return false;
   }
 

@@ -14,5 +14,7 @@ enum Way {
    * Its first statement failed, and it says OK all the same. Nothing is committed in this way, but
    * where the driver has saved the transaction from the failure.
    */
-  AFTER_A_FAILURE
+  AFTER_A_FAILURE,
+  /** Written by another thread, where the first statement is to claim. */
+  FROM_ANOTHER_THREAD
 }

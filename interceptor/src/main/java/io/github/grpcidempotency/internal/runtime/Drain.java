@@ -18,7 +18,10 @@ public final class Drain {
     NO_CALLS
   }
 
-  /** A call with a key that has not been answered. Both methods may be called at any time, more than once. */
+  /**
+   * A call with a key that has not been answered. Both methods may be called at any time, more than
+   * once.
+   */
   public interface Call {
     /** Refuses the call now if it waits for another one. */
     void stopWaiting();

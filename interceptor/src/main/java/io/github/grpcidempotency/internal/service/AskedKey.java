@@ -16,7 +16,6 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.MethodDescriptor;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -91,7 +90,8 @@ final class AskedKey {
     } catch (UnauthenticatedKeyException unproven) {
       throw new RefusedException(Refusal.callerRequired(), Optional.of(unproven));
     } catch (StoreException unreachable) {
-      throw new RefusedException(Refusal.storeUnavailable(), Optional.of(unreachable));
+      throw new RefusedException(
+          Refusal.storeUnavailable(unreachable.failureCause()), Optional.of(unreachable));
     }
     if (found.caller().filter(owner -> !owner.equals(caller)).isPresent()) {
       throw new RefusedException(Refusal.keyUnknown());
