@@ -116,7 +116,6 @@ final class IntentSql {
   }
 
   private static String with(int routes, String statement) {
-    return statement.replace(
-        "${routes}", String.join(", ", Collections.nCopies(routes, "(?, ?)")));
+    return statement.replace("${routes}", String.join(", ", Collections.nCopies(routes, "(?, ?)")));
   }
 }

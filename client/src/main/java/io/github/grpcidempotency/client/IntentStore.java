@@ -101,7 +101,8 @@ public final class IntentStore {
     Route route = route(target, method);
     ByteString bytes = bytes(method, request);
     int unused =
-        inTransaction(sql.write(), insert -> setIntent(insert, intent, route, bytes).executeUpdate());
+        inTransaction(
+            sql.write(), insert -> setIntent(insert, intent, route, bytes).executeUpdate());
   }
 
   /**

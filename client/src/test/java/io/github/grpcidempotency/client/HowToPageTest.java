@@ -84,6 +84,33 @@ class HowToPageTest {
     channel.shutdownNow();
   }
 
+  @Test
+  void anAnswerWithoutProtectionIsReportedAsShown() {
+    IdempotencyClientInterceptor keys =
+        IdempotencyClientInterceptor.create()
+            .requireProtection() // sends idempotency-required: true
+            .onUnprotected(method -> heard.add(method.getFullMethodName() + " was not protected"));
+    try (EchoServer other = new EchoServer()) {
+      Intent intent = Intent.create();
+      Order unused =
+          intent
+              .on(
+                  OrderServiceGrpc.newBlockingStub(
+                      other.channel(builder -> builder.intercept(keys))))
+              .createOrder(request);
+      assertThat(heard).hasSize(1);
+
+      Reply<Order> reply =
+          Reply.blocking(
+              intent.on(
+                  OrderServiceGrpc.newBlockingStub(
+                      server.channel(builder -> builder.intercept(keys)))),
+              orders -> orders.createOrder(request));
+      assertThat(reply.isProtected()).isTrue();
+      assertThat(heard).hasSize(1);
+    }
+  }
+
   private void patiently(OrderServiceBlockingStub stub, Intent intent) {
     RetryingCaller caller = RetryingCaller.builder().within(Duration.ofHours(2)).build();
     try {

@@ -22,12 +22,12 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A client service that is killed with SIGKILL, and what becomes of its intents. */
+/** A client that is killed with SIGKILL, and what becomes of its intents, on every database. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class IntentKillContract {
   private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-  private static final Databases.Database shop = Databases.shop();
+  private final Databases.Database shop = Databases.shop();
 
   private final ShopServer server = new ShopServer(shop);
   private final Map<Step, ClientDatabase> buyers = new EnumMap<>(Step.class);
@@ -114,7 +114,7 @@ abstract class IntentKillContract {
     }
   }
 
-  private static void assertOneEffectPerDecision(Step step, ClientDatabase buyer) {
+  private void assertOneEffectPerDecision(Step step, ClientDatabase buyer) {
     String effects = " FROM shop.orders WHERE name LIKE '%s %%'".formatted(step);
     assertThat(shop.column("SELECT name" + effects))
         .containsExactlyInAnyOrderElementsOf(decisions(buyer));

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.client.CallFailedException.Outcome;
+import io.github.grpcidempotency.client.EchoServer.Answer;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
@@ -176,6 +177,39 @@ abstract class IntentStoreContract {
     assertThat(failure.intent()).isEqualTo(intent);
     assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
     assertThat(failure.getStatus().getDescription()).isEqualTo("an order has a name");
+  }
+
+  @Test
+  void aRefusalOfTheServiceAfterALostAnswerIsHandedToTheCallbackToo() throws Exception {
+    server.losingAnswers(1);
+    Intent unused = write("");
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+    }
+
+    assertThat(collected.failures())
+        .extracting(CallFailedException::outcome)
+        .containsExactly(Outcome.EXECUTED);
+  }
+
+  @Test
+  void aRefusalInFrontOfTheLibraryLeavesAnIntentOpenThatMayHaveBeenCarriedOut() throws Exception {
+    try (EchoServer guarded = new EchoServer()) {
+      guarded.answering(
+          Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "1"),
+          Answer.of(Status.INVALID_ARGUMENT.withDescription("over the quota")));
+      Intent intent = write("tea");
+
+      OrderServiceBlockingStub to =
+          OrderServiceGrpc.newBlockingStub(guarded.channel(builder -> builder));
+      try (IntentWorker worker = worker(to).build().start()) {
+        await().atMost(PATIENCE).until(() -> guarded.seen().size() == 2);
+      }
+
+      assertThat(collected.failures()).isEmpty();
+      assertThat(keys()).containsExactly(intent.toString());
+    }
   }
 
   @Test
@@ -414,7 +448,8 @@ abstract class IntentStoreContract {
     String name = table.substring(table.indexOf('.') + 1);
     String hide = "ALTER TABLE %s RENAME TO gone".formatted(table);
     String show =
-        "ALTER TABLE %sgone RENAME TO %s".formatted(table.substring(0, table.indexOf('.') + 1), name);
+        "ALTER TABLE %sgone RENAME TO %s"
+            .formatted(table.substring(0, table.indexOf('.') + 1), name);
     try (IntentWorker worker = worker(stub).build().start()) {
       drain(worker, "before");
       buyer.execute(hide);

@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.client;
 
+import java.io.IOException;
+
 class PostgresIntentStoreTest extends IntentStoreContract {
   private static final Databases.Database buyer = Databases.buyer();
 
@@ -13,8 +15,8 @@ class PostgresIntentStoreTest extends IntentStoreContract {
   }
 
   @Override
-  ClientDatabase on(SmallDisk disk) throws java.io.IOException {
-    ClientDatabase database = again();
+  ClientDatabase on(SmallDisk disk) throws IOException {
+    ClientDatabase database = ClientDatabase.of(Databases.buyer());
     database.moveTo(disk);
     return database;
   }

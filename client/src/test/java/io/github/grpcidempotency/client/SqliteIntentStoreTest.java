@@ -9,7 +9,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -50,6 +53,15 @@ class SqliteIntentStoreTest extends IntentStoreContract {
         .extracting(StoredIntent::intent)
         .containsExactly(intent);
     assertThat(linked.take(ROUTES, 1, Duration.ofMinutes(1))).isEmpty();
+  }
+
+  @Test
+  void aCommitWaitsForTheDiskAndForItsDirectory() throws SQLException {
+    try (Connection connection = SqliteFile.open(file).open();
+        Statement statement = connection.createStatement();
+        ResultSet row = statement.executeQuery("PRAGMA synchronous")) {
+      assertThat(row.getInt(1)).as("EXTRA").isEqualTo(3);
+    }
   }
 
   @Test

@@ -19,6 +19,8 @@ public enum RefusalReason {
    * missing.
    */
   IDEMPOTENCY_RECORD_UNREADABLE,
+  /** The call was answered, and its answer was too large to be recorded. */
+  IDEMPOTENCY_ANSWER_TOO_LARGE,
   /** The key was used for another request or another procedure. */
   IDEMPOTENCY_KEY_REUSED,
   /**

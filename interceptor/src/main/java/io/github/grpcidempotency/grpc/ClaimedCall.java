@@ -163,7 +163,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
       Status failure = answer.status().isOk() ? Status.INTERNAL : answer.status();
       Metadata trailers = explain(failure, answer.trailers());
       if (settleFailure(failure, trailers)) {
-        call.close(answer.status(), trailers);
+        ResponseWriter.fail(call, answer.status(), trailers, operation.claim().operationId());
       } else {
         refuseForNow();
       }

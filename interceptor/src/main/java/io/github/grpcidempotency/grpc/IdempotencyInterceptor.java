@@ -25,9 +25,12 @@ import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
@@ -88,6 +91,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
                     keyHeader.name(),
                     builder.claimTiming,
                     builder.callLimit,
+                    builder.waitLimits,
                     builder.executor));
   }
 
@@ -107,10 +111,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     Optional<Procedure> found = procedures.find(call.getMethodDescriptor().getFullMethodName());
-    if (found.isEmpty() || engines.isEmpty()) {
+    if (found.isEmpty()) {
       return next.startCall(call, headers);
     }
     Procedure procedure = found.get();
+    if (engines.isEmpty()) {
+      return runWithoutStore(procedure, call, headers, next);
+    }
     CallEvents arrived = engines.get().events(procedure, Entry.CALL);
     if (OperationContext.isGuarded()) {
       arrived.unprotected(UnprotectedCause.REGISTERED_TWICE, null);
@@ -156,6 +163,18 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
             return new ServerCall.Listener<>() {};
           }
         });
+  }
+
+  private static <RequestT, ResponseT> ServerCall.Listener<RequestT> runWithoutStore(
+      Procedure procedure,
+      ServerCall<RequestT, ResponseT> call,
+      Metadata headers,
+      ServerCallHandler<RequestT, ResponseT> next) {
+    if (ProtectionDemand.isIn(headers) && procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL) {
+      ResponseWriter.unavailable(call, FailureCause.OTHER);
+      return new ServerCall.Listener<>() {};
+    }
+    return next.startCall(call, headers);
   }
 
   private <RequestT, ResponseT> ServerCall.Listener<RequestT> start(
@@ -277,6 +296,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private Optional<byte[]> keyHashSecret = Optional.empty();
     private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
     private Duration callLimit = Duration.ofHours(1);
+    private WaitLimits waitLimits = WaitLimits.defaults();
     private Executor executor = DefaultExecutor.shared();
 
     private Builder(Procedures procedures, CallerResolver callers) {
@@ -343,6 +363,15 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     public Builder callLimit(Duration limit) {
       checkArgument(limit.compareTo(Duration.ZERO) > 0, "the limit is not positive: %s", limit);
       this.callLimit = limit;
+      return this;
+    }
+
+    /**
+     * Sets how many calls may wait for running calls, and how large their requests may be together;
+     * {@link WaitLimits#defaults} by default.
+     */
+    public Builder waitLimits(WaitLimits limits) {
+      this.waitLimits = limits;
       return this;
     }
 

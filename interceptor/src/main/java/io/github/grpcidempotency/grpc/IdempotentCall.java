@@ -53,8 +53,7 @@ import org.slf4j.LoggerFactory;
  * known whether the key was free, and may have run in vain ({@link LateCall}). The call then starts
  * over at the claim, which is made before the handler this time.
  *
- * <p>If the transactions of the store are bound to threads, one thread claims, runs the handler and
- * settles. A call that has waited then claims on the thread that goes on with it.
+ * <p>A call that has waited claims again itself, on the thread that goes on with it.
  */
 final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT>
     implements Drain.Call {
@@ -189,7 +188,13 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private void act(KeyedRequest request, ClaimResult met, Duration took, RequestT message) {
     claimTook = took;
-    Decision decision = ClaimDecider.decide(met, procedure, request::compare, timeLeft());
+    Decision decision =
+        ClaimDecider.decide(
+            met,
+            procedure,
+            ProtectionDemand.outagePolicy(procedure, headers()),
+            request::compare,
+            timeLeft());
     if (endOfWait.isPresent() && !(decision instanceof Decision.Attach)) {
       waitEnded(CallEvents.endOfWait(met));
     }
@@ -293,7 +298,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
               procedure.name() + " begin",
               unreachable,
               procedure.name() + ": no transaction" + engine.ofShard() + " could be opened");
-      ResponseWriter.unavailable(call(), unreachable);
+      ResponseWriter.unavailable(call(), unreachable.failureCause());
       return;
     }
     Context running = OperationContext.in(context(), transaction);
@@ -318,14 +323,33 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     Executor sequence = moveTo(engine.executor());
     rest = Optional.of(sequence);
     operationId = met.operationId();
-    waiter =
-        Optional.of(
-            engine.await(
+    InFlightWaiter.Waiter next =
+        engine
+            .waiter()
+            .toRun(
                 request,
-                met,
-                limit,
-                (found, took) ->
-                    sequence.execute(() -> orClose(() -> goOn(request, found, took, message)))));
+                new InFlightWaiter.Waiting() {
+                  @Override
+                  public void found(ClaimResult result, Duration took) {
+                    goOn(() -> act(request, result, took, message));
+                  }
+
+                  @Override
+                  public void free() {
+                    goOn(() -> claimInTurn(request, message));
+                  }
+
+                  @Override
+                  public void over(ClaimResult.InFlight running) {
+                    goOn(() -> giveUpWaiting(request, running, message));
+                  }
+
+                  private void goOn(Runnable step) {
+                    sequence.execute(() -> orClose(step));
+                  }
+                });
+    waiter = Optional.of(next);
+    next.begin(met, limit);
     engines.drain().stopIfDraining(this);
   }
 
@@ -342,24 +366,24 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
   }
 
-  /**
-   * Acts on what has ended the wait. If the key seems to be free, it is claimed on this thread; if
-   * another duplicate was faster, the wait goes on.
-   */
-  private void goOn(
-      KeyedRequest request, Optional<ClaimResult> found, Duration took, RequestT message) {
-    waiter = Optional.empty();
-    if (found.isPresent()) {
-      if (found.get() instanceof ClaimResult.InFlight) {
-        // The wait is over, or was cut short, and the other call still runs: do not wait again.
-        endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
+  /** Claims the key, which seems to be free. The next duplicate has its turn after this one. */
+  private void claimInTurn(KeyedRequest request, RequestT message) {
+    InFlightWaiter.Waiter turn = waiter.orElseThrow();
+    try {
+      if (gone || context().isCancelled()) {
+        waitEnded(WaitEnd.CANCELLED);
+      } else {
+        claim(request, message);
       }
-      act(request, found.get(), took, message);
-    } else if (gone || context().isCancelled()) {
-      waitEnded(WaitEnd.CANCELLED);
-    } else {
-      claim(request, message);
+    } finally {
+      turn.endTurn();
     }
+  }
+
+  /** The other call still runs: does not wait again. */
+  private void giveUpWaiting(KeyedRequest request, ClaimResult.InFlight met, RequestT message) {
+    endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
+    act(request, met, Duration.ZERO, message);
   }
 
   private void waitEnded(WaitEnd end) {

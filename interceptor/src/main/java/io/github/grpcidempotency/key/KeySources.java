@@ -42,11 +42,15 @@ final class KeySources {
   static KeySource formatted(KeySource source, KeyFormat format) {
     return new MappedKeySource(
         source,
-        key ->
-            format
-                .canonicalize(key)
-                .orElseThrow(
-                    () -> new MalformedKeyException(KeyProblem.FORMAT, "the key is malformed")));
+        key -> {
+          if (!IdempotencyKey.isShort(key)) {
+            throw new MalformedKeyException(KeyProblem.TOO_LONG, "the key is too long");
+          }
+          return format
+              .canonicalize(key)
+              .orElseThrow(
+                  () -> new MalformedKeyException(KeyProblem.FORMAT, "the key is malformed"));
+        });
   }
 
   static KeySource prefixed(KeySource source, String prefix) {

@@ -19,6 +19,7 @@ import io.github.grpcidempotency.internal.event.DecisionLog;
 import io.github.grpcidempotency.internal.event.Listeners;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
+import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.internal.runtime.Replay;
@@ -29,6 +30,7 @@ import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecordedError;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -47,6 +49,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -82,6 +86,7 @@ public final class IdempotentWork implements AutoCloseable {
             "token",
             builder.claimTiming,
             NO_LIMIT,
+            builder.waitLimits,
             ForkJoinPool.commonPool());
   }
 
@@ -179,9 +184,11 @@ public final class IdempotentWork implements AutoCloseable {
     private final Parser<T> results;
     private final Callable<T> work;
     private KeyedRequest request;
-    private ClaimResult met;
+    private Supplier<ClaimResult> next = this::claim;
+    private ClaimResult met = ClaimResult.InFlight.unseen();
     private Duration claimTook = Duration.ZERO;
-    private long end;
+    private Optional<Long> endOfWait = Optional.empty();
+    private Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
     private Optional<Stopwatch> wait = Optional.empty();
     private Optional<WorkResult<T>> result = Optional.empty();
 
@@ -197,8 +204,6 @@ public final class IdempotentWork implements AutoCloseable {
       this.kind = request.procedure();
       this.results = results;
       this.work = work;
-      this.met = claim();
-      this.end = System.nanoTime() + kind.inFlightPolicy().limit().toNanos();
     }
 
     private ClaimResult claim() {
@@ -210,14 +215,25 @@ public final class IdempotentWork implements AutoCloseable {
 
     WorkResult<T> result() throws Exception {
       while (result.isEmpty()) {
-        Duration left = Duration.ofNanos(Math.max(0, end - System.nanoTime()));
-        Decision decision = ClaimDecider.decide(met, kind, request::compare, Optional.of(left));
-        if (!(decision instanceof Decision.Attach)) {
-          waitEnded(CallEvents.endOfWait(met));
+        Optional<InFlightWaiter.Waiter> turn = waiter;
+        try {
+          met = next.get();
+          decide().accept(this);
+        } finally {
+          turn.ifPresent(InFlightWaiter.Waiter::endTurn);
         }
-        decision.accept(this);
       }
       return result.get();
+    }
+
+    private Decision decide() {
+      Optional<Duration> left =
+          endOfWait.map(end -> Duration.ofNanos(Math.max(0, end - System.nanoTime())));
+      Decision decision = ClaimDecider.decide(met, kind, request::compare, left);
+      if (!(decision instanceof Decision.Attach)) {
+        waitEnded(CallEvents.endOfWait(met));
+      }
+      return decision;
     }
 
     private void waitEnded(WaitEnd how) {
@@ -276,7 +292,7 @@ public final class IdempotentWork implements AutoCloseable {
     private void startOver() {
       logger.debug("{}: the work has run in vain", kind.name());
       request = request.again();
-      met = claim();
+      next = this::claim;
     }
 
     /** What work throws that has run in vain does not count. */
@@ -333,21 +349,18 @@ public final class IdempotentWork implements AutoCloseable {
         wait = Optional.of(Stopwatch.createStarted());
         events.attached();
       }
-      CompletableFuture<Optional<ClaimResult>> ended = new CompletableFuture<>();
+      if (endOfWait.isEmpty()) {
+        endOfWait = Optional.of(System.nanoTime() + limit.toNanos());
+      }
+      CompletableFuture<Supplier<ClaimResult>> ended = new CompletableFuture<>();
       request = request.again();
-      var waiter =
-          engine.await(
-              request,
-              running,
-              limit,
-              (found, took) -> {
-                claimTook = took;
-                boolean unused = ended.complete(found);
-              });
+      InFlightWaiter.Waiter waits = engine.waiter().toRun(request, waiting(ended::complete));
+      waiter = Optional.of(waits);
+      waits.begin(running, limit);
       try {
-        goOn(ended.get());
+        next = ended.get();
       } catch (InterruptedException interrupted) {
-        boolean unused = waiter.cancel();
+        boolean unused = waits.cancel();
         waitEnded(WaitEnd.CANCELLED);
         throw interrupted;
       } catch (ExecutionException impossible) {
@@ -355,12 +368,33 @@ public final class IdempotentWork implements AutoCloseable {
       }
     }
 
-    /** If the key seems to be free, it is claimed on this thread, which runs the work. */
-    private void goOn(Optional<ClaimResult> found) {
-      met = found.orElseGet(this::claim);
-      if (found.isPresent() && met instanceof ClaimResult.InFlight) {
-        end = System.nanoTime(); // its wait is over: do not wait again
-      }
+    /** If the key seems to be free, it is claimed on the thread that runs the work. */
+    private InFlightWaiter.Waiting waiting(Consumer<Supplier<ClaimResult>> ended) {
+      return new InFlightWaiter.Waiting() {
+        @Override
+        public void found(ClaimResult result, Duration took) {
+          ended.accept(
+              () -> {
+                claimTook = took;
+                return result;
+              });
+        }
+
+        @Override
+        public void free() {
+          ended.accept(Attempt.this::claim);
+        }
+
+        /** The other run still goes on: do not wait again. */
+        @Override
+        public void over(ClaimResult.InFlight running) {
+          ended.accept(
+              () -> {
+                endOfWait = Optional.of(System.nanoTime());
+                return running;
+              });
+        }
+      };
     }
 
     @Override
@@ -453,6 +487,7 @@ public final class IdempotentWork implements AutoCloseable {
     private final List<IdempotencyListener> listeners = new ArrayList<>();
     private Optional<byte[]> keyHashSecret = Optional.empty();
     private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
+    private WaitLimits waitLimits = WaitLimits.defaults();
 
     private Builder(IdempotencyStore store, Procedure... kinds) {
       this.store = store;
@@ -484,6 +519,15 @@ public final class IdempotentWork implements AutoCloseable {
      */
     public Builder claimTiming(ClaimTiming timing) {
       this.claimTiming = timing;
+      return this;
+    }
+
+    /**
+     * Sets how much work may wait for running work, and how large its input may be together; {@link
+     * WaitLimits#defaults} by default.
+     */
+    public Builder waitLimits(WaitLimits limits) {
+      this.waitLimits = limits;
       return this;
     }
 

@@ -98,6 +98,25 @@ class AttachTest extends CallTest {
   }
 
   @Test
+  void ofManyDuplicatesOfAFailedCallOnlyTheFirstClaimsAndOnItsOwnThread()
+      throws InterruptedException {
+    ThingServer server = start(attaching(LONG));
+    Started first = keepOneRunning(server);
+    List<Started> duplicates = attach(server, 20);
+    int claims = store.claims();
+    store.claimingThreads().clear();
+
+    server.things().nextRunning().fail(Status.UNAVAILABLE);
+    ThingService.Running next = server.things().nextRunning();
+
+    assertThat(first.end().code()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(store.claims()).isEqualTo(claims + 1);
+    assertThat(store.claimingThreads()).containsExactly("of-the-server");
+    next.succeed();
+    assertThat(duplicates.stream().map(Started::end).filter(Seen::isReplayed)).hasSize(19);
+  }
+
+  @Test
   void aDuplicateIsRefusedOnceItHasWaitedLongEnough() throws InterruptedException {
     Duration limit = Duration.ofMillis(300);
     ThingServer server = start(attaching(limit));
@@ -216,8 +235,8 @@ class AttachTest extends CallTest {
 
     server.things().nextRunning().succeed();
     Seen answer = first.end().first();
-    int claims = store.claims();
-    await().until(() -> store.claims() > claims);
+    int looks = store.looks();
+    await().until(() -> store.looks() > looks);
     store.recover();
 
     duplicate.end().replays(answer);

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.grpc;
 
 import static java.util.stream.Collectors.toSet;
 
-import com.google.common.util.concurrent.Uninterruptibles;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -21,7 +20,6 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -38,7 +36,6 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
   private final Set<Thread> bound = ConcurrentHashMap.newKeySet();
   private final AtomicInteger claims = new AtomicInteger();
   private final AtomicInteger endedInContext = new AtomicInteger();
-  private volatile CountDownLatch together = new CountDownLatch(0);
   private volatile boolean taken = true;
   private volatile boolean suspended;
 
@@ -74,11 +71,6 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
     return endedInContext.get();
   }
 
-  /** Lets the next claims wait until there are so many of them. */
-  void claimTogether(int claims) {
-    together = new CountDownLatch(claims);
-  }
-
   /** Lets handlers write elsewhere from now on. */
   void passBy() {
     taken = false;
@@ -99,8 +91,6 @@ final class ThreadBoundStore extends ForwardingStore implements TransactionalSto
 
   @Override
   public ClaimResult claimInTransaction(ClaimRequest request) {
-    together.countDown();
-    Uninterruptibles.awaitUninterruptibly(together);
     ClaimResult result = super.claim(request);
     claims.incrementAndGet();
     return result instanceof ClaimResult.Won won

@@ -351,7 +351,6 @@ class ThreadBoundTest extends CallTest {
     CompletableFuture<Seen> first = elsewhere(keyed(server));
     ThingService.Running running = server.things().nextRunning();
     List<CompletableFuture<Seen>> duplicates = attach(server, 10);
-    bound.claimTogether(3);
 
     running.fail(Status.UNAVAILABLE);
     assertThat(first.join().code()).isEqualTo(Status.Code.UNAVAILABLE);
@@ -365,6 +364,8 @@ class ThreadBoundTest extends CallTest {
     assertThat(bound.steps())
         .containsExactly("begin", "returned", "rollback", "begin", "returned", "commit");
     assertThat(journal.all(IdempotencyEvent.Attached.class)).hasSize(10);
+    // Ten duplicates met the first call in this process; only the head of the queue claims.
+    assertThat(bound.claims()).isEqualTo(2);
     assertThat(ends()).hasSize(10).containsOnlyOnce(WaitEnd.CLAIMED);
     assertThat(ends()).filteredOn(WaitEnd.ANSWERED::equals).hasSize(9);
   }

@@ -22,6 +22,7 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -30,6 +31,8 @@ import java.util.function.Supplier;
 final class UnreliableStore implements IdempotencyStore {
   private final IdempotencyStore store;
   private final AtomicInteger claims = new AtomicInteger();
+  private final AtomicInteger looks = new AtomicInteger();
+  private final Set<String> claimingThreads = ConcurrentHashMap.newKeySet();
   private final AtomicInteger renewals = new AtomicInteger();
   private final AtomicInteger settlements = new AtomicInteger();
   private final AtomicInteger settledInCancelledContext = new AtomicInteger();
@@ -103,6 +106,15 @@ final class UnreliableStore implements IdempotencyStore {
     return claims.get();
   }
 
+  int looks() {
+    return looks.get();
+  }
+
+  /** Returns the names of the threads that have claimed. */
+  Set<String> claimingThreads() {
+    return claimingThreads;
+  }
+
   int renewals() {
     return renewals.get();
   }
@@ -128,6 +140,7 @@ final class UnreliableStore implements IdempotencyStore {
   @Override
   public ClaimResult claim(ClaimRequest request) {
     claims.incrementAndGet();
+    claimingThreads.add(Thread.currentThread().getName());
     throwErrorIf(claimError);
     throwIf(claimFailure);
     ClaimResult result = store.claim(request);
@@ -138,6 +151,7 @@ final class UnreliableStore implements IdempotencyStore {
 
   @Override
   public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
+    looks.incrementAndGet();
     throwIf(claimFailure);
     return store.find(key, procedure);
   }

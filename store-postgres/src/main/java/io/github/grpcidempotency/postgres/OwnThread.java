@@ -1,12 +1,12 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.common.base.Throwables;
-import com.google.common.util.concurrent.Uninterruptibles;
 import io.github.grpcidempotency.internal.background.DaemonThreads;
-import java.util.concurrent.ExecutionException;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 /**
@@ -22,11 +22,11 @@ final class OwnThread {
 
   /** Runs work on another thread, and waits for it, even if the current thread is interrupted. */
   static <T> T call(Supplier<T> work) {
-    Future<T> result = THREADS.submit(work::get);
     try {
-      return Uninterruptibles.getUninterruptibly(result);
-    } catch (ExecutionException failure) {
-      Throwables.throwIfUnchecked(failure.getCause());
+      return CompletableFuture.supplyAsync(work, THREADS).join();
+    } catch (CompletionException failure) {
+      Throwable cause = Objects.requireNonNullElse(failure.getCause(), failure);
+      Throwables.throwIfUnchecked(cause);
       throw new AssertionError(failure);
     }
   }

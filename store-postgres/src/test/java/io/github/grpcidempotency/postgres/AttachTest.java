@@ -8,7 +8,9 @@ import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -17,6 +19,7 @@ import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -244,6 +247,43 @@ class AttachTest {
 
       assertThat(first.join().isOk()).isTrue();
       assertThat(mismatch.join().reason()).isEqualTo(Things.KEY_REUSED);
+    }
+  }
+
+  @Test
+  void aDuplicateThatWaitsBehindACallOfAnotherMethodGetsItsOwnMethodsStatusAndResource() {
+    UnaryOperator<PostgresThingServer.Builder> described =
+        server ->
+            server
+                .createOther(
+                    other ->
+                        other
+                            .inFlight(InFlightPolicy.attach(LONG_WAIT))
+                            .execution(Execution.TRANSACTIONAL))
+                .otherOutage(OutagePolicy.FAIL_CLOSED)
+                .outbox(
+                    OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
+                        .map(IdempotencyStatus.FAILED, "pending"));
+    try (Gate gate = Gate.shut(database.superuser());
+        ThingServer left =
+            described.apply(attaching(database.app(), Execution.TRANSACTIONAL)).start();
+        ThingServer right =
+            described.apply(attaching(database.newAppPool(), Execution.TRANSACTIONAL)).start();
+        ThingClient toLeft = ThingClient.to(left.port());
+        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> first = toLeft.startThing(request);
+      gate.awaitWaiting(1);
+      CompletableFuture<Reply> ofOther =
+          CompletableFuture.supplyAsync(() -> toRight.createOther(request));
+      awaitAttached(right, 1);
+      CompletableFuture<Reply> duplicate = toRight.startThing(request);
+      awaitAttached(right, 2);
+      gate.open();
+
+      assertThat(duplicate.join().bytes()).isEqualTo(first.join().bytes());
+      assertThat(duplicate.join().operationStatus()).contains("failed");
+      assertThat(ofOther.join().reason()).isEqualTo(Things.KEY_REUSED);
     }
   }
 

@@ -245,6 +245,26 @@ class CompletionWithCommitTest {
     assertThat(table.thingsOf(user)).isEmpty();
   }
 
+  @Test
+  void anAnswerThatIsTooLargeToBeRecordedRollsItsTransactionBack() {
+    assertThatExceptionOfType(TransactionMisuseException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      Thing large = thing.toBuilder().setName("x".repeat(1 << 20)).build();
+                      jdbi.useTransaction(
+                          handle -> {
+                            become(handle);
+                            insertThing(handle);
+                            TransactionalCompletion.completeAndCommit(handle, large);
+                          });
+                      return large;
+                    }))
+        .withMessageContaining("too large to be recorded");
+    assertNothingIsLeft();
+  }
+
   @ParameterizedTest
   @EnumSource(names = {"REPEATABLE_READ", "SERIALIZABLE"})
   void aTransactionThatKeepsItsSnapshotMustLockFirst(TransactionIsolationLevel level)

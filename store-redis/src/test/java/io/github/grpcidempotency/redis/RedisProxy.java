@@ -109,13 +109,17 @@ final class RedisProxy implements AutoCloseable {
 
   /** Cuts every connection, and accepts no new one. */
   void refuse() {
+    refuseNew();
+    links.forEach(Link::close);
+  }
+
+  private void refuseNew() {
     refuses = true;
     try {
       acceptor.close();
     } catch (IOException ignored) {
       // It is closed for us.
     }
-    links.forEach(Link::close);
   }
 
   /** One trap follows the other. */
@@ -229,7 +233,9 @@ final class RedisProxy implements AutoCloseable {
     private void spring(Trap met) {
       sprung = true;
       LockSupport.parkNanos(met.delay().toNanos());
-      refuses |= met.staysDown();
+      if (met.staysDown()) {
+        refuseNew();
+      }
       if (met.cuts()) {
         close();
       }

@@ -76,9 +76,11 @@ public final class ThingServer implements AutoCloseable {
             .newServer()
             .addService(ServerInterceptors.interceptForward(things, outermostFirst));
     if (builder.withServices) {
+      List<ServerInterceptor> outside = new ArrayList<>(builder.outside);
+      outside.add(new Authentication());
       interceptor.stream()
           .flatMap(present -> present.services().stream())
-          .map(service -> ServerInterceptors.intercept(service, new Authentication()))
+          .map(service -> ServerInterceptors.interceptForward(service, outside))
           .forEach(services::addService);
     }
     this.server = services.build();

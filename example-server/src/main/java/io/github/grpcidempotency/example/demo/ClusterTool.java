@@ -40,7 +40,7 @@ final class ClusterTool implements IntentCallback<CreateClusterResponse> {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /** Runs it. */
-  public static void main(String... arguments) 
+  public static void main(String... arguments)
       throws IOException, InterruptedException, SQLException {
     ManagedChannel channel =
         Grpc.newChannelBuilder("localhost:" + arguments[0], InsecureChannelCredentials.create())
@@ -54,10 +54,9 @@ final class ClusterTool implements IntentCallback<CreateClusterResponse> {
             .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(user));
     IntentStore intents = IntentStore.sqlite(Path.of(arguments[2]));
     try (IntentWorker worker =
-            IntentWorker.builder(intents)
-                .method(
-                    SERVER, stub, ClusterServiceGrpc.getCreateClusterMethod(), new ClusterTool())
-                .build()) {
+        IntentWorker.builder(intents)
+            .method(SERVER, stub, ClusterServiceGrpc.getCreateClusterMethod(), new ClusterTool())
+            .build()) {
       if (arguments.length > 3) {
         System.out.println(INTENT + write(intents, stub, arguments));
         System.in.read();

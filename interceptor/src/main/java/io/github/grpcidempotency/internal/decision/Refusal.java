@@ -63,6 +63,11 @@ public record Refusal(
     return pointless(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE);
   }
 
+  /** Returns the refusal of a call whose answer was recorded without its body. */
+  public static Refusal answerTooLarge() {
+    return pointless(RefusalReason.IDEMPOTENCY_ANSWER_TOO_LARGE);
+  }
+
   /** Returns the refusal of a replay whose answer would be rebuilt from a resource that is gone. */
   public static Refusal resourceGone() {
     return pointless(RefusalReason.IDEMPOTENCY_RESOURCE_GONE);

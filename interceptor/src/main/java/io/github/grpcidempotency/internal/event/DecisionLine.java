@@ -170,7 +170,7 @@ record DecisionLine(
             IDEMPOTENCY_OUTCOME_UNKNOWN,
             IDEMPOTENCY_SHUTTING_DOWN ->
             Level.INFO;
-        case IDEMPOTENCY_KEY_REUSED -> Level.WARN;
+        case IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_ANSWER_TOO_LARGE -> Level.WARN;
         case IDEMPOTENCY_STORE_UNAVAILABLE -> operationId.isEmpty() ? Level.WARN : Level.DEBUG;
         case IDEMPOTENCY_RECORD_UNREADABLE -> Level.ERROR;
       };

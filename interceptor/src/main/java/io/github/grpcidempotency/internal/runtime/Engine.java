@@ -14,13 +14,13 @@ import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedProcedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
-import io.github.grpcidempotency.store.StoredOperation;
 import io.github.grpcidempotency.store.TransactionalStore;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,8 +29,6 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiConsumer;
-import java.util.function.Function;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -54,7 +52,7 @@ public final class Engine implements AutoCloseable {
   private final InFlightWaiter waiter;
   private final RunningCalls running;
   private final Executor executor;
-  private final Collection<Operations<?>> opened = new CopyOnWriteArrayList<>();
+  private final Collection<Operations> opened = new CopyOnWriteArrayList<>();
   private final LiveCounts counts = new Counts();
   private final AtomicBoolean live = new AtomicBoolean();
 
@@ -99,6 +97,7 @@ public final class Engine implements AutoCloseable {
    * @param keyName what clients call the key
    * @param timing when transactional calls are claimed whose procedures do not say so
    * @param callLimit how long a call without a deadline may run
+   * @param limits how many calls may wait
    * @param executor resumes calls that had to wait
    */
   public Engine(
@@ -108,6 +107,7 @@ public final class Engine implements AutoCloseable {
       String keyName,
       ClaimTiming timing,
       Duration callLimit,
+      WaitLimits limits,
       Executor executor) {
     this(
         store,
@@ -118,6 +118,7 @@ public final class Engine implements AutoCloseable {
         keyName,
         timing,
         callLimit,
+        new WaitingRoom(limits),
         executor);
   }
 
@@ -130,6 +131,7 @@ public final class Engine implements AutoCloseable {
       String keyName,
       ClaimTiming timing,
       Duration callLimit,
+      WaitingRoom room,
       Executor executor) {
     this.infos = infos;
     this.shard = shard;
@@ -141,7 +143,7 @@ public final class Engine implements AutoCloseable {
     this.leases = new LeaseKeeper(store, listeners, shard);
     this.lateRecorder = new LateRecorder(leases);
     this.settler = new Settler(leases, lateRecorder, lateReleaser);
-    this.waiter = new InFlightWaiter(this::claim, leases, store);
+    this.waiter = new InFlightWaiter(this::find, leases, store, room);
     this.running = new RunningCalls(store.lease(), callLimit);
     this.executor = new CallerRunsExecutor(executor);
   }
@@ -281,38 +283,7 @@ public final class Engine implements AutoCloseable {
     return executor;
   }
 
-  /**
-   * Lets a duplicate wait for the call that holds its key.
-   *
-   * @param met the call that it has met
-   * @param limit how long to wait
-   * @param resume gets what has ended the wait, and how long finding it took, once, unless the
-   *     waiter is cancelled first: the result of a new claim; or the call that was met, if the
-   *     limit is over or this engine closes; or empty, if the key seems to be free and must be
-   *     claimed on the thread that runs the handler. Must not block
-   */
-  public InFlightWaiter.Waiter await(
-      KeyedRequest request,
-      ClaimResult.InFlight met,
-      Duration limit,
-      BiConsumer<Optional<ClaimResult>, Duration> resume) {
-    if (!bindsThreads(request.procedure())) {
-      return waiter.await(
-          request, met, limit, (result, took) -> resume.accept(Optional.of(result), took));
-    }
-    return waiter.await(
-        request.key(),
-        met,
-        limit,
-        () -> find(request.key(), request.procedure()),
-        (found, took) -> resume.accept(found.filter(result -> !isAbandoned(result)), took));
-  }
-
-  private static boolean isAbandoned(ClaimResult result) {
-    return result instanceof ClaimResult.InFlight inFlight && inFlight.isAbandoned();
-  }
-
-  /** Returns the waiter, which lets calls wait that claim nothing. */
+  /** Returns the waiter, which lets calls wait for the call that holds their key. */
   public InFlightWaiter waiter() {
     return waiter;
   }
@@ -321,13 +292,11 @@ public final class Engine implements AutoCloseable {
    * Opens the operations of procedures, to be found by their ids. Close the result before this
    * engine.
    *
-   * @param view converts an operation to what the calls get that have waited for it
    * @throws SetupException if the store cannot find operations by id
    * @throws StoreException if the store cannot be reached
    */
-  public <V> Operations<V> operations(
-      Collection<Procedure> procedures, Function<StoredOperation, V> view) {
-    Operations<V> operations = Operations.open(store, procedures, executor, view);
+  public Operations operations(Collection<Procedure> procedures) {
+    Operations operations = Operations.open(store, procedures, executor);
     opened.add(operations);
     return operations;
   }
@@ -361,6 +330,7 @@ public final class Engine implements AutoCloseable {
   public void track(Operation operation, Duration took) {
     leases.track(operation);
     if (operation.isConfirmed()) {
+      waiter.won(operation.claim().request().key());
       operation.events().claimed(operation.claim(), took);
     }
   }

@@ -9,6 +9,7 @@ import io.github.grpcidempotency.internal.event.ProcedureInfos;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.ShardedStore;
 import java.time.Duration;
@@ -47,6 +48,7 @@ public final class Engines implements AutoCloseable {
    * @param keyName what clients call the key
    * @param timing when transactional calls are claimed whose procedures do not say so
    * @param callLimit how long a call without a deadline may run
+   * @param limits how many calls may wait, for all shards together
    * @param executor resumes calls that had to wait
    */
   public static Engines on(
@@ -56,12 +58,16 @@ public final class Engines implements AutoCloseable {
       String keyName,
       ClaimTiming timing,
       Duration callLimit,
+      WaitLimits limits,
       Executor executor) {
     if (!(store instanceof ShardedStore sharded)) {
-      Engine only = new Engine(store, listeners, decisions, keyName, timing, callLimit, executor);
+      Engine only =
+          new Engine(
+              store, listeners, decisions, keyName, timing, callLimit, limits, executor);
       return new Engines(List.of(only), only, caller -> only);
     }
     ProcedureInfos infos = new ProcedureInfos();
+    WaitingRoom room = new WaitingRoom(limits);
     Map<Optional<String>, Engine> engines = new LinkedHashMap<>();
     Stream.concat(sharded.names().stream().map(Optional::of), Stream.of(Optional.<String>empty()))
         .forEach(
@@ -77,6 +83,7 @@ public final class Engines implements AutoCloseable {
                         keyName,
                         timing,
                         callLimit,
+                        room,
                         executor)));
     Engine unassigned = Objects.requireNonNull(engines.get(Optional.<String>empty()));
     return new Engines(

@@ -1,13 +1,18 @@
 package io.github.grpcidempotency.internal.runtime;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.partitioningBy;
+
 import io.github.grpcidempotency.internal.background.DaemonThreads;
 import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.key.IdempotencyKey;
-import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -15,24 +20,26 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiConsumer;
-import java.util.function.Function;
-import java.util.function.Supplier;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets duplicates wait for a running call without a thread or a connection:
+ * Lets duplicates wait for a running call without a thread or a connection. A waiter looks; it
+ * never claims:
  *
  * <ol>
  *   <li>Waiters of one key form a queue. The lease keeper reports the end of the running call if
  *       this process runs it; otherwise the store's {@link CompletionWatch} does.
- *   <li>When the end is reported, a single probe claims the key for the whole queue, on behalf of
- *       its head. If the head does not want to run anything, the probe only reads what is recorded.
- *   <li>If an answer is recorded, every waiter gets it. If the claim is won, the head runs the
- *       handler, and the others now wait for the head. If somebody else was faster, all go on
- *       waiting.
- *   <li>A waiter whose limit is over, or that still waits when this is closed, gets the running
- *       call that it has met.
+ *   <li>When the end is reported, the record is read once for each procedure whose calls wait: a
+ *       procedure decides where its resource and its status are found.
+ *   <li>If an answer is recorded, every waiter of the procedure gets it. If the call still runs, or
+ *       another one does, all go on waiting.
+ *   <li>If nothing is left under the key, or an abandoned reservation, the head of the queue has
+ *       its turn: it claims the key for itself. The others wait until the head runs and has ended,
+ *       or has given up its turn. Calls that do not run anything get at once what was found.
+ *   <li>A waiter whose limit is over, for whom there is no room, or that still waits when this is
+ *       closed, gets the running call that it has met.
  * </ol>
  *
  * <p>Whatever the store or a waiter throws, even an {@link Error}, the queue is probed again.
@@ -45,71 +52,129 @@ public final class InFlightWaiter implements AutoCloseable {
 
   private final RateLimitedLog log =
       RateLimitedLog.of(LoggerFactory.getLogger(InFlightWaiter.class));
-  private final Function<KeyedRequest, ClaimResult> claim;
+  private final BiFunction<IdempotencyKey, Procedure, Optional<ClaimResult>> find;
   private final LeaseKeeper leases;
+  private final WaitingRoom room;
   private final CompletionWatch watch;
   private final WaitQueues<IdempotencyKey, Waiter> queues;
   private final ExecutorService probes;
   private final ScheduledExecutorService timer;
 
+  /**
+   * What becomes of a call that waits. One method is called, once, unless the waiter is cancelled
+   * first. No method may block.
+   */
+  public interface Waiting {
+    /**
+     * The wait has ended, and this was found: an answer, or a call whose outcome will stay unknown.
+     * A call that does not run anything may also get an abandoned reservation.
+     *
+     * @param took how long it took to read it
+     */
+    void found(ClaimResult result, Duration took);
+
+    /**
+     * Nothing is left under the key. A call that may run has its turn now: it claims the key
+     * itself, on its own thread, and then calls {@link Waiter#endTurn}.
+     */
+    void free();
+
+    /**
+     * The wait has ended because its limit is over, or there is no room for it, or this server
+     * stops.
+     *
+     * @param met the call that was waited for, and still ran when it was last seen
+     */
+    void over(ClaimResult.InFlight met);
+  }
+
   /** One waiting call. */
   public final class Waiter {
     private final IdempotencyKey key;
-    private final ClaimResult.InFlight met;
-    private final boolean claims;
-    private final Supplier<Optional<ClaimResult>> ask;
-    private final BiConsumer<Optional<ClaimResult>, Duration> resume;
+    private final Procedure procedure;
+    private final boolean mayRun;
+    private final int bytes;
+    private final Waiting waiting;
     private Optional<Future<?>> timeout = Optional.empty();
+    private ClaimResult.InFlight met = ClaimResult.InFlight.unseen();
 
     private Waiter(
-        IdempotencyKey key,
-        ClaimResult.InFlight met,
-        boolean claims,
-        Supplier<Optional<ClaimResult>> ask,
-        BiConsumer<Optional<ClaimResult>, Duration> resume) {
+        IdempotencyKey key, Procedure procedure, boolean mayRun, int bytes, Waiting waiting) {
       this.key = key;
-      this.met = met;
-      this.claims = claims;
-      this.ask = ask;
-      this.resume = resume;
+      this.procedure = procedure;
+      this.mayRun = mayRun;
+      this.bytes = bytes;
+      this.waiting = waiting;
     }
 
     /**
-     * Gives up waiting, because the call was cancelled. The call is not resumed, unless it already
-     * is.
+     * Begins to wait for the end of the call that runs under the key. Called once.
+     *
+     * @param running what runs there
+     * @param limit how long to wait
+     */
+    public void begin(ClaimResult.InFlight running, Duration limit) {
+      met = running;
+      InFlightWaiter.this.begin(this, limit);
+    }
+
+    /**
+     * Gives up waiting, or the turn, because the call was cancelled. The call is not resumed,
+     * unless it already is.
      *
      * @return whether it was still waiting
      */
     public boolean cancel() {
-      return leave(this);
+      boolean waited = leave(this);
+      if (!waited) {
+        endTurn();
+      }
+      return waited;
+    }
+
+    /**
+     * Ends the turn of this call, if it still has it, so that the next one has its turn. The turn
+     * of a call that has won the key ends earlier, as soon as its lease is kept.
+     */
+    public void endTurn() {
+      if (queues.endTurn(key, this)) {
+        wake(key);
+      }
     }
   }
 
   /**
    * Makes a waiter.
    *
-   * @param claim claims a key, and never throws if the store fails
+   * @param find reads what stands under a key, and never throws if the store fails
    * @param leases knows what this process runs
    * @param store knows what others run
+   * @param room limits how many calls wait
    */
   InFlightWaiter(
-      Function<KeyedRequest, ClaimResult> claim, LeaseKeeper leases, IdempotencyStore store) {
+      BiFunction<IdempotencyKey, Procedure, Optional<ClaimResult>> find,
+      LeaseKeeper leases,
+      IdempotencyStore store,
+      WaitingRoom room) {
     this(
-        claim,
+        find,
         leases,
         store,
+        room,
         Executors.newFixedThreadPool(PROBES, DaemonThreads.named("idempotency-probe")),
         DaemonThreads.newTimer("idempotency-wait"));
   }
 
   InFlightWaiter(
-      Function<KeyedRequest, ClaimResult> claim,
+      BiFunction<IdempotencyKey, Procedure, Optional<ClaimResult>> find,
       LeaseKeeper leases,
       IdempotencyStore store,
+      WaitingRoom room,
       ExecutorService probes,
       ScheduledExecutorService timer) {
-    this.claim = claim;
+    this.find = find;
     this.leases = leases;
+    this.room = room;
     this.probes = probes;
     this.timer = timer;
     this.watch = store.watch(this::wake);
@@ -117,65 +182,43 @@ public final class InFlightWaiter implements AutoCloseable {
     leases.onDrop(this::wake);
   }
 
-  /**
-   * Waits for the end of the call that runs under the request's key, and then claims the key.
-   *
-   * @param met what runs there; the waiter is resumed with it when the limit is over, or when there
-   *     is no waiting any more because this is closed
-   * @param limit how long to wait
-   * @param resume gets the result of a new claim, and how long that took, once, unless the waiter
-   *     is cancelled first
-   */
-  public Waiter await(
-      KeyedRequest request,
-      ClaimResult.InFlight met,
-      Duration limit,
-      BiConsumer<ClaimResult, Duration> resume) {
-    return await(
-        new Waiter(
-            request.key(),
-            met,
-            true,
-            () -> Optional.of(claim.apply(request)),
-            (result, took) -> resume.accept(result.orElseThrow(), took)),
-        limit);
+  /** Makes a waiter for a call that runs if the call that holds its key leaves no answer. */
+  public Waiter toRun(KeyedRequest request, Waiting waiting) {
+    return new Waiter(
+        request.key(), request.procedure(), true, request.message().getSerializedSize(), waiting);
   }
 
-  /**
-   * Waits for the end of the call that runs under a key, and then reads its outcome.
-   *
-   * @param met what runs there; the waiter is resumed with it when the limit is over, or when there
-   *     is no waiting any more because this is closed
-   * @param limit how long to wait
-   * @param find reads the outcome; empty if nothing is left
-   * @param resume gets what was found, and how long that took, once, unless the waiter is cancelled
-   *     first; it may be an abandoned reservation
-   */
-  public Waiter await(
-      IdempotencyKey key,
-      ClaimResult.InFlight met,
-      Duration limit,
-      Supplier<Optional<ClaimResult>> find,
-      BiConsumer<Optional<ClaimResult>, Duration> resume) {
-    return await(new Waiter(key, met, false, find, resume), limit);
+  /** Makes a waiter for a call that only reads the outcome of the call that holds a key. */
+  public Waiter toRead(IdempotencyKey key, Procedure procedure, Waiting waiting) {
+    return new Waiter(key, procedure, false, 0, waiting);
   }
 
-  private Waiter await(Waiter waiter, Duration limit) {
-    boolean waits =
-        queues.add(
-            waiter.key,
-            waiter,
-            () -> {
-              waiter.timeout =
-                  Optional.of(
-                      timer.schedule(
-                          () -> timeOut(waiter), limit.toMillis(), TimeUnit.MILLISECONDS));
-              watchUnlessOwn(waiter.key);
-            });
-    if (!waits) {
-      resumeWithWhatItMet(waiter);
+  private void begin(Waiter waiter, Duration limit) {
+    if (!room.enter(waiter.key, waiter.bytes)) {
+      over(waiter);
+      return;
     }
-    return waiter;
+    boolean waits = false;
+    try {
+      waits =
+          queues.add(
+              waiter.key,
+              waiter,
+              () -> {
+                waiter.timeout =
+                    Optional.of(
+                        timer.schedule(
+                            () -> timeOut(waiter), limit.toMillis(), TimeUnit.MILLISECONDS));
+                watchUnlessOwn(waiter.key);
+              });
+    } finally {
+      if (!waits) {
+        takenOut(waiter);
+      }
+    }
+    if (!waits) {
+      over(waiter);
+    }
   }
 
   /** Returns how many calls wait. Does not block. */
@@ -183,7 +226,12 @@ public final class InFlightWaiter implements AutoCloseable {
     return queues.count();
   }
 
-  /** Ends all waiting. A claim that is under way for a waiter is released once it is won. */
+  /** A call of this process has won a key. Whoever had its turn has it no more. */
+  void won(IdempotencyKey key) {
+    queues.endTurn(key);
+  }
+
+  /** Ends all waiting. */
   @Override
   public void close() {
     queues.close().forEach(this::resumeWithWhatItMet);
@@ -223,48 +271,52 @@ public final class InFlightWaiter implements AutoCloseable {
   }
 
   private void probe(IdempotencyKey key) {
-    for (Optional<Waiter> head = queues.nextHead(key);
-        head.isPresent();
-        head = queues.nextHead(key)) {
-      try {
-        long begun = System.nanoTime();
-        Optional<ClaimResult> found = head.get().ask.get();
-        hand(found, Duration.ofNanos(System.nanoTime() - begun), head.get());
-      } catch (Throwable unexpected) {
-        wakeLater(key);
-        log.error("probe", unexpected, "could not probe for waiting calls; trying again");
-      }
+    for (List<Waiter> all = queues.nextProbe(key); !all.isEmpty(); all = queues.nextProbe(key)) {
+      all.stream()
+          .collect(groupingBy(waiter -> waiter.procedure))
+          .forEach((procedure, its) -> probe(key, procedure, its));
     }
   }
 
-  private void hand(Optional<ClaimResult> found, Duration took, Waiter head) {
-    IdempotencyKey key = head.key;
-    if (found.isEmpty()) {
-      resumeAlone(head, found, took);
-      return;
+  private void probe(IdempotencyKey key, Procedure procedure, List<Waiter> waiters) {
+    try {
+      long begun = System.nanoTime();
+      Optional<ClaimResult> found = find.apply(key, procedure);
+      Duration took = Duration.ofNanos(System.nanoTime() - begun);
+      if (found.isPresent()) {
+        hand(key, found.get(), took, waiters);
+      } else {
+        free(key, waiters, Waiting::free);
+      }
+    } catch (Throwable unexpected) {
+      wakeLater(key);
+      log.error("probe", unexpected, "could not probe for waiting calls; trying again");
     }
-    ClaimResult result = found.get();
+  }
+
+  private void hand(IdempotencyKey key, ClaimResult result, Duration took, List<Waiter> waiters) {
+    Consumer<Waiting> found = waiting -> waiting.found(result, took);
     Runnable next =
         result.accept(
             new ClaimResult.Visitor<>() {
               @Override
               public Runnable won(ClaimResult.Won won) {
-                return () -> handOver(won, took, head);
+                throw new AssertionError("a look claims nothing");
               }
 
               @Override
               public Runnable recorded(ClaimResult.Recorded recorded) {
-                return () -> resumeAll(key, recorded, took);
+                return () -> resumeAll(key, waiters, found);
               }
 
               /** Nobody waits for an outcome that will stay unknown. */
               @Override
               public Runnable inFlight(ClaimResult.InFlight inFlight) {
-                if (inFlight.outcomeUnknown()) {
-                  return () -> resumeAll(key, inFlight, took);
+                if (inFlight.isAbandoned()) {
+                  return () -> free(key, waiters, found);
                 }
-                return !head.claims && inFlight.isAbandoned()
-                    ? () -> resumeAlone(head, found, took)
+                return inFlight.outcomeUnknown()
+                    ? () -> resumeAll(key, waiters, found)
                     : () -> watchUnlessOwn(key);
               }
 
@@ -276,38 +328,31 @@ public final class InFlightWaiter implements AutoCloseable {
     next.run();
   }
 
-  private void resumeAll(IdempotencyKey key, ClaimResult result, Duration took) {
-    for (Waiter waiter : queues.removeAll(key)) {
-      stopTimeout(waiter);
-      resume(waiter, Optional.of(result), took);
+  private void resumeAll(IdempotencyKey key, List<Waiter> waiters, Consumer<Waiting> how) {
+    for (Waiter waiter : queues.removeAll(key, waiters)) {
+      takenOut(waiter);
+      boolean unused = resume(waiter, how);
     }
   }
 
   /**
-   * A head that only asks learns that nobody runs the call any more; the next may claim the key.
+   * Nobody runs the call any more: the first waiter that may run has its turn.
+   *
+   * @param read resumes the waiters that only read
    */
-  private void resumeAlone(Waiter head, Optional<ClaimResult> found, Duration took) {
-    if (leave(head)) {
-      boolean unused = resume(head, found, took);
-    }
-    wake(head.key);
-  }
-
-  private void handOver(ClaimResult.Won won, Duration took, Waiter head) {
-    boolean taken = leave(head) && resume(head, Optional.of(won), took);
-    if (!taken) {
-      giveBack(won.claim());
-    }
-  }
-
-  /** Releases a claim that was won for a head that was cancelled meanwhile, or cannot go on. */
-  private void giveBack(Claim claim) {
-    try {
-      Claim.Settled unused = claim.release();
-    } catch (Throwable unreleased) {
-      log.warn("release", unreleased, "could not release a key whose call no longer waits");
-    }
-    wake(claim.request().key());
+  private void free(IdempotencyKey key, List<Waiter> waiters, Consumer<Waiting> read) {
+    Map<Boolean, List<Waiter>> byWhetherItMayRun =
+        waiters.stream().collect(partitioningBy(waiter -> waiter.mayRun));
+    resumeAll(key, byWhetherItMayRun.getOrDefault(false, List.of()), read);
+    queues
+        .giveTurn(key, byWhetherItMayRun.getOrDefault(true, List.of()))
+        .ifPresent(
+            head -> {
+              takenOut(head);
+              if (!resume(head, Waiting::free)) {
+                head.endTurn();
+              }
+            });
   }
 
   private void wakeLater(IdempotencyKey key) {
@@ -317,7 +362,7 @@ public final class InFlightWaiter implements AutoCloseable {
 
   private void timeOut(Waiter waiter) {
     if (leave(waiter)) {
-      resumeWithWhatItMet(waiter);
+      over(waiter);
     }
   }
 
@@ -325,26 +370,29 @@ public final class InFlightWaiter implements AutoCloseable {
   private boolean leave(Waiter waiter) {
     boolean waited = queues.remove(waiter.key, waiter);
     if (waited) {
-      stopTimeout(waiter);
+      takenOut(waiter);
     }
     return waited;
   }
 
   private void resumeWithWhatItMet(Waiter waiter) {
-    stopTimeout(waiter);
-    boolean unused = resume(waiter, Optional.of(waiter.met), Duration.ZERO);
+    takenOut(waiter);
+    over(waiter);
   }
 
-  private static void stopTimeout(Waiter waiter) {
+  private void over(Waiter waiter) {
+    boolean unused = resume(waiter, waiting -> waiting.over(waiter.met));
+  }
+
+  private void takenOut(Waiter waiter) {
+    room.leave(waiter.key, waiter.bytes);
     waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
   }
 
-  /**
-   * Returns whether the waiter took the result. An exception of one waiter does not affect others.
-   */
-  private boolean resume(Waiter waiter, Optional<ClaimResult> result, Duration took) {
+  /** Returns whether the waiter goes on. An exception of one waiter does not affect others. */
+  private boolean resume(Waiter waiter, Consumer<Waiting> how) {
     try {
-      waiter.resume.accept(result, took);
+      how.accept(waiter.waiting);
       return true;
     } catch (Throwable thrown) {
       log.error("resume", thrown, "a call that had waited could not go on");

@@ -39,7 +39,6 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. One daemon thread, which runs until it is closed.
  */
 final class LeaseKeeper implements AutoCloseable {
-  private final RateLimitedLog log;
   private final IdempotencyStore store;
   private final Listeners listeners;
   private final Optional<String> shard;
@@ -90,7 +89,6 @@ final class LeaseKeeper implements AutoCloseable {
       ScheduledExecutorService timer,
       RateLimitedLog log) {
     this.shard = shard;
-    this.log = log;
     this.store = store;
     this.listeners = listeners;
     this.timer = timer;

@@ -18,18 +18,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import org.slf4j.LoggerFactory;
 
 /**
  * Reads operations for calls that have waited for them, on a few threads however many calls there
  * are. It reads several operations of one caller at once, and reads an operation once for all calls
- * that ask for it before it is read. Thread-safe.
- *
- * @param <V> what the calls get for an operation
+ * that ask for it before it is read. The calls share nothing else: whether a call may see an answer
+ * is decided as part of that call. Thread-safe.
  */
-final class OperationReader<V> implements AutoCloseable {
+final class OperationReader implements AutoCloseable {
   private static final int READERS = 4;
 
   /** How many records, with their answers, one reader has in memory at once. */
@@ -39,46 +36,39 @@ final class OperationReader<V> implements AutoCloseable {
       RateLimitedLog.of(LoggerFactory.getLogger(OperationReader.class));
   private final OperationCatalog catalog;
   private final Executor executor;
-  private final Function<StoredOperation, V> view;
-  private final Map<Caller, Map<UUID, List<Asker<V>>>> askers = new HashMap<>();
+  private final Map<Caller, Map<UUID, List<Asker>>> askers = new HashMap<>();
   private final ExecutorService threads =
       Executors.newFixedThreadPool(READERS, DaemonThreads.named("idempotency-operation"));
 
-  private record Asker<V>(
-      UnaryOperator<Runnable> context,
-      Consumer<Optional<V>> found,
-      Consumer<RuntimeException> failed) {}
+  private record Asker(
+      Consumer<Optional<StoredOperation>> found, Consumer<RuntimeException> failed) {}
 
   /**
    * Makes a reader.
    *
    * @param executor resumes the calls that have asked
-   * @param view converts an operation to what the calls get; called once for all of them
    */
-  OperationReader(OperationCatalog catalog, Executor executor, Function<StoredOperation, V> view) {
+  OperationReader(OperationCatalog catalog, Executor executor) {
     this.catalog = catalog;
     this.executor = executor;
-    this.view = view;
   }
 
   /**
    * Reads an operation as it is now or later.
    *
-   * @param context makes a task run as part of the call that asks
    * @param found gets the operation, or empty if there is none
    * @param failed gets what was thrown instead
    */
   void read(
       Caller caller,
       UUID operationId,
-      UnaryOperator<Runnable> context,
-      Consumer<Optional<V>> found,
+      Consumer<Optional<StoredOperation>> found,
       Consumer<RuntimeException> failed) {
     synchronized (this) {
       askers
           .computeIfAbsent(caller, first -> new LinkedHashMap<>())
           .computeIfAbsent(operationId, first -> new ArrayList<>())
-          .add(new Asker<>(context, found, failed));
+          .add(new Asker(found, failed));
     }
     try {
       threads.execute(() -> readSomeOf(caller));
@@ -88,7 +78,7 @@ final class OperationReader<V> implements AutoCloseable {
   }
 
   private void readSomeOf(Caller caller) {
-    Map<UUID, List<Asker<V>>> asked = takeSomeOf(caller);
+    Map<UUID, List<Asker>> asked = takeSomeOf(caller);
     if (asked.isEmpty()) {
       return;
     }
@@ -99,30 +89,18 @@ final class OperationReader<V> implements AutoCloseable {
           .forEach(operation -> found.put(operation.id(), operation));
       asked.forEach(
           (id, all) ->
-              executor.execute(
-                  all.get(0).context().apply(() -> show(Optional.ofNullable(found.get(id)), all))));
+              notifyEach(all, asker -> asker.found().accept(Optional.ofNullable(found.get(id)))));
     } catch (RuntimeException failure) {
       asked.values().forEach(all -> notifyEach(all, asker -> asker.failed().accept(failure)));
     }
   }
 
-  private void show(Optional<StoredOperation> found, List<Asker<V>> all) {
-    Optional<V> seen;
-    try {
-      seen = found.map(view);
-    } catch (RuntimeException failure) {
-      notifyEach(all, asker -> asker.failed().accept(failure));
-      return;
-    }
-    notifyEach(all, asker -> asker.found().accept(seen));
-  }
-
-  private synchronized Map<UUID, List<Asker<V>>> takeSomeOf(Caller caller) {
-    Map<UUID, List<Asker<V>>> all = askers.getOrDefault(caller, Map.of());
-    Map<UUID, List<Asker<V>>> taken = new LinkedHashMap<>();
-    Iterator<Map.Entry<UUID, List<Asker<V>>>> each = all.entrySet().iterator();
+  private synchronized Map<UUID, List<Asker>> takeSomeOf(Caller caller) {
+    Map<UUID, List<Asker>> all = askers.getOrDefault(caller, Map.of());
+    Map<UUID, List<Asker>> taken = new LinkedHashMap<>();
+    Iterator<Map.Entry<UUID, List<Asker>>> each = all.entrySet().iterator();
     while (each.hasNext() && taken.size() < AT_ONCE) {
-      Map.Entry<UUID, List<Asker<V>>> next = each.next();
+      Map.Entry<UUID, List<Asker>> next = each.next();
       taken.put(next.getKey(), next.getValue());
       each.remove();
     }
@@ -132,14 +110,18 @@ final class OperationReader<V> implements AutoCloseable {
     return taken;
   }
 
-  /** An exception of one asker does not affect the others. */
-  private void notifyEach(List<Asker<V>> all, Consumer<Asker<V>> news) {
-    for (Asker<V> asker : all) {
-      try {
-        news.accept(asker);
-      } catch (RuntimeException thrown) {
-        log.error("notify", thrown, "a call that had waited for an operation could not go on");
-      }
+  /** Every asker goes on by itself. An exception of one asker does not affect the others. */
+  private void notifyEach(List<Asker> all, Consumer<Asker> news) {
+    for (Asker asker : all) {
+      executor.execute(
+          () -> {
+            try {
+              news.accept(asker);
+            } catch (RuntimeException thrown) {
+              log.error(
+                  "notify", thrown, "a call that had waited for an operation could not go on");
+            }
+          });
     }
   }
 

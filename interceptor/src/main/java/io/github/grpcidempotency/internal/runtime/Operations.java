@@ -22,21 +22,16 @@ import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.UnaryOperator;
 
-/**
- * The operations that callers find by id, and wait for. Thread-safe.
- *
- * @param <V> what calls get for an operation that they have waited for
- */
-public final class Operations<V> implements AutoCloseable {
+/** The operations that callers find by id, and wait for. Thread-safe. */
+public final class Operations implements AutoCloseable {
   private final Map<String, Procedure> procedures;
   private final OperationCatalog catalog;
-  private final OperationReader<V> reader;
+  private final OperationReader reader;
   private final WorkWatch watch;
 
   private Operations(
-      Map<String, Procedure> procedures, OperationCatalog catalog, OperationReader<V> reader) {
+      Map<String, Procedure> procedures, OperationCatalog catalog, OperationReader reader) {
     this.procedures = procedures;
     this.catalog = catalog;
     this.reader = reader;
@@ -44,21 +39,18 @@ public final class Operations<V> implements AutoCloseable {
   }
 
   /** Opens the operations of these procedures. */
-  static <V> Operations<V> open(
-      IdempotencyStore store,
-      Collection<Procedure> procedures,
-      Executor executor,
-      Function<StoredOperation, V> view) {
+  static Operations open(
+      IdempotencyStore store, Collection<Procedure> procedures, Executor executor) {
     if (!(store instanceof OperationStore operations)) {
       throw new SetupException(
           List.of(store.getClass().getName() + " does not find operations by id"));
     }
     OperationCatalog catalog =
         operations.operations(procedures.stream().map(RecordedProcedure::of).toList());
-    return new Operations<>(
+    return new Operations(
         procedures.stream().collect(toMap(Procedure::name, Function.identity())),
         catalog,
-        new OperationReader<>(catalog, executor, view));
+        new OperationReader(catalog, executor));
   }
 
   /** Returns the catalog, which finds operations without waiting. */
@@ -79,17 +71,15 @@ public final class Operations<V> implements AutoCloseable {
   /**
    * Reads an operation that was waited for, once for all calls that ask for it.
    *
-   * @param context makes a task run as part of the call that asks
    * @param found gets the operation, or empty if it is gone
    * @param failed gets what was thrown instead
    */
   public void read(
       Caller caller,
       UUID operationId,
-      UnaryOperator<Runnable> context,
-      Consumer<Optional<V>> found,
+      Consumer<Optional<StoredOperation>> found,
       Consumer<RuntimeException> failed) {
-    reader.read(caller, operationId, context, found, failed);
+    reader.read(caller, operationId, found, failed);
   }
 
   /**
@@ -98,15 +88,16 @@ public final class Operations<V> implements AutoCloseable {
    * @param resource the resource that the work is for, as the operation's user sees it
    * @param ended called, on a thread that it must not block, once the work has ended
    * @param over called instead when the limit is over
-   * @return a task that gives up waiting
+   * @param begun gets, before the wait begins, a task that gives up waiting
    */
-  public Runnable await(
+  public void await(
       Procedure procedure,
       Optional<OwnedResource> resource,
       Duration limit,
       Runnable ended,
-      Runnable over) {
-    return watch.await(procedure.name(), resource, limit, ended, over);
+      Runnable over,
+      Consumer<Runnable> begun) {
+    watch.await(procedure.name(), resource, limit, ended, over, begun);
   }
 
   /** Returns how many calls wait for the end of work. Does not block. */

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -10,8 +11,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Who waits for which key, in order of arrival, and which queues are being probed. The thread that
- * takes a waiter out of its queue resumes it, and no other thread does.
+ * Who waits for which key, in order of arrival, which queues are being probed, and which waiter has
+ * the turn of its queue. The thread that takes a waiter out of its queue resumes it, and no other
+ * thread does.
  *
  * <p>Thread-safe. Callbacks run under its lock and must not block.
  */
@@ -23,6 +25,7 @@ final class WaitQueues<K, W> {
 
   private static final class Queue<W> {
     final Set<W> waiters = new LinkedHashSet<>();
+    Optional<W> turn = Optional.empty();
     boolean woken;
     boolean probing;
   }
@@ -81,6 +84,50 @@ final class WaitQueues<K, W> {
     return List.copyOf(queue.waiters);
   }
 
+  /** Takes those of these waiters out that still wait, and returns them. */
+  synchronized List<W> removeAll(K key, Collection<W> some) {
+    List<W> removed = new ArrayList<>();
+    for (W waiter : some) {
+      if (remove(key, waiter)) {
+        removed.add(waiter);
+      }
+    }
+    return removed;
+  }
+
+  /**
+   * Gives the turn to the first of these waiters that still waits, and takes it out, unless another
+   * waiter has the turn.
+   */
+  synchronized Optional<W> giveTurn(K key, Collection<W> some) {
+    Queue<W> queue = queues.get(key);
+    if (queue == null || queue.turn.isPresent()) {
+      return Optional.empty();
+    }
+    Optional<W> next = some.stream().filter(queue.waiters::contains).findFirst();
+    queue.turn = next;
+    next.ifPresent(waiter -> remove(key, waiter));
+    return next;
+  }
+
+  /** Ends the turn of a waiter. Returns whether it had the turn, and others wait. */
+  synchronized boolean endTurn(K key, W waiter) {
+    Queue<W> queue = queues.get(key);
+    boolean ends = queue != null && queue.turn.filter(waiter::equals).isPresent();
+    if (ends) {
+      queue.turn = Optional.empty();
+    }
+    return ends;
+  }
+
+  /** Ends the turn of whoever has it. */
+  synchronized void endTurn(K key) {
+    Queue<W> queue = queues.get(key);
+    if (queue != null) {
+      queue.turn = Optional.empty();
+    }
+  }
+
   /** Takes all waiters out, and accepts no others from now on. */
   synchronized List<W> close() {
     closed = true;
@@ -114,7 +161,7 @@ final class WaitQueues<K, W> {
   /**
    * Asks for a queue to be probed.
    *
-   * @return whether the caller is to probe it, until {@link #nextHead} returns empty; otherwise
+   * @return whether the caller is to probe it, until {@link #nextProbe} returns nobody; otherwise
    *     another thread is probing and will do so once more, or nobody waits
    */
   synchronized boolean wake(K key) {
@@ -128,15 +175,15 @@ final class WaitQueues<K, W> {
     return begin;
   }
 
-  /** Returns the head of a queue if the queue was woken since the last probe. */
-  synchronized Optional<W> nextHead(K key) {
+  /** Returns who waits, if the queue was woken since the last probe. */
+  synchronized List<W> nextProbe(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {
-      return Optional.empty();
+      return List.of();
     }
     queue.probing = queue.woken;
     queue.woken = false;
-    return queue.probing ? queue.waiters.stream().findFirst() : Optional.empty();
+    return queue.probing ? List.copyOf(queue.waiters) : List.of();
   }
 
   /**

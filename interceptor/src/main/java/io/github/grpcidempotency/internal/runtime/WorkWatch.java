@@ -23,6 +23,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -68,16 +69,19 @@ final class WorkWatch implements AutoCloseable {
    *     limit ends the wait
    * @param ended called once the work has ended
    * @param over called instead when the limit is over, or this is closed
-   * @return a task that gives up waiting: nothing is called, unless it already is
+   * @param begun gets, before the wait begins, a task that gives up waiting: nothing is called,
+   *     unless it already is
    */
-  Runnable await(
+  void await(
       String procedure,
       Optional<OwnedResource> resource,
       Duration limit,
       Runnable ended,
-      Runnable over) {
+      Runnable over,
+      Consumer<Runnable> begun) {
     Work work = new Work(procedure, resource);
     Waiter waiter = new Waiter(ended, over);
+    begun.accept(() -> leave(work, waiter));
     boolean waits =
         queues.add(
             work,
@@ -89,10 +93,9 @@ final class WorkWatch implements AutoCloseable {
                             () -> timeOut(work, waiter), limit.toMillis(), TimeUnit.MILLISECONDS)));
     if (!waits) {
       over.run();
-      return () -> {};
+      return;
     }
     keepLooking();
-    return () -> leave(work, waiter);
   }
 
   /** Returns how many calls wait. Does not block. */

@@ -29,7 +29,7 @@ final class OperationPage {
   /** Well below the four megabytes that gRPC's clients take by default. */
   private static final int MOST_BYTES = 1 << 20;
 
-  private final Operations<?> operations;
+  private final Operations operations;
   private final Question question;
   private final String filterText;
   private final OperationFilter filter;
@@ -44,7 +44,7 @@ final class OperationPage {
    *
    * @throws io.grpc.StatusRuntimeException if the request cannot be served
    */
-  OperationPage(Operations<?> operations, ListOperationsRequest request, Question question) {
+  OperationPage(Operations operations, ListOperationsRequest request, Question question) {
     if (request.getPageSize() < 0) {
       throw ServiceError.invalid("page_size is negative");
     }

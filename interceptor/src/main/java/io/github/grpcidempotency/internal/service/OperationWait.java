@@ -6,6 +6,8 @@ import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.Operations;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.OwnedResource;
@@ -14,6 +16,7 @@ import io.grpc.Context;
 import io.grpc.stub.ServerCallStreamObserver;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -27,7 +30,7 @@ final class OperationWait implements Drain.Call {
 
   private final Drain drain;
   private final Engine engine;
-  private final Operations<SeenOperation> operations;
+  private final Operations operations;
   private final Question question;
   private final ServerCallStreamObserver<Operation> observer;
   private final Context context = Context.current();
@@ -39,7 +42,7 @@ final class OperationWait implements Drain.Call {
   OperationWait(
       Drain drain,
       Engine engine,
-      Operations<SeenOperation> operations,
+      Operations operations,
       Question question,
       ServerCallStreamObserver<Operation> observer,
       Duration limit) {
@@ -85,43 +88,66 @@ final class OperationWait implements Drain.Call {
   }
 
   private void awaitAnswer(SeenOperation seen, ClaimResult.InFlight running, Duration left) {
-    StoredOperation stored = seen.stored();
+    IdempotencyKey key = seen.stored().key();
     InFlightWaiter.Waiter waiter =
         engine
             .waiter()
-            .await(
-                stored.key(),
-                running,
-                left,
-                () -> engine.find(stored.key(), seen.procedure()),
-                (result, took) -> readAgain(stored));
-    onCancel(waiter::cancel);
+            .toRead(key, seen.procedure(), new CallEnds(key.caller(), seen.stored().id()));
+    giveUp = waiter::cancel;
+    waiter.begin(running, left);
+    giveUpIfEnded();
+  }
+
+  /** However the wait for the call ends, the operation is read again. */
+  private final class CallEnds implements InFlightWaiter.Waiting {
+    private final Caller caller;
+    private final UUID id;
+
+    CallEnds(Caller caller, UUID id) {
+      this.caller = caller;
+      this.id = id;
+    }
+
+    @Override
+    public void found(ClaimResult result, Duration took) {
+      readAgain(caller, id);
+    }
+
+    @Override
+    public void free() {
+      readAgain(caller, id);
+    }
+
+    @Override
+    public void over(ClaimResult.InFlight met) {
+      readAgain(caller, id);
+    }
   }
 
   private void awaitWork(SeenOperation seen, ClaimResult.Recorded recorded, Duration left) {
-    StoredOperation stored = seen.stored();
+    // The answer itself is not kept while the call waits.
+    Operation unfinished = seen.message();
+    Caller caller = seen.stored().key().caller();
+    UUID id = seen.stored().id();
     Optional<OwnedResource> resource =
-        recorded
-            .outcome()
-            .resourceId()
-            .map(id -> new OwnedResource(stored.key().caller().userId(), id));
+        recorded.outcome().resourceId().map(owned -> new OwnedResource(caller.userId(), owned));
     boolean looksAgain = seen.procedure().deletes() && left.compareTo(BETWEEN_LOOKS) > 0;
-    onCancel(
-        operations.await(
-            seen.procedure(),
-            resource,
-            looksAgain ? BETWEEN_LOOKS : left,
-            () -> readAgain(stored),
-            looksAgain ? () -> readAgain(stored) : () -> answer(seen)));
+    operations.await(
+        seen.procedure(),
+        resource,
+        looksAgain ? BETWEEN_LOOKS : left,
+        () -> readAgain(caller, id),
+        looksAgain ? () -> readAgain(caller, id) : () -> answerUnfinished(unfinished),
+        leave -> giveUp = leave);
+    giveUpIfEnded();
   }
 
   private Duration left() {
     return limit.minusNanos(System.nanoTime() - begun);
   }
 
-  /** Sets how to give up waiting. If the call has already been cancelled, it gives up at once. */
-  private void onCancel(Runnable giveUp) {
-    this.giveUp = giveUp;
+  /** Waits from now on. If the call has ended already, it gives up at once. */
+  private void giveUpIfEnded() {
     drain.add(this);
     if (ended.get() || observer.isCancelled()) {
       drain.remove(this);
@@ -129,27 +155,45 @@ final class OperationWait implements Drain.Call {
     }
   }
 
-  private void readAgain(StoredOperation stored) {
+  private void readAgain(Caller caller, UUID id) {
     operations.read(
-        stored.key().caller(),
-        stored.id(),
-        context::wrap,
-        found -> question.within(() -> considerAgain(found)),
-        this::fail);
+        caller,
+        id,
+        found -> context.run(() -> question.within(() -> considerAgain(found))),
+        failure -> context.run(() -> fail(failure)));
   }
 
-  private void considerAgain(Optional<SeenOperation> found) {
-    found.ifPresentOrElse(
-        this::begin, () -> fail(ServiceError.refused(Refusal.operationUnknown())));
+  /** Everything that depends on who asks happens here, as part of the call that asks. */
+  private void considerAgain(Optional<StoredOperation> found) {
+    SeenOperation seen;
+    try {
+      StoredOperation stored =
+          found.orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
+      seen = question.see(stored, operations.procedure(stored));
+    } catch (RuntimeException failure) {
+      fail(failure);
+      return;
+    }
+    begin(seen);
   }
 
   private void answer(SeenOperation seen) {
     Operation message = seen.message();
     if (isFirstEnd()) {
       question.answered(seen);
-      observer.onNext(message);
-      observer.onCompleted();
+      send(message);
     }
+  }
+
+  private void answerUnfinished(Operation unfinished) {
+    if (isFirstEnd()) {
+      send(unfinished);
+    }
+  }
+
+  private void send(Operation operation) {
+    observer.onNext(operation);
+    observer.onCompleted();
   }
 
   private void fail(RuntimeException failure) {

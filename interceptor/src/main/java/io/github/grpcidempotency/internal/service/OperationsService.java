@@ -43,7 +43,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
 
   private final CallerResolver callers;
   private final Engines engines;
-  private final Map<Engine, Operations<SeenOperation>> operations;
+  private final Map<Engine, Operations> operations;
 
   /**
    * Makes the service.
@@ -59,23 +59,11 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
         procedures.all().stream().filter(RecordedAnswer::isReadable).toList();
     this.operations =
         engines.all().stream()
-            .collect(toMap(Function.identity(), engine -> open(engine, readable)));
-  }
-
-  private Operations<SeenOperation> open(Engine engine, List<Procedure> procedures) {
-    Map<String, Procedure> byName =
-        procedures.stream().collect(toMap(Procedure::name, Function.identity()));
-    return engine.operations(
-        procedures,
-        stored ->
-            see(
-                stored,
-                Objects.requireNonNull(byName.get(stored.procedure())),
-                new Question(engines)));
+            .collect(toMap(Function.identity(), engine -> engine.operations(readable)));
   }
 
   /** Who asks, and who answers: one shard answers all of a question. */
-  private record Asked(Caller caller, Engine engine, Operations<SeenOperation> operations) {}
+  private record Asked(Caller caller, Engine engine, Operations operations) {}
 
   /** Ends all waiting. */
   @Override
@@ -181,7 +169,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
 
   private SeenOperation find(Question question, Asked asked, String name) {
     StoredOperation stored = stored(question, asked, name);
-    return see(stored, asked.operations().procedure(stored), question);
+    return question.see(stored, asked.operations().procedure(stored));
   }
 
   private StoredOperation stored(Question question, Asked asked, String name) {
@@ -191,11 +179,6 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
             .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
     question.about(stored, asked.operations().procedure(stored));
     return stored;
-  }
-
-  private static SeenOperation see(StoredOperation stored, Procedure procedure, Question question) {
-    return SeenOperation.of(
-        stored, procedure, failure -> question.statusUnknown(stored, procedure, failure));
   }
 
   private <T> void answer(StreamObserver<T> observer, Function<Question, T> work) {

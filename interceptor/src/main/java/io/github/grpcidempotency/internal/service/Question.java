@@ -56,6 +56,16 @@ final class Question {
     return operationId;
   }
 
+  /**
+   * Returns what who asks sees of an operation.
+   *
+   * @throws RefusedException if it may not have the answer any more, or the answer cannot be read
+   */
+  SeenOperation see(StoredOperation stored, Procedure procedure) {
+    return SeenOperation.of(
+        stored, procedure, failure -> statusUnknown(stored, procedure, failure));
+  }
+
   /** The status of the work behind an operation could not be read. */
   void statusUnknown(StoredOperation stored, Procedure procedure, RuntimeException failure) {
     eventsOf(stored, procedure).statusUnknown(stored.id(), failure);

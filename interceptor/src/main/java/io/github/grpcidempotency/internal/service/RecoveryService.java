@@ -204,19 +204,9 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
         events.attached();
         awaited = running.operationId();
         engines.drain().add(this);
-        waiter =
-            Optional.of(
-                engine
-                    .waiter()
-                    .await(
-                        key,
-                        running,
-                        wait,
-                        () -> engine.find(key, procedure),
-                        (result, probeTook) ->
-                            engine
-                                .executor()
-                                .execute(context.wrap(() -> resume(result, probeTook)))));
+        InFlightWaiter.Waiter next = engine.waiter().toRead(key, procedure, new Waiting(context));
+        waiter = Optional.of(next);
+        next.begin(running, wait);
         engines.drain().stopIfDraining(this);
       } else {
         answer(found);
@@ -227,14 +217,39 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       return !running.outcomeUnknown() && !running.isAbandoned();
     }
 
-    private void resume(Optional<ClaimResult> found, Duration probeTook) {
-      engines.drain().remove(this);
-      took = probeTook;
-      events.within(
-          () -> {
-            waitEnded(found.map(CallEvents::endOfWait).orElse(WaitEnd.ANSWERED));
-            answer(found);
-          });
+    /** Answers once the wait has ended, as part of the call that asks. */
+    private final class Waiting implements InFlightWaiter.Waiting {
+      private final Context context;
+
+      Waiting(Context context) {
+        this.context = context;
+      }
+
+      @Override
+      public void found(ClaimResult result, Duration probeTook) {
+        took = probeTook;
+        resume(Optional.of(result), CallEvents.endOfWait(result));
+      }
+
+      @Override
+      public void free() {
+        resume(Optional.empty(), WaitEnd.ANSWERED);
+      }
+
+      @Override
+      public void over(ClaimResult.InFlight met) {
+        resume(Optional.of(met), WaitEnd.GAVE_UP);
+      }
+
+      private void resume(Optional<ClaimResult> found, WaitEnd end) {
+        engines.drain().remove(Recovery.this);
+        Runnable step =
+            () -> {
+              waitEnded(end);
+              answer(found);
+            };
+        engine.executor().execute(context.wrap(() -> events.within(step)));
+      }
     }
 
     private void answer(Optional<ClaimResult> found) {

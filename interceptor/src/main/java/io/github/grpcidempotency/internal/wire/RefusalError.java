@@ -91,7 +91,7 @@ public final class RefusalError {
       case IDEMPOTENCY_OPERATION_UNFINISHED -> Code.FAILED_PRECONDITION;
       case IDEMPOTENCY_CALLER_REQUIRED -> Code.UNAUTHENTICATED;
       case IDEMPOTENCY_REPLAY_DENIED -> Code.PERMISSION_DENIED;
-      case IDEMPOTENCY_RECORD_UNREADABLE -> Code.INTERNAL;
+      case IDEMPOTENCY_RECORD_UNREADABLE, IDEMPOTENCY_ANSWER_TOO_LARGE -> Code.INTERNAL;
       case IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_OUTCOME_UNKNOWN -> Code.ABORTED;
       case IDEMPOTENCY_STORE_UNAVAILABLE, IDEMPOTENCY_SHUTTING_DOWN -> Code.UNAVAILABLE;
     };
@@ -107,6 +107,8 @@ public final class RefusalError {
       case IDEMPOTENCY_REPLAY_DENIED -> "the recorded answer is not for this caller any more";
       case IDEMPOTENCY_RECORD_UNREADABLE ->
           "the call was answered before, and its recorded answer cannot be read";
+      case IDEMPOTENCY_ANSWER_TOO_LARGE ->
+          "the call was answered before, and its answer was too large to be recorded";
       case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for a different request";
       case IDEMPOTENCY_RESOURCE_GONE -> "the call was answered before, and what it created is gone";
       case IDEMPOTENCY_KEY_UNKNOWN -> "nothing is known of a call with this " + keyName;

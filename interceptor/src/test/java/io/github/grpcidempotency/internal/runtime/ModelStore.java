@@ -104,17 +104,9 @@ final class ModelStore implements IdempotencyStore {
 
   @Override
   public synchronized ClaimResult claim(ClaimRequest request) {
-    if (recorded) {
-      return new ClaimResult.Recorded(
-          request.fingerprint(),
-          request.procedure().name(),
-          new UUID(0, 0),
-          Instant.EPOCH,
-          ANSWER,
-          Optional.of(IdempotencyStatus.COMPLETED));
-    }
-    if (owner != null) {
-      return ClaimResult.InFlight.unseen();
+    Optional<ClaimResult> found = find(request.key(), request.procedure());
+    if (found.isPresent()) {
+      return found.get();
     }
     ModelClaim won = new ModelClaim(request);
     owner = won;
@@ -164,8 +156,18 @@ final class ModelStore implements IdempotencyStore {
   public void verify(Collection<RecordedProcedure> procedures) {}
 
   @Override
-  public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
-    throw new UnsupportedOperationException();
+  public synchronized Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
+    if (recorded) {
+      return Optional.of(
+          new ClaimResult.Recorded(
+              new Fingerprint(0, ByteString.EMPTY),
+              procedure.name(),
+              new UUID(0, 0),
+              Instant.EPOCH,
+              ANSWER,
+              Optional.of(IdempotencyStatus.COMPLETED)));
+    }
+    return owner == null ? Optional.empty() : Optional.of(ClaimResult.InFlight.unseen());
   }
 
   @Override

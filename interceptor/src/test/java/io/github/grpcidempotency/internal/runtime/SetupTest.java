@@ -82,10 +82,7 @@ class SetupTest {
   @Test
   void aStoreThatFindsNothingByIdCannotServeOperations() {
     assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(
-            () ->
-                Operations.open(
-                    new Judging(unreachable), List.of(), Runnable::run, operation -> operation))
+        .isThrownBy(() -> Operations.open(new Judging(unreachable), List.of(), Runnable::run))
         .withMessageContaining("Judging does not find operations by id");
   }
 

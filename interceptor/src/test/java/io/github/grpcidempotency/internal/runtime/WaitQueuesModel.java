@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import java.util.Optional;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
@@ -8,16 +10,19 @@ import org.jetbrains.lincheck.datastructures.Validate;
 
 /**
  * The queues alone, small enough for every interleaving of their steps to be tried: one key, whose
- * call ends once, and up to two waiters. In the end, each waiter that came and did not leave is
- * answered, and none twice.
+ * call ends once and leaves nothing, and up to two waiters. One of them has its turn, and is
+ * answered when it ends its turn; then everybody is answered. In the end, each waiter that came and
+ * did not leave is answered, and none twice.
  */
 public class WaitQueuesModel {
   private static final int KEY = 0;
 
   private final WaitQueues<Integer, Integer> queues = new WaitQueues<>(key -> unwatch());
+  private final Queue<Integer> turns = new ConcurrentLinkedQueue<>();
   private final int[] answers = new int[2];
   private final boolean[] came = new boolean[2];
   private volatile boolean ended;
+  private volatile boolean answered;
   private volatile boolean watched;
 
   /** Begins with one that waits. */
@@ -55,14 +60,26 @@ public class WaitQueuesModel {
   @Operation
   public void wake() {
     if (queues.wake(KEY)) {
-      for (Optional<Integer> head = queues.nextHead(KEY);
-          head.isPresent();
-          head = queues.nextHead(KEY)) {
-        if (ended) {
-          queues.removeAll(KEY).forEach(this::answer);
+      for (List<Integer> all = queues.nextProbe(KEY); !all.isEmpty(); all = queues.nextProbe(KEY)) {
+        if (answered) {
+          queues.removeAll(KEY, all).forEach(this::answer);
+        } else if (ended) {
+          queues.giveTurn(KEY, all).ifPresent(turns::add);
         } else {
           queues.ifAwaited(KEY, () -> watched = ended);
         }
+      }
+    }
+  }
+
+  /** Whoever has its turn has answered, and the next one has its turn. */
+  @Operation
+  public void take() {
+    for (Integer head = turns.poll(); head != null; head = turns.poll()) {
+      answered = true;
+      answer(head);
+      if (queues.endTurn(KEY, head)) {
+        wake();
       }
     }
   }
@@ -79,8 +96,11 @@ public class WaitQueuesModel {
     if (!ended) {
       end();
     }
-    if (watched) {
-      wake();
+    for (int each = 0; each <= answers.length; each++) {
+      if (watched) {
+        wake();
+      }
+      take();
     }
     for (int waiter = 0; waiter < answers.length; waiter++) {
       if (answers[waiter] != (came[waiter] ? 1 : 0)) {

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
@@ -26,7 +27,13 @@ public class WaitingModel {
   private final ManualThreads timer = new ManualThreads();
   private final LeaseKeeper leases = ModelStore.keeperOf(store, new ManualThreads());
   private final InFlightWaiter waiter =
-      new InFlightWaiter(this::claim, leases, store, new ManualThreads(), timer);
+      new InFlightWaiter(
+          (key, procedure) -> find(),
+          leases,
+          store,
+          new WaitingRoom(WaitLimits.defaults()),
+          new ManualThreads(),
+          timer);
   private final List<Duplicate> duplicates =
       List.of(new Duplicate(), new Duplicate(), new Duplicate());
   private final AtomicReference<@Nullable Claim> running = new AtomicReference<>(run());
@@ -35,6 +42,12 @@ public class WaitingModel {
   @Operation
   public void come(@Param(gen = IntGen.class, conf = "0:2") int duplicate) {
     duplicates.get(duplicate).come();
+  }
+
+  /** A duplicate whose turn it is goes on. */
+  @Operation
+  public void goOn(@Param(gen = IntGen.class, conf = "0:2") int duplicate) {
+    duplicates.get(duplicate).goOn();
   }
 
   /** A duplicate is cancelled. */
@@ -84,7 +97,10 @@ public class WaitingModel {
   @Validate
   public void everyDuplicateIsAnsweredOnce() {
     fail();
-    store.tellEnds(ModelStore.KEY);
+    for (int each = 0; each <= duplicates.size(); each++) {
+      store.tellEnds(ModelStore.KEY);
+      duplicates.forEach(Duplicate::goOn);
+    }
     duplicates.forEach(Duplicate::check);
     check(!store.isOwned(), "a key was won and never settled");
     check(leases.inFlight(ModelStore.KEY).isEmpty(), "a key is held that nobody runs");
@@ -92,11 +108,21 @@ public class WaitingModel {
   }
 
   /** Claims as the engine does. */
-  private ClaimResult claim(KeyedRequest request) {
+  private ClaimResult claim() {
+    KeyedRequest request = ModelStore.request(0);
     return leases
         .inFlight(request.key())
         .map(ClaimResult.class::cast)
         .orElseGet(() -> store.claim(request.claim()));
+  }
+
+  /** Looks as the engine does. */
+  private Optional<ClaimResult> find() {
+    KeyedRequest request = ModelStore.request(0);
+    return leases
+        .inFlight(request.key())
+        .map(ClaimResult.class::cast)
+        .or(() -> store.find(request.key(), request.claim().procedure()));
   }
 
   private Claim run() {
@@ -111,22 +137,16 @@ public class WaitingModel {
     leases.drop(claim);
   }
 
-  private final class Duplicate {
+  private final class Duplicate implements InFlightWaiter.Waiting {
     private final AtomicBoolean came = new AtomicBoolean();
     private final AtomicInteger answers = new AtomicInteger();
+    private final AtomicBoolean hasTurn = new AtomicBoolean();
     private volatile InFlightWaiter.@Nullable Waiter waiting;
     private volatile boolean left;
 
     void come() {
-      if (came.getAndSet(true)) {
-        return;
-      }
-      KeyedRequest request = ModelStore.request(0);
-      ClaimResult result = claim(request);
-      if (result instanceof ClaimResult.InFlight met) {
-        waiting = waiter.await(request, met, Duration.ofMinutes(1), (ended, took) -> answer(ended));
-      } else {
-        answer(result);
+      if (!came.getAndSet(true)) {
+        act(claim());
       }
     }
 
@@ -138,12 +158,48 @@ public class WaitingModel {
       }
     }
 
-    private void answer(ClaimResult result) {
-      answers.incrementAndGet();
+    @Override
+    public void found(ClaimResult result, Duration took) {
+      answer();
+    }
+
+    @Override
+    public void free() {
+      hasTurn.set(true);
+    }
+
+    @Override
+    public void over(ClaimResult.InFlight met) {
+      answer();
+    }
+
+    void goOn() {
+      InFlightWaiter.Waiter turn = waiting;
+      if (hasTurn.getAndSet(false) && turn != null) {
+        if (!left) {
+          act(claim());
+        }
+        turn.endTurn();
+      }
+    }
+
+    private void act(ClaimResult result) {
+      if (result instanceof ClaimResult.InFlight met) {
+        InFlightWaiter.Waiter next = waiter.toRun(ModelStore.request(0), this);
+        waiting = next;
+        next.begin(met, Duration.ofMinutes(1));
+        return;
+      }
+      answer();
       if (result instanceof ClaimResult.Won won) {
         leases.track(ModelStore.operation(won.claim()));
+        waiter.won(ModelStore.KEY);
         succeed(won.claim());
       }
+    }
+
+    private void answer() {
+      answers.incrementAndGet();
     }
 
     void check() {

@@ -20,6 +20,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.procedure.StatusResolver;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -63,6 +64,7 @@ class OperationTest {
           "idempotency-key",
           ClaimTiming.BEFORE_HANDLER,
           Duration.ofHours(1),
+          WaitLimits.defaults(),
           Runnable::run);
 
   private final List<RuntimeException> unknown = new ArrayList<>();

@@ -1,0 +1,69 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.WaitLimits;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.LoggerFactory;
+
+/** Limits how many calls wait, and how large their requests are together. Thread-safe. */
+final class WaitingRoom {
+  private static final Taken NOTHING = new Taken(0, 0);
+
+  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(WaitingRoom.class));
+  private final WaitLimits limits;
+  private final Map<IdempotencyKey, Taken> byKey = new HashMap<>();
+  private Taken all = NOTHING;
+
+  private record Taken(int calls, long bytes) {
+    Taken plus(int more, long moreBytes) {
+      return new Taken(calls + more, bytes + moreBytes);
+    }
+
+    boolean fits(int mostCalls, long mostBytes) {
+      return calls <= mostCalls && bytes <= mostBytes;
+    }
+  }
+
+  WaitingRoom(WaitLimits limits) {
+    this.limits = limits;
+  }
+
+  /**
+   * Makes room for a call.
+   *
+   * @param bytes the size of its request
+   * @return whether there is room; if so, the call must {@link #leave}
+   */
+  boolean enter(IdempotencyKey key, long bytes) {
+    boolean fits = tryToEnter(key, bytes);
+    if (!fits) {
+      log.warn(
+          "full",
+          null,
+          "calls that would wait for a running call are refused: too many wait, or their requests"
+              + " are too large (the setting waitLimits)");
+    }
+    return fits;
+  }
+
+  private synchronized boolean tryToEnter(IdempotencyKey key, long bytes) {
+    Taken ofKey = byKey.getOrDefault(key, NOTHING).plus(1, bytes);
+    Taken ofAll = all.plus(1, bytes);
+    if (!ofKey.fits(limits.callsPerKey(), limits.bytesPerKey())
+        || !ofAll.fits(limits.calls(), limits.bytes())) {
+      return false;
+    }
+    byKey.put(key, ofKey);
+    all = ofAll;
+    return true;
+  }
+
+  /** Gives the room of a call back. */
+  synchronized void leave(IdempotencyKey key, long bytes) {
+    all = all.plus(-1, -bytes);
+    byKey.computeIfPresent(
+        key, (same, taken) -> taken.calls() == 1 ? null : taken.plus(-1, -bytes));
+  }
+}

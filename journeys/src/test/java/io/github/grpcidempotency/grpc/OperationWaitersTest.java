@@ -1,0 +1,125 @@
+package io.github.grpcidempotency.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import com.google.longrunning.Operation;
+import com.google.longrunning.OperationsGrpc;
+import com.google.longrunning.WaitOperationRequest;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.MetadataUtils;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Several calls of one user that wait for one operation. */
+class OperationWaitersTest extends CallTest {
+  private static final Metadata.Key<String> SESSION =
+      Metadata.Key.of("session", Metadata.ASCII_STRING_MARSHALLER);
+  private static final Context.Key<String> CURRENT_SESSION = Context.key("session");
+  private static final String ENTITLED = "entitled";
+
+  private final AtomicInteger waiting = new AtomicInteger();
+  private final Set<String> asked = ConcurrentHashMap.newKeySet();
+
+  OperationWaitersTest() {
+    super(Transport.IN_PROCESS);
+  }
+
+  @Test
+  void everyWaiterIsGuardedInTheContextOfItsOwnCall() throws Exception {
+    ThingServer server =
+        start(
+            server()
+                .store(memory)
+                .outside(new Sessions())
+                .withServices()
+                .createThing(
+                    thing ->
+                        thing.guard(
+                            (caller, resource) -> {
+                              asked.add(CURRENT_SESSION.get());
+                              return CURRENT_SESSION.get().startsWith(ENTITLED);
+                            })));
+    server.things().keepRunning();
+    TestCall.Started first = keyed(server).header(SESSION, ENTITLED).start();
+    await().until(() -> server.things().runs() == 1);
+    String name =
+        keyed(server)
+            .header(SESSION, ENTITLED)
+            .end()
+            .trailer(IdempotencyMetadata.OPERATION)
+            .orElseThrow();
+    List<ListenableFuture<Operation>> entitled = new ArrayList<>();
+    List<ListenableFuture<Operation>> others = new ArrayList<>();
+    for (int each = 0; each < 10; each++) {
+      others.add(wait(server, "other " + each, name));
+      entitled.add(wait(server, ENTITLED + each, name));
+    }
+    await().until(() -> waiting.get() == 20);
+
+    server.things().nextRunning().succeed();
+
+    first.end().first();
+    for (ListenableFuture<Operation> each : entitled) {
+      assertThat(each.get().getResponse().getValue()).isNotEmpty();
+    }
+    for (ListenableFuture<Operation> each : others) {
+      assertThatExceptionOfType(ExecutionException.class)
+          .isThrownBy(each::get)
+          .havingCause()
+          .isInstanceOfSatisfying(
+              StatusRuntimeException.class,
+              refused ->
+                  assertThat(refused.getStatus().getCode())
+                      .isEqualTo(Status.Code.PERMISSION_DENIED));
+    }
+    assertThat(asked).hasSizeGreaterThanOrEqualTo(20);
+  }
+
+  private static ListenableFuture<Operation> wait(ThingServer server, String session, String name) {
+    Metadata headers = new Metadata();
+    headers.put(ThingServer.USER, ALICE.toString());
+    headers.put(SESSION, session);
+    return OperationsGrpc.newFutureStub(server.channel())
+        .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
+        .waitOperation(WaitOperationRequest.newBuilder().setName(name).build());
+  }
+
+  /** Knows the session of a call, and counts the calls that wait. */
+  private final class Sessions implements ServerInterceptor {
+    @Override
+    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+        ServerCall<RequestT, ResponseT> call,
+        Metadata headers,
+        ServerCallHandler<RequestT, ResponseT> next) {
+      String session = headers.get(SESSION);
+      boolean waits = call.getMethodDescriptor() == OperationsGrpc.getWaitOperationMethod();
+      return new SimpleForwardingServerCallListener<>(
+          Contexts.interceptCall(
+              Context.current().withValue(CURRENT_SESSION, session), call, headers, next)) {
+        @Override
+        public void onHalfClose() {
+          super.onHalfClose();
+          waiting.addAndGet(waits ? 1 : 0);
+        }
+      };
+    }
+  }
+}
