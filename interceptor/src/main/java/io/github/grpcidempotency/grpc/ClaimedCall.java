@@ -174,7 +174,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
     try {
       switch (persist(() -> engine.settler().complete(operation, (Message) message))) {
         case DONE -> send(answer);
-        case LOST -> refuseForNow();
+        case LOST, UNKNOWN -> refuseForNow();
         case ROLLED_BACK -> ResponseWriter.rolledBack(call);
       }
     } catch (StoreException undone) {

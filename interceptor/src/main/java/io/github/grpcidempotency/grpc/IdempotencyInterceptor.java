@@ -30,8 +30,8 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
-import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
 import io.grpc.Server;
@@ -171,7 +171,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     if (ProtectionDemand.isIn(headers) && procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL) {
-      ResponseWriter.unavailable(call, FailureCause.OTHER);
+      ResponseWriter.unavailable(call, new StoreException("the interceptor has no store", null));
       return new ServerCall.Listener<>() {};
     }
     return next.startCall(call, headers);
@@ -376,9 +376,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets the executor that resumes calls that waited for another one, or whose handlers have
-     * answered in vain on a thread of their own; their handlers may run on it. Pass the server's
-     * executor. The default is a pool of daemon threads that grows as needed.
+     * Sets the executor that resumes calls that waited for another one; their handlers may run on
+     * it. Pass the server's executor. The default is a pool of daemon threads that grows as needed.
      */
     public Builder executor(Executor executor) {
       this.executor = executor;

@@ -257,11 +257,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
         call(),
         running,
         claimTook,
-        outage -> startOver(operation.request(), outage, message),
-        () -> {
-          Executor rest = moveTo(engine.executor());
-          return step -> rest.execute(() -> orClose(step));
-        });
+        outage -> startOver(operation.request(), outage, message));
   }
 
   /**
@@ -298,7 +294,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
               procedure.name() + " begin",
               unreachable,
               procedure.name() + ": no transaction" + engine.ofShard() + " could be opened");
-      ResponseWriter.unavailable(call(), unreachable.failureCause());
+      ResponseWriter.unavailable(call(), unreachable);
       return;
     }
     Context running = OperationContext.in(context(), transaction);

@@ -12,7 +12,7 @@ import io.github.grpcidempotency.internal.runtime.Replay;
 import io.github.grpcidempotency.internal.wire.RefusalError;
 import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
@@ -93,8 +93,8 @@ final class ResponseWriter {
   }
 
   /** Tells a call without a key that its transaction could not be begun. */
-  static void unavailable(ServerCall<?, ?> call, FailureCause cause) {
-    close(call, RefusalError.of(Refusal.storeUnavailable(cause), "no key"));
+  static void unavailable(ServerCall<?, ?> call, StoreException failure) {
+    close(call, RefusalError.of(Refusal.storeUnavailable(failure.failureCause()), "no key"));
   }
 
   /** Sends an error with its trailers, which gRPC drops from one that is thrown. */

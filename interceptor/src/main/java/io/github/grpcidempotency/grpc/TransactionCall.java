@@ -112,7 +112,7 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
       if (FailureDecider.mayBeDone(failure.failureCause())) {
         call.close(Status.UNKNOWN.withDescription("the outcome is not known"), new Metadata());
       } else {
-        ResponseWriter.unavailable(call, failure.failureCause());
+        ResponseWriter.unavailable(call, failure);
       }
     } catch (RuntimeException unknown) {
       log.warn(

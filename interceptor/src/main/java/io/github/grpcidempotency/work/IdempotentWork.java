@@ -270,7 +270,7 @@ public final class IdempotentWork implements AutoCloseable {
       }
       switch (complete(operation, value)) {
         case DONE -> result = Optional.of(first(claim, value));
-        case LOST -> throw inProgress(claim);
+        case LOST, UNKNOWN -> throw inProgress(claim);
         case ROLLED_BACK ->
             throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
       }

@@ -14,6 +14,7 @@ import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
@@ -29,6 +30,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -45,6 +47,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class AttachTest extends CallTest {
   /** Outlasts any test. */
   private static final Duration LONG = Duration.ofMinutes(1);
+
+  private static final String OTHER_KEY = UUID.randomUUID().toString();
 
   private final AtomicInteger attached = new AtomicInteger();
   private final AtomicInteger cancelled = new AtomicInteger();
@@ -114,6 +118,44 @@ class AttachTest extends CallTest {
     assertThat(store.claimingThreads()).containsExactly("of-the-server");
     next.succeed();
     assertThat(duplicates.stream().map(Started::end).filter(Seen::isReplayed)).hasSize(19);
+  }
+
+  @Test
+  void aDuplicateForWhichThereIsNoRoomIsRefusedUntilAnotherOneHasLeft()
+      throws InterruptedException {
+    ThingServer server = start(limited(WaitLimits.defaults().withCalls(2, 3)));
+    Started first = keepOneRunning(server);
+    Started other = ofOtherKey(server).start();
+    await().until(() -> server.things().runs() == 2);
+    List<Started> duplicates = attach(server, 2);
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS").retryAfter();
+    Started ofOther = ofOtherKey(server).start();
+    await().until(() -> attached.get() == 4);
+    ofOtherKey(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+
+    cancel(duplicates.get(0));
+    Started last = ofOtherKey(server).start();
+    awaitAttached(6);
+    server.things().nextRunning().succeed();
+    server.things().nextRunning().succeed();
+
+    duplicates.get(1).end().replays(first.end().first());
+    Seen answer = other.end().first();
+    ofOther.end().replays(answer);
+    last.end().replays(answer);
+  }
+
+  @Test
+  void aDuplicateWhoseRequestWouldTakeTooMuchMemoryIsRefused() throws InterruptedException {
+    ThingServer server = start(limited(WaitLimits.defaults().withBytes(20, 1_000)));
+    Started first = keepOneRunning(server);
+    List<Started> duplicates = attach(server, 2); // of nine bytes each
+
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS").retryAfter();
+
+    server.things().nextRunning().succeed();
+    Seen answer = first.end().first();
+    duplicates.forEach(duplicate -> duplicate.end().replays(answer));
   }
 
   @Test
@@ -356,6 +398,16 @@ class AttachTest extends CallTest {
 
     Seen first = duplicate.end().first();
     keyed(server).end().replays(first);
+  }
+
+  private ThingServer.Builder limited(WaitLimits limits) {
+    return attaching(LONG)
+        .settings(
+            settings -> settings.listener(counting()).executor(here).waitLimits(limits));
+  }
+
+  private static TestCall ofOtherKey(ThingServer server) {
+    return call(server, "a thing").as(ALICE).key(OTHER_KEY);
   }
 
   private ThingServer.Builder attaching(Duration limit) {

@@ -5,9 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.google.common.util.concurrent.ListenableFuture;
+import com.google.common.util.concurrent.Uninterruptibles;
+import com.google.longrunning.ListOperationsRequest;
+import com.google.longrunning.ListOperationsResponse;
 import com.google.longrunning.Operation;
 import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Context;
@@ -23,9 +29,13 @@ import io.grpc.stub.MetadataUtils;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Several calls of one user that wait for one operation. */
@@ -91,6 +101,95 @@ class OperationWaitersTest extends CallTest {
                       .isEqualTo(Status.Code.PERMISSION_DENIED));
     }
     assertThat(asked).hasSizeGreaterThanOrEqualTo(20);
+  }
+
+  @Test
+  void aSlowResolverDelaysOnlyTheWaitersOfItsProcedure() throws Exception {
+    CountDownLatch asking = new CountDownLatch(2);
+    CountDownLatch mayAnswer = new CountDownLatch(1);
+    AtomicReference<IdempotencyStatus> ofOther =
+        new AtomicReference<>(IdempotencyStatus.PROCESSING);
+    ThingServer server =
+        start(
+            server()
+                .store(memory)
+                .outside(new Sessions())
+                .withServices()
+                .createThing(
+                    thing ->
+                        thing.status(
+                            resource -> {
+                              asking.countDown();
+                              if (asking.getCount() == 0) {
+                                Uninterruptibles.awaitUninterruptibly(mayAnswer);
+                              }
+                              return IdempotencyStatus.PROCESSING;
+                            }))
+                .describe(
+                    Procedure.of(ThingServer.CREATE_OTHER)
+                        .resource(ResourceType.of("thing"), other -> UUID.fromString(other.getId()))
+                        .status(resource -> ofOther.get())
+                        .build()));
+    String slow = nameOf(keyed(server));
+    String quick =
+        nameOf(call(server, "other").as(ALICE).key(UUID.randomUUID().toString()).to(ThingServer.CREATE_OTHER));
+    ListenableFuture<Operation> waitsLonger = wait(server, "any", slow);
+    asking.await();
+
+    ListenableFuture<Operation> waits = wait(server, "any", quick);
+    await().until(() -> waiting.get() == 2);
+    ofOther.set(IdempotencyStatus.COMPLETED);
+
+    assertThat(waits.get(10, TimeUnit.SECONDS).getDone()).isTrue();
+    mayAnswer.countDown();
+    waitsLonger.cancel(true);
+  }
+
+  @Test
+  void oneRequestForAListAsksAResolverAtMostAHundredTimes() {
+    AtomicInteger asks = new AtomicInteger();
+    ThingServer server =
+        start(
+            server()
+                .store(memory)
+                .withServices()
+                .createThing(
+                    thing ->
+                        thing.status(
+                            resource -> {
+                              asks.incrementAndGet();
+                              return IdempotencyStatus.PROCESSING;
+                            })));
+    for (int each = 0; each < 110; each++) {
+      call(server, "a thing").as(ALICE).key(UUID.randomUUID().toString()).end().first();
+    }
+    ListOperationsRequest completed =
+        ListOperationsRequest.newBuilder().setFilter("done = true").build();
+
+    ListOperationsResponse page = stub(server).listOperations(completed);
+
+    assertThat(asks).hasValue(100);
+    assertThat(page.getOperationsList()).isEmpty();
+    ListOperationsResponse last =
+        stub(server)
+            .listOperations(completed.toBuilder().setPageToken(page.getNextPageToken()).build());
+    assertThat(last.getNextPageToken()).isEmpty();
+    assertThat(asks).hasValue(110);
+  }
+
+  private static OperationsGrpc.OperationsBlockingStub stub(ThingServer server) {
+    Metadata headers = new Metadata();
+    headers.put(ThingServer.USER, ALICE.toString());
+    return OperationsGrpc.newBlockingStub(server.channel())
+        .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers));
+  }
+
+  private static String nameOf(TestCall call) {
+    return call.header(SESSION, "any")
+        .end()
+        .first()
+        .trailer(IdempotencyMetadata.OPERATION)
+        .orElseThrow();
   }
 
   private static ListenableFuture<Operation> wait(ThingServer server, String session, String name) {

@@ -54,6 +54,7 @@ class JtaCallsTest {
   @RegisterExtension
   static final PostgresFixture database =
       PostgresFixture.withRoles("things_owner", "things_app")
+          .checkConnections()
           .migrate(IdempotencySchema::migrate)
           .migrate(JtaCallsTest::addThings)
           .create();

@@ -74,7 +74,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             builder.lease,
             builder.serverName.orElseGet(ServerName::ofThisProcess),
             builder.listen,
-            builder.advisoryLocks);
+            builder.advisoryLocks,
+            builder.timeLines);
     this.beginSql = database.beginSql();
     this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", schema));
   }
@@ -281,7 +282,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             .lease(other)
             .serverName(database.serverName())
             .listen(database.notifies())
-            .advisoryLocks(database.locks());
+            .advisoryLocks(database.locks())
+            .timeLines(database.timeLines());
     database.hosts().ifPresent(copy::hostTransactions);
     return copy.build();
   }
@@ -305,6 +307,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private boolean listen = true;
     private boolean advisoryLocks = true;
+    private boolean timeLines = true;
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -394,6 +397,19 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
      */
     public Builder advisoryLocks(boolean advisoryLocks) {
       this.advisoryLocks = advisoryLocks;
+      return this;
+    }
+
+    /**
+     * Sets whether a reservation is bound to the time line of the database on which it was made;
+     * true by default. If the database fails over while the handler runs, and replicates
+     * asynchronously, what the handler wrote before may be lost although its reservation is not.
+     * Its answer is then not recorded: the outcome is unknown, and a retry runs the handler again
+     * once the lease has ended. Set it to false for a database that does not report its time line,
+     * or if all effects are in other systems.
+     */
+    public Builder timeLines(boolean timeLines) {
+      this.timeLines = timeLines;
       return this;
     }
 

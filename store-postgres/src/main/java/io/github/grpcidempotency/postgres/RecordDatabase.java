@@ -40,6 +40,8 @@ final class RecordDatabase {
   private final String serverName;
   private final boolean notifies;
   private final boolean locks;
+  private final boolean timeLines;
+  private final TimeLineSql timeLineSql;
   private final ReservationSql reservationSql;
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
   private final RateLimitedLog log = RateLimitedLog.of(logger);
@@ -52,7 +54,8 @@ final class RecordDatabase {
       Duration lease,
       String serverName,
       boolean notifies,
-      boolean locks) {
+      boolean locks,
+      boolean timeLines) {
     this.pool = pool;
     this.hosts = hosts;
     this.handles = handles;
@@ -61,7 +64,9 @@ final class RecordDatabase {
     this.serverName = serverName;
     this.notifies = notifies;
     this.locks = locks;
-    this.reservationSql = ReservationSql.of(schema);
+    this.timeLines = timeLines;
+    this.timeLineSql = TimeLineSql.of(timeLines);
+    this.reservationSql = ReservationSql.of(schema, timeLineSql.current());
   }
 
   /**
@@ -107,13 +112,19 @@ final class RecordDatabase {
     return locks;
   }
 
+  /** Returns whether a reservation is bound to the time line of the database. */
+  boolean timeLines() {
+    return timeLines;
+  }
+
   /** Returns the statements of a procedure. */
   ProcedureSql sql(RecordedProcedure procedure) {
     ProcedureSql known = procedureSql.get(procedure.name());
     return known != null
         ? known
         : procedureSql.computeIfAbsent(
-            procedure.name(), name -> new ProcedureSql(procedure, schema, boundaries(), notifies));
+            procedure.name(),
+            name -> new ProcedureSql(procedure, schema, boundaries(), notifies, timeLineSql));
   }
 
   /** Returns the statements on reservations. */
@@ -167,7 +178,7 @@ final class RecordDatabase {
   HandlerTransaction open(String name) {
     return hosts.isPresent()
         ? HostedTransaction.begin(this, hosts.get(), handles, name)
-        : new OpenTransaction(connectAlone(), handles);
+        : new OpenTransaction(this, connectAlone(), handles);
   }
 
   /**
@@ -180,7 +191,7 @@ final class RecordDatabase {
   HandlerTransaction openLate(String name) {
     return hosts.isPresent()
         ? HostedTransaction.begin(this, hosts.get(), handles, name)
-        : OpenTransaction.late(connectAlone(), handles);
+        : OpenTransaction.late(this, connectAlone(), handles);
   }
 
   /** Takes a connection that is not part of anybody's transaction. */

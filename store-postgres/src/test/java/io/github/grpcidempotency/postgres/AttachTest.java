@@ -36,7 +36,7 @@ class AttachTest {
 
   private static final Duration LONG_WAIT = Duration.ofMinutes(1);
 
-  private static final String POLL = "idempotency.in_flight";
+  private static final String POLL = "SELECT running FROM idempotency.in_flight";
 
   private final KeyTable table = new KeyTable(database);
 

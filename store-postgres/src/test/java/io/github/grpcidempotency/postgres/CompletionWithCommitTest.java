@@ -222,25 +222,33 @@ class CompletionWithCommitTest {
     assertThat(table.thingsOf(user)).isEmpty();
   }
 
-  /** Jdbi rolls back; plain JDBC code may forget to, and then commits nothing either. */
-  @Test
-  void whoCommitsALostTransactionNonethelessHasItRolledBack() {
-    assertThatExceptionOfType(WorkRefusedException.class)
-        .isThrownBy(
-            () ->
-                run(
-                    () -> {
-                      table.clear();
-                      try (Connection connection = begin()) {
-                        ThingHandlers.insert(Jdbi.open(connection), user, thing);
-                        assertThatExceptionOfType(ClaimLostException.class)
-                            .isThrownBy(
-                                () -> TransactionalCompletion.completeAndCommit(connection, thing));
-                        assertThatExceptionOfType(SQLException.class)
-                            .isThrownBy(connection::commit);
-                      }
-                      return thing;
-                    }));
+  /**
+   * Jdbi rolls back; plain JDBC code may forget to, and then commits nothing either, even if the
+   * driver has saved the transaction from the failure.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"never", "always"})
+  void whoCommitsALostTransactionNonethelessHasItRolledBack(String autosave) {
+    try (HikariDataSource pool =
+        PostgresThingServer.pool(database.appUrl() + "&autosave=" + autosave)) {
+      assertThatExceptionOfType(WorkRefusedException.class)
+          .isThrownBy(
+              () ->
+                  run(
+                      () -> {
+                        table.clear();
+                        try (Connection connection = pool.getConnection()) {
+                          connection.setAutoCommit(false);
+                          ThingHandlers.insert(Jdbi.open(connection), user, thing);
+                          assertThatExceptionOfType(ClaimLostException.class)
+                              .isThrownBy(
+                                  () ->
+                                      TransactionalCompletion.completeAndCommit(connection, thing));
+                          connection.commit();
+                        }
+                        return thing;
+                      }));
+    }
 
     assertThat(table.thingsOf(user)).isEmpty();
   }

@@ -36,7 +36,7 @@ class DeletedResourceTest {
       Reply replayed = client.createThing(REQUEST);
       assertThat(replayed.isReplay()).isTrue();
       assertThat(replayed.bytes()).isEqualTo(created.bytes());
-      assertThat(replayed.operationStatus()).contains("processing");
+      assertThat(replayed.operationStatus()).contains("completed");
       assertThat(server.runs()).isEqualTo(1);
       assertThat(
               table.count(

@@ -327,7 +327,8 @@ class DeletesTest {
               RecordedProcedure.of(procedure),
               IdempotencySchema.DEFAULT_NAME,
               TransactionBoundaries.OF_THE_STORE,
-              true);
+              true,
+              TimeLineSql.of(true));
 
       assertThat(Stream.of(sql.complete(), sql.join().alone(), sql.record().withCommit()))
           .allMatch(

@@ -56,6 +56,7 @@ class LockedRowsTest {
           "maintenance/sweep.sql",
           "maintenance/sweep_lag.sql",
           "maintenance/wake.sql",
+          "settle/is_open.sql",
           "settle/lock.sql",
           "settle/refer.sql",
           "settle/update.sql",

@@ -17,6 +17,10 @@ import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.proto.v1.WorkStatus;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -35,6 +39,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients that wait for operations. */
 class OperationWaitTest {
@@ -128,17 +134,39 @@ class OperationWaitTest {
         .isEqualTo(State.STATE_PROCESSING);
   }
 
-  @Test
-  void aWaitForWorkThatCannotBeWatchedLastsUntilTheLimit() {
+  @ParameterizedTest
+  @ValueSource(strings = {"pending", "done", "failed"})
+  void onceItsResourceIsDeletedAnOperationIsDoneHoweverItIsLookedAt(String work) {
     ThingClient client = client();
+    OperationsClient operations = OperationsClient.of(client);
     Reply reply = client.createThing(REQUEST);
+    work(database, reply, work);
     database
         .superuser()
         .useHandle(
             handle -> handle.execute("DELETE FROM app.things WHERE id = ?", reply.thingId()));
 
-    assertThat(state(OperationsClient.of(client).await(nameOf(reply), SHORT)))
-        .isEqualTo(State.STATE_PROCESSING);
+    assertThat(state(operations.get(nameOf(reply)))).isEqualTo(State.STATE_COMPLETED);
+    assertThat(state(operations.await(nameOf(reply), LONG))).isEqualTo(State.STATE_COMPLETED);
+    assertThat(operations.list("")).extracting(Operation::getDone).containsExactly(true);
+    assertThat(client.createThing(REQUEST).operationStatus()).contains("completed");
+    assertThat(recovered(client).getWorkStatus()).isEqualTo(WorkStatus.WORK_STATUS_COMPLETED);
+  }
+
+  @Test
+  void aWaitThatEndsAfterItsResourceWasDeletedIsDone() {
+    ThingClient client = client();
+    Reply reply = client.createThing(REQUEST);
+    CompletableFuture<Operation> waiting =
+        OperationsClient.of(client).waiting(nameOf(reply), Duration.ofSeconds(2));
+    awaitLooks(1);
+
+    database
+        .superuser()
+        .useHandle(
+            handle -> handle.execute("DELETE FROM app.things WHERE id = ?", reply.thingId()));
+
+    assertThat(state(waiting.join())).isEqualTo(State.STATE_COMPLETED);
   }
 
   @Test
@@ -282,6 +310,15 @@ class OperationWaitTest {
     for (Waiting each : waiting) {
       assertThat(state(each.operation().join())).isEqualTo(State.STATE_COMPLETED);
     }
+  }
+
+  private static RecoverResponse recovered(ThingClient client) {
+    return RecoveryGrpc.newBlockingStub(client.channel())
+        .recover(
+            RecoverRequest.newBuilder()
+                .setMethod(ThingServer.CREATE_THING.getFullMethodName())
+                .setKey(client.key())
+                .build());
   }
 
   /** A waiting call, which has no thread. */

@@ -21,6 +21,7 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -28,6 +29,7 @@ import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -347,6 +349,33 @@ class TransactionalCompletionTest {
 
       assertThat(first.join().isOk()).isTrue();
       assertThat(client.createThing(request).bytes()).isEqualTo(first.join().bytes());
+    }
+  }
+
+  /** The record refers to a row that the transaction has locked, which nobody can know. */
+  @Test
+  @Timeout(30)
+  void anAnswerWhoseRecordWaitsForTheHandlersOpenTransactionIsRecordedAfterIt() {
+    ThingHandler locking =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          jdbi.useTransaction(handle -> insert(handle, Things.caller(), thing));
+          database
+              .superuser()
+              .useTransaction(
+                  handle -> {
+                    handle.execute(
+                        "SELECT FROM app.things WHERE id = ? FOR UPDATE",
+                        UUID.fromString(thing.getId()));
+                    answer(answer, thing);
+                  });
+        };
+    try (ThingServer server = reserved(locking).start();
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+
+      assertThat(untilAnswered(client, REQUEST).isReplay()).isTrue();
+      assertThat(server.runs()).isOne();
     }
   }
 

@@ -213,7 +213,7 @@ final class LateRecorder implements AutoCloseable {
         case DONE ->
             operation.events().recordedLate(claim.operationId(), operation.sinceHandlerEnded());
         case LOST -> operation.leaseLost();
-        case ROLLED_BACK ->
+        case ROLLED_BACK, UNKNOWN ->
             operation.events().settlementFailed(claim.operationId(), Settlement.COMPLETE, null);
       }
     }

@@ -87,17 +87,18 @@ public final class Operations implements AutoCloseable {
    *
    * @param resource the resource that the work is for, as the operation's user sees it
    * @param ended called, on a thread that it must not block, once the work has ended
-   * @param over called instead when the limit is over
+   * @param over called instead when the limit is over, or this is closed
    * @param begun gets, before the wait begins, a task that gives up waiting
+   * @return whether the wait has begun; if not, this is closed, and nothing is called
    */
-  public void await(
+  public boolean await(
       Procedure procedure,
-      Optional<OwnedResource> resource,
+      OwnedResource resource,
       Duration limit,
       Runnable ended,
       Runnable over,
       Consumer<Runnable> begun) {
-    watch.await(procedure.name(), resource, limit, ended, over, begun);
+    return watch.await(procedure.name(), resource, limit, ended, over, begun);
   }
 
   /** Returns how many calls wait for the end of work. Does not block. */

@@ -23,24 +23,32 @@ public final class ReplayStatus {
   /**
    * Returns the status of a recorded answer, from the store or else from the procedure's resolver.
    * Never throws: the status is {@code processing} if it is not known, and {@code completed} if
-   * there is no asynchronous work, or a deleted resource is gone.
+   * there is no asynchronous work, or the record refers to no resource. A reference is cleared when
+   * its resource is deleted, and never set again, so this status is final.
    *
    * @param unknown gets what the resolver throws
    */
   public static IdempotencyStatus of(
       Procedure procedure, ClaimResult.Recorded recorded, Consumer<RuntimeException> unknown) {
-    if (procedure.deletes() && recorded.outcome().resourceId().isEmpty()) {
-      return IdempotencyStatus.COMPLETED;
-    }
     return recorded
-        .status()
-        .orElseGet(
-            () ->
-                recorded
-                    .outcome()
-                    .resourceId()
-                    .map(resource -> ofResource(procedure, resource, unknown))
-                    .orElseGet(() -> first(procedure)));
+        .outcome()
+        .resourceId()
+        .map(
+            resource ->
+                recorded.status().orElseGet(() -> ofResource(procedure, resource, unknown)))
+        .orElse(IdempotencyStatus.COMPLETED);
+  }
+
+  /** Returns whether the status of a record will be asked of a resolver of the service's own. */
+  public static boolean asksService(Procedure procedure, ClaimResult.Recorded recorded) {
+    return asksService(procedure)
+        && recorded.status().isEmpty()
+        && recorded.outcome().resourceId().isPresent();
+  }
+
+  /** Returns whether the store cannot read the status of a procedure's resources itself. */
+  static boolean asksService(Procedure procedure) {
+    return procedure.statusResolver().filter(resolver -> !resolver.isReadByStore()).isPresent();
   }
 
   /** Returns the status of a resource from the procedure's resolver. Never throws. */

@@ -198,7 +198,7 @@ public final class Settler {
               .events()
               .settled(claim.operationId(), settlement, operation.handlerTime(), took);
       case LOST -> operation.leaseLost();
-      case ROLLED_BACK -> failed(operation, settlement, null);
+      case ROLLED_BACK, UNKNOWN -> failed(operation, settlement, null);
     }
     return settled;
   }

@@ -113,11 +113,11 @@ final class WaitQueues<K, W> {
   /** Ends the turn of a waiter. Returns whether it had the turn, and others wait. */
   synchronized boolean endTurn(K key, W waiter) {
     Queue<W> queue = queues.get(key);
-    boolean ends = queue != null && queue.turn.filter(waiter::equals).isPresent();
-    if (ends) {
-      queue.turn = Optional.empty();
+    if (queue == null || queue.turn.filter(waiter::equals).isEmpty()) {
+      return false;
     }
-    return ends;
+    queue.turn = Optional.empty();
+    return true;
   }
 
   /** Ends the turn of whoever has it. */

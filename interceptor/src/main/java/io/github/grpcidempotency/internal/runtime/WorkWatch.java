@@ -18,7 +18,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +33,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Lets calls wait for the end of the asynchronous work behind resources, without a thread or a
  * connection: as long as anybody waits, it asks for all resources of a procedure at once, every
- * quarter of a second. Thread-safe.
+ * quarter of a second. A resolver of the service's own may be slow, so it is called on a thread of
+ * its procedure, and delays only the waiters of that procedure. Thread-safe.
  */
 final class WorkWatch implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMillis(250);
@@ -39,11 +44,14 @@ final class WorkWatch implements AutoCloseable {
   private final Map<String, Procedure> procedures;
   private final WaitQueues<Work, Waiter> queues = new WaitQueues<>(work -> {});
   private final AtomicBoolean looking = new AtomicBoolean();
+  private final Set<String> resolving = ConcurrentHashMap.newKeySet();
+  private final ExecutorService resolvers =
+      Executors.newCachedThreadPool(DaemonThreads.named("idempotency-resolver"));
   private final ScheduledExecutorService looks = DaemonThreads.newTimer("idempotency-work");
   private final ScheduledExecutorService timer = DaemonThreads.newTimer("idempotency-work-limit");
 
   /** The work behind a resource, as one procedure understands it. */
-  private record Work(String procedure, Optional<OwnedResource> resource) {}
+  private record Work(String procedure, OwnedResource resource) {}
 
   /** One waiting call. */
   private static final class Waiter {
@@ -65,16 +73,16 @@ final class WorkWatch implements AutoCloseable {
   /**
    * Waits for the end of work.
    *
-   * @param resource the resource that the work is for; empty if it is not known, so that only the
-   *     limit ends the wait
+   * @param resource the resource that the work is for
    * @param ended called once the work has ended
    * @param over called instead when the limit is over, or this is closed
    * @param begun gets, before the wait begins, a task that gives up waiting: nothing is called,
    *     unless it already is
+   * @return whether the wait has begun; if not, this is closed, and nothing is called
    */
-  void await(
+  boolean await(
       String procedure,
-      Optional<OwnedResource> resource,
+      OwnedResource resource,
       Duration limit,
       Runnable ended,
       Runnable over,
@@ -91,11 +99,10 @@ final class WorkWatch implements AutoCloseable {
                     Optional.of(
                         timer.schedule(
                             () -> timeOut(work, waiter), limit.toMillis(), TimeUnit.MILLISECONDS)));
-    if (!waits) {
-      over.run();
-      return;
+    if (waits) {
+      keepLooking();
     }
-    keepLooking();
+    return waits;
   }
 
   /** Returns how many calls wait. Does not block. */
@@ -131,18 +138,42 @@ final class WorkWatch implements AutoCloseable {
     queues.keys().stream()
         .collect(groupingBy(Work::procedure))
         .forEach(
-            (name, works) ->
-                RepeatedTask.of(
-                        "ask how far the work of " + name + " has come",
-                        log,
-                        () -> look(name, works))
-                    .run());
+            (name, works) -> {
+              Runnable look =
+                  RepeatedTask.of(
+                      "ask how far the work of " + name + " has come",
+                      log,
+                      () -> look(name, works));
+              if (ReplayStatus.asksService(Objects.requireNonNull(procedures.get(name)))) {
+                lookAside(name, look);
+              } else {
+                look.run();
+              }
+            });
+  }
+
+  /** Runs a look on a thread of its own, unless the procedure's last look has not ended. */
+  private void lookAside(String name, Runnable look) {
+    if (!resolving.add(name)) {
+      return;
+    }
+    try {
+      resolvers.execute(
+          () -> {
+            try {
+              look.run();
+            } finally {
+              resolving.remove(name);
+            }
+          });
+    } catch (RejectedExecutionException closed) {
+      resolving.remove(name);
+    }
   }
 
   private void look(String name, List<Work> works) {
     Procedure procedure = Objects.requireNonNull(procedures.get(name));
-    Set<OwnedResource> resources =
-        works.stream().flatMap(work -> work.resource().stream()).collect(toSet());
+    Set<OwnedResource> resources = works.stream().map(Work::resource).collect(toSet());
     Map<OwnedResource, IdempotencyStatus> statuses =
         new HashMap<>(catalog.statuses(RecordedProcedure.of(procedure), resources));
     for (OwnedResource resource : resources) {
@@ -152,7 +183,7 @@ final class WorkWatch implements AutoCloseable {
               missing ->
                   ReplayStatus.ofResource(procedure, missing.resourceId(), this::statusUnknown));
       if (status != IdempotencyStatus.PROCESSING) {
-        queues.removeAll(new Work(name, Optional.of(resource))).forEach(this::end);
+        queues.removeAll(new Work(name, resource)).forEach(this::end);
       }
     }
   }
@@ -197,6 +228,7 @@ final class WorkWatch implements AutoCloseable {
               resume(waiter.over);
             });
     looks.shutdownNow();
+    resolvers.shutdownNow();
     timer.shutdownNow();
   }
 }

@@ -5,12 +5,14 @@ import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Timestamp;
 import io.github.grpcidempotency.internal.runtime.Replay;
+import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoredOperation;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.TreeSet;
 
 /** An operation as a message of {@code google.longrunning}, with its result if it is done. */
@@ -48,8 +50,7 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
     stored.answered().ifPresent(answered -> metadata.setAnswerTime(timestamp(answered)));
     if (stored.standing() instanceof ClaimResult.Recorded recorded) {
       metadata.setExpireTime(timestamp(recorded.expires()));
-      // Who has asked for the state has heard already if it is not known.
-      Replay.of(procedure, stored.key(), recorded, heardAlready -> {}).accept(this);
+      Replay.of(procedure, stored.key(), withoutResolver(recorded), neverAsked -> {}).accept(this);
     }
     boolean done = OperationState.isDone(state);
     if (!done) {
@@ -60,6 +61,18 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
         .setDone(done)
         .setMetadata(Any.pack(metadata.build()))
         .build();
+  }
+
+  /** The state has been found out already: with any status, no resolver is asked once more. */
+  private static ClaimResult.Recorded withoutResolver(ClaimResult.Recorded recorded) {
+    return new ClaimResult.Recorded(
+        recorded.fingerprint(),
+        recorded.procedure(),
+        recorded.operationId(),
+        recorded.expires(),
+        recorded.outcome(),
+        Optional.of(IdempotencyStatus.PROCESSING),
+        recorded.trace());
   }
 
   @Override

@@ -4,10 +4,13 @@ import com.google.longrunning.ListOperationsRequest;
 import com.google.longrunning.ListOperationsResponse;
 import com.google.longrunning.Operation;
 import io.github.grpcidempotency.internal.runtime.Operations;
+import io.github.grpcidempotency.internal.runtime.ReplayStatus;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
+import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.StoredOperation;
+import io.grpc.Context;
 import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.List;
@@ -26,6 +29,9 @@ final class OperationPage {
   /** A page reads at most this many records; if few of them match, the next page goes on there. */
   private static final int MOST_LOOKED_AT = 1_000;
 
+  /** A page asks a resolver of the service's own at most this often. */
+  private static final int MOST_RESOLVED = 100;
+
   /** Well below the four megabytes that gRPC's clients take by default. */
   private static final int MOST_BYTES = 1 << 20;
 
@@ -37,6 +43,7 @@ final class OperationPage {
   private final ListOperationsResponse.Builder page = ListOperationsResponse.newBuilder();
   private Optional<UUID> last;
   private int lookedAt;
+  private int resolved;
   private int bytes;
 
   /**
@@ -76,6 +83,10 @@ final class OperationPage {
     lookedAt++;
     last = Optional.of(stored.id());
     Procedure procedure = operations.procedure(stored);
+    if (stored.standing() instanceof ClaimResult.Recorded recorded
+        && ReplayStatus.asksService(procedure, recorded)) {
+      resolved++;
+    }
     State state =
         OperationState.of(
             stored.standing(),
@@ -89,7 +100,11 @@ final class OperationPage {
   }
 
   private boolean isFull() {
-    return page.getOperationsCount() == size || bytes >= MOST_BYTES || lookedAt >= MOST_LOOKED_AT;
+    return page.getOperationsCount() == size
+        || bytes >= MOST_BYTES
+        || lookedAt >= MOST_LOOKED_AT
+        || resolved >= MOST_RESOLVED
+        || Context.current().isCancelled();
   }
 
   /** A token is valid only with the filter that it was made for. */

@@ -22,11 +22,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * One call that waits for an operation, without a thread or a connection: first for the end of the
  * call, if it is still running, and then for the end of the work behind its answer. When the limit
- * is over, it answers with the operation as it was last read.
+ * is over, it answers with the operation as it is then.
  */
 final class OperationWait implements Drain.Call {
   /** How often a deletion is checked: when its resource vanishes, nothing else reports its end. */
-  private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
+  private static final Duration BETWEEN_LOOKS_AT_DELETION = Duration.ofSeconds(1);
+
+  /** How often a creation is checked: its resource may be deleted before its work has ended. */
+  private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(10);
 
   private final Drain drain;
   private final Engine engine;
@@ -129,17 +132,23 @@ final class OperationWait implements Drain.Call {
     Operation unfinished = seen.message();
     Caller caller = seen.stored().key().caller();
     UUID id = seen.stored().id();
-    Optional<OwnedResource> resource =
-        recorded.outcome().resourceId().map(owned -> new OwnedResource(caller.userId(), owned));
-    boolean looksAgain = seen.procedure().deletes() && left.compareTo(BETWEEN_LOOKS) > 0;
-    operations.await(
-        seen.procedure(),
-        resource,
-        looksAgain ? BETWEEN_LOOKS : left,
-        () -> readAgain(caller, id),
-        looksAgain ? () -> readAgain(caller, id) : () -> answerUnfinished(unfinished),
-        leave -> giveUp = leave);
-    giveUpIfEnded();
+    // Without a resource, nothing is processed.
+    OwnedResource resource =
+        new OwnedResource(caller.userId(), recorded.outcome().resourceId().orElseThrow());
+    Duration look = seen.procedure().deletes() ? BETWEEN_LOOKS_AT_DELETION : BETWEEN_LOOKS;
+    boolean waits =
+        operations.await(
+            seen.procedure(),
+            resource,
+            left.compareTo(look) < 0 ? left : look,
+            () -> readAgain(caller, id),
+            () -> readAgain(caller, id),
+            leave -> giveUp = leave);
+    if (waits) {
+      giveUpIfEnded();
+    } else {
+      answerUnfinished(unfinished);
+    }
   }
 
   private Duration left() {

@@ -8,4 +8,4 @@ UPDATE ${schema}.idempotency_keys AS k
    AND k.attempt = :attempt
    AND k.completed IS NULL
    AND k.lease_expires > clock_timestamp()
-RETURNING k.attempt
+RETURNING k.attempt, ${time_line} AS time_line

@@ -16,4 +16,7 @@ VALUES
    :server, CAST(:trace AS bytea))
 ON CONFLICT (idempotency_key, user_id) DO NOTHING;
 
-${select_record}
+SELECT r.*, ${time_line} AS time_line
+  FROM (
+    ${select_record}
+  ) AS r

@@ -24,4 +24,4 @@ UPDATE ${schema}.idempotency_keys AS k
  WHERE k.id = :id
    AND k.idempotency_key = :key
    AND k.user_id = CAST(:user AS uuid)
-RETURNING k.attempt
+RETURNING k.attempt, ${time_line} AS time_line
