@@ -741,7 +741,7 @@ enum SeededFault {
     @Override
     Plan plan() {
       return super.plan()
-          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 3)));
+          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 8)));
     }
   },
 
