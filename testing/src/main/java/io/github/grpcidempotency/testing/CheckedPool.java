@@ -68,14 +68,14 @@ public final class CheckedPool extends HikariDataSource {
             new Class<?>[] {Connection.class},
             (self, method, arguments) -> {
               switch (method.getName()) {
-                case "equals":
+                case "equals" -> {
                   return self == arguments[0];
-                case "hashCode":
+                }
+                case "hashCode" -> {
                   return System.identityHashCode(self);
-                case "close":
-                  checkReturned(connection);
-                  break;
-                default:
+                }
+                case "close" -> checkReturned(connection);
+                default -> {}
               }
               try {
                 return method.invoke(connection, arguments);
