@@ -253,7 +253,7 @@ Fails(c) ==
      \/ "terminal" \in Endings /\ Goes(c, "record error")
   /\ UNCHANGED <<form, row, soft, lock, late, lost, seen, fence, tx, Clients, lapsed, forgotten>>
 
-(* TransactionalCompletion.complete: join.sql within the handler's transaction. If it raises, that rolls back. *)
+(* TransactionalCompletion: join.sql within the handler's transaction. If it raises, that rolls back. *)
 Joins(c) ==
   LET s == Statement("complete", c, fence[c][1], fence[c][2]) IN
   /\ at[c] = "running" /\ form = "joined"

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.client;
 
+import static io.github.grpcidempotency.proto.WireNames.ANSWER_TOO_LARGE;
 import static io.github.grpcidempotency.proto.WireNames.CALLER_REQUIRED;
 import static io.github.grpcidempotency.proto.WireNames.IN_PROGRESS;
 import static io.github.grpcidempotency.proto.WireNames.KEY_INVALID;
@@ -29,6 +30,9 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
   private static final Metadata.Key<String> PUSHBACK =
       Metadata.Key.of(WireNames.PUSHBACK, Metadata.ASCII_STRING_MARSHALLER);
 
+  private static final Metadata.Key<String> OPERATION =
+      Metadata.Key.of(WireNames.OPERATION, Metadata.ASCII_STRING_MARSHALLER);
+
   /** What a server says may be of any size; longer than this, it is as good as never. */
   private static final Duration LONGEST_WAIT = Duration.ofDays(365);
 
@@ -38,9 +42,12 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
 
   /** Refusals that tell of an answer on record. */
   private static final Set<String> ANSWERED_BEFORE =
-      Set.of(REPLAY_DENIED, RECORD_UNREADABLE, RESOURCE_GONE);
+      Set.of(REPLAY_DENIED, RECORD_UNREADABLE, ANSWER_TOO_LARGE, RESOURCE_GONE);
 
-  /** What gRPC itself never answers (statuscodes.md of gRPC core): the service's own answers. */
+  /**
+   * The service's own answers: what gRPC itself never answers (statuscodes.md of gRPC core) to a
+   * call that was sent.
+   */
   private static final Set<Status.Code> OF_THE_SERVICE =
       Set.of(
           Status.Code.INVALID_ARGUMENT,
@@ -48,14 +55,9 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
           Status.Code.ALREADY_EXISTS,
           Status.Code.FAILED_PRECONDITION,
           Status.Code.OUT_OF_RANGE,
-          Status.Code.DATA_LOSS);
-
-  /**
-   * The same for a call that was sent, unless an earlier attempt had passed where this one was
-   * stopped: a token may have run out in between.
-   */
-  private static final Set<Status.Code> OF_ITS_AUTHENTICATION =
-      Set.of(Status.Code.PERMISSION_DENIED, Status.Code.UNAUTHENTICATED);
+          Status.Code.DATA_LOSS,
+          Status.Code.PERMISSION_DENIED,
+          Status.Code.UNAUTHENTICATED);
 
   /** What a connection that is cut may end with, but a fault of the service as well. */
   private static final Set<Status.Code> AMBIGUOUS =
@@ -96,9 +98,14 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
         : Outcome.UNKNOWN;
   }
 
+  /**
+   * Returns whether the error is the service's answer to the call. If an earlier attempt may have
+   * been sent, only the library's trailer shows that nothing in front of the library, such as a
+   * quota, has refused this one: the earlier attempt may have been carried out.
+   */
   private boolean isOfTheService(boolean onlyOne) {
     return OF_THE_SERVICE.contains(status.getCode())
-        || (onlyOne && OF_ITS_AUTHENTICATION.contains(status.getCode()));
+        && (onlyOne || trailers.containsKey(OPERATION));
   }
 
   /**

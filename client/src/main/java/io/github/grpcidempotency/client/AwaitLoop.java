@@ -5,6 +5,8 @@ import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.proto.v1.OperationMetadata;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -24,9 +26,11 @@ import java.util.concurrent.TimeUnit;
  *   <li>What is worth another attempt is repeated. That the server has no such operation is the
  *       end: without its record, the call would be run again. Any other error says nothing of the
  *       record, but that the server, or this caller's rights, or somebody else's service of that
- *       name, are no good for waiting: then the call itself is sent again from time to time. What
- *       may be a passing fault is followed by one replay only.
- *   <li>It is sent only while the record that answers it has not expired.
+ *       name, are no good for waiting: then it is asked from time to time what is recorded under
+ *       the call's key ({@code idempotency.v1.Recovery}), which runs nothing. What may be a passing
+ *       fault is followed by one such question only.
+ *   <li>Without that service, the call itself is sent again from
+ *       time to time, but only while the record that answers it has not expired.
  * </ol>
  */
 final class AwaitLoop<RequestT, T> {
@@ -44,6 +48,7 @@ final class AwaitLoop<RequestT, T> {
   private int failures;
   private int polls;
   private boolean serverWaits = true;
+  private boolean serverRecovers = true;
 
   AwaitLoop(KeyedCall<RequestT, T> call, Backoff backoff) {
     this.call = call;
@@ -151,6 +156,68 @@ final class AwaitLoop<RequestT, T> {
   }
 
   private void pollAfter(Duration wait) {
+    Optional<RecoverRequest> question = call.question().filter(asked -> serverRecovers);
+    if (question.isPresent()) {
+      after(wait, () -> recover(question.get()));
+    } else {
+      replayAfter(wait);
+    }
+  }
+
+  private void recover(RecoverRequest question) {
+    chain.run(
+        () -> call.recover(question),
+        result -> {
+          if (result.response().isPresent()) {
+            recovered(result.response().get());
+          } else {
+            notRecovered(result);
+          }
+        });
+  }
+
+  private void recovered(RecoverResponse found) {
+    failures = 0;
+    Reply<T> answer = known.orElseThrow();
+    Optional<UUID> recorded = Reply.uuid(found.getOperation());
+    if (found.hasUnfinished()
+        || answer.operationId().filter(id -> !recorded.equals(Optional.of(id))).isPresent()) {
+      runAgain(answer);
+      return;
+    }
+    Optional<Instant> expires =
+        Optional.of(found)
+            .filter(RecoverResponse::hasExpires)
+            .map(RecoverResponse::getExpires)
+            .map(time -> Instant.ofEpochSecond(time.getSeconds(), time.getNanos()));
+    switch (found.getWorkStatus()) {
+      case WORK_STATUS_COMPLETED -> end(Reply.Status.COMPLETED, expires);
+      case WORK_STATUS_FAILED -> end(Reply.Status.FAILED, expires);
+      case WORK_STATUS_PROCESSING, WORK_STATUS_UNSPECIFIED, UNRECOGNIZED -> {
+        known = Optional.of(answer.heard(Reply.Status.PROCESSING, expires));
+        goOn(answer);
+      }
+    }
+  }
+
+  private void notRecovered(AttemptResult<RecoverResponse> result) {
+    if (result.reason().equals(Optional.of(WireNames.KEY_UNKNOWN))) {
+      end(result.status(), result.trailers());
+      return;
+    }
+    Optional<Duration> wait = result.retryAfter(backoff, ++failures);
+    if (wait.isEmpty()) {
+      failures = 0;
+      serverRecovers = result.mayBeCut();
+      replayAfter(POLLS.delay(++polls));
+    } else if (call.endsWithin(wait.get())) {
+      end(result.status(), result.trailers());
+    } else {
+      chain.after(wait.get(), () -> goOn(known.orElseThrow()));
+    }
+  }
+
+  private void replayAfter(Duration wait) {
     if (untilExpiry().compareTo(wait) <= 0) {
       endBeforeExpiry();
     } else {
@@ -187,11 +254,7 @@ final class AwaitLoop<RequestT, T> {
     Reply<T> answer = known.orElseThrow();
     if (!replay.replayed() || !replay.operationId().equals(answer.operationId())) {
       known = Optional.of(replay);
-      end(
-          Status.DATA_LOSS.withDescription(
-              "the server has forgotten the call, first answered as %s, and has run it again"
-                  .formatted(answer)),
-          new Metadata());
+      runAgain(answer);
       return;
     }
     Reply.Status status = replay.status().orElse(Reply.Status.PROCESSING);
@@ -201,6 +264,14 @@ final class AwaitLoop<RequestT, T> {
     } else {
       end(status, replay.expires());
     }
+  }
+
+  private void runAgain(Reply<T> answer) {
+    end(
+        Status.DATA_LOSS.withDescription(
+            "the server has forgotten the call, first answered as %s, and has run it again"
+                .formatted(answer)),
+        new Metadata());
   }
 
   private void after(Duration wait, Runnable next) {

@@ -18,6 +18,7 @@ record ErrorDetails(List<Any> details) {
   private static final Metadata.Key<byte[]> DETAILS =
       Metadata.Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
   private static final String OPERATION = "operation";
+  private static final int NANOS_PER_SECOND = 1_000_000_000;
 
   static ErrorDetails of(Metadata trailers) {
     byte[] bytes = trailers.get(DETAILS);
@@ -41,13 +42,17 @@ record ErrorDetails(List<Any> details) {
     return info().map(info -> info.getMetadataMap().get(OPERATION)).flatMap(Reply::uuid);
   }
 
-  /** Returns when to try again. */
+  /**
+   * Returns when to try again. A negative delay is ignored, and so are nanoseconds that are not
+   * part of a second.
+   */
   Optional<Duration> retryDelay() {
     return detail(RetryInfo.class)
         .filter(RetryInfo::hasRetryDelay)
         .map(RetryInfo::getRetryDelay)
-        .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()))
-        .filter(delay -> !delay.isNegative());
+        .filter(delay -> delay.getSeconds() >= 0)
+        .filter(delay -> delay.getNanos() >= 0 && delay.getNanos() < NANOS_PER_SECOND)
+        .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()));
   }
 
   private Optional<ErrorInfo> info() {

@@ -7,9 +7,12 @@ import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Gives calls of idempotent methods their keys, so that gRPC, or a caller that retries, may send
@@ -48,10 +51,20 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
   private static final Metadata.Key<String> RETRY =
       Metadata.Key.of(WireNames.RETRY, Metadata.ASCII_STRING_MARSHALLER);
 
-  private final Metadata.Key<String> header;
+  private static final Metadata.Key<String> REQUIRED =
+      Metadata.Key.of(WireNames.REQUIRED, Metadata.ASCII_STRING_MARSHALLER);
 
-  private IdempotencyClientInterceptor(Metadata.Key<String> header) {
+  private final Metadata.Key<String> header;
+  private final boolean required;
+  private final Optional<Consumer<MethodDescriptor<?, ?>>> unprotected;
+
+  private IdempotencyClientInterceptor(
+      Metadata.Key<String> header,
+      boolean required,
+      Optional<Consumer<MethodDescriptor<?, ?>>> unprotected) {
     this.header = header;
+    this.required = required;
+    this.unprotected = unprotected;
   }
 
   /** Returns an interceptor that uses the header {@code idempotency-key}. */
@@ -65,8 +78,55 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
    * @throws IllegalArgumentException if it is not the name of an ASCII header
    */
   public static IdempotencyClientInterceptor withKeyHeader(String name) {
-    return new IdempotencyClientInterceptor(
-        Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER));
+    return new IdempotencyClientInterceptor(headerKey(name), false, Optional.empty());
+  }
+
+  /**
+   * Returns the same interceptor, whose calls demand protection ({@code idempotency-required:
+   * true}): where the server would run a call without it, during an outage of its store or because
+   * it finds no key or no caller, it refuses the call. A server that does not make the method
+   * idempotent ignores the demand, and only {@link #onUnprotected} and {@link Reply#isProtected}
+   * show that.
+   */
+  public IdempotencyClientInterceptor requireProtection() {
+    return new IdempotencyClientInterceptor(header, true, unprotected);
+  }
+
+  /**
+   * Returns the same interceptor with a listener that is called once for every call that should
+   * have been protected and was answered with OK and without the trailer {@code
+   * idempotency-operation}: a retry might run it again. Called on the channel's executor; it should
+   * not block.
+   *
+   * @param listener gets the method
+   */
+  public IdempotencyClientInterceptor onUnprotected(Consumer<MethodDescriptor<?, ?>> listener) {
+    return new IdempotencyClientInterceptor(header, required, Optional.of(listener));
+  }
+
+  /** Returns the same interceptor with another header. */
+  IdempotencyClientInterceptor keyHeader(String name) {
+    return new IdempotencyClientInterceptor(headerKey(name), required, unprotected);
+  }
+
+  /**
+   * Returns the key that a call with an intent has; empty if the server makes it, or the user has
+   * set a field that contains it.
+   */
+  Optional<String> key(MethodDescriptor<?, ?> method, Object request, Intent intent) {
+    KeyPlan plan = KeyPlan.of(method, header, true);
+    if (plan instanceof KeyPlan.InHeader place) {
+      return place.form().inHeader(intent, true);
+    }
+    return plan instanceof KeyPlan.InField place
+            && request instanceof Message message
+            && place.givenFields().stream().noneMatch(field -> field.isSet(message))
+        ? place.form().inField(intent, true)
+        : Optional.empty();
+  }
+
+  private static Metadata.Key<String> headerKey(String name) {
+    return Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER);
   }
 
   @Override
@@ -76,11 +136,17 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       return next.newCall(method, options);
     }
     Optional<Intent> chosen = Optional.ofNullable(options.getOption(Intent.OPTION));
-    return chosen.isPresent()
-        ? new IntendedCall<>(
-            keyed(method, options.withStreamTracerFactory(chosen.get().streams()), chosen, next),
-            chosen.get())
-        : keyed(method, options, chosen, next);
+    ClientCall<RequestT, ResponseT> call =
+        chosen.isPresent()
+            ? new IntendedCall<>(
+                keyed(
+                    method, options.withStreamTracerFactory(chosen.get().streams()), chosen, next),
+                chosen.get())
+            : keyed(method, options, chosen, next);
+    return KeyPlan.isProtected(method, chosen.isPresent())
+        ? new ProtectedCall<>(
+            call, required, unprotected.map(listener -> () -> listener.accept(method)))
+        : call;
   }
 
   private <RequestT, ResponseT> ClientCall<RequestT, ResponseT> keyed(
@@ -94,6 +160,51 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
       return new HeaderCall<>(call, place, chosen);
     }
     return plan instanceof KeyPlan.InField place ? new FieldCall<>(call, place, chosen) : call;
+  }
+
+  /** A call that its server should protect. */
+  private static final class ProtectedCall<RequestT, ResponseT>
+      extends SimpleForwardingClientCall<RequestT, ResponseT> {
+    private final boolean required;
+    private final Optional<Runnable> unprotected;
+
+    ProtectedCall(
+        ClientCall<RequestT, ResponseT> call, boolean required, Optional<Runnable> unprotected) {
+      super(call);
+      this.required = required;
+      this.unprotected = unprotected;
+    }
+
+    @Override
+    public void start(Listener<ResponseT> listener, Metadata headers) {
+      if (required && !headers.containsKey(REQUIRED)) {
+        headers.put(REQUIRED, "true");
+      }
+      super.start(
+          unprotected.isEmpty() ? listener : new Watched<>(listener, unprotected.get()), headers);
+    }
+  }
+
+  /** Looks at the trailers of an answer. */
+  private static final class Watched<ResponseT>
+      extends SimpleForwardingClientCallListener<ResponseT> {
+    private final Runnable unprotected;
+
+    Watched(ClientCall.Listener<ResponseT> listener, Runnable unprotected) {
+      super(listener);
+      this.unprotected = unprotected;
+    }
+
+    @Override
+    public void onClose(Status status, Metadata trailers) {
+      try {
+        if (status.isOk() && !Reply.isProtected(trailers)) {
+          unprotected.run();
+        }
+      } finally {
+        super.onClose(status, trailers);
+      }
+    }
   }
 
   /** A call with an intent. It says that it is a retry if it may be one. */

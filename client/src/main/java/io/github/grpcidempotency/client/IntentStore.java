@@ -4,30 +4,175 @@ import com.google.protobuf.ByteString;
 import io.grpc.MethodDescriptor;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import javax.sql.DataSource;
 
 /**
- * Keeps intents with their requests durably, until an {@link IntentWorker} has finished them. There
- * are two stores: {@link PostgresIntentStore} for services, and {@link FileIntentStore} for
- * command-line tools.
+ * Keeps intents with their requests durably, until an {@link IntentWorker} has finished them. The
+ * table is in the client service's own PostgreSQL, or in a SQLite file. An intent can be written in
+ * the transaction that makes the decision, so that either both exist or neither does.
+ *
+ * <pre>{@code
+ * try (Connection connection = pool.getConnection()) {
+ *   connection.setAutoCommit(false);
+ *   markAsOrdered(connection, cart); // the decision
+ *   intents.write(connection, "orders", OrderServiceGrpc.getCreateOrderMethod(), request);
+ *   connection.commit();
+ * }
+ * worker.wake();
+ * }</pre>
+ *
+ * <p>A row is deleted when its answer was handed to the callback. Requests and answers are in the
+ * table in the clear. Ages and leases are computed from the clock of the database; for SQLite, that
+ * is this machine's clock.
  *
  * <p>The methods that are not public throw an {@link IllegalStateException} for every failure, and
- * may be tried again.
+ * may be called again. Thread-safe.
  */
-public abstract sealed class IntentStore permits PostgresIntentStore, FileIntentStore {
-  IntentStore() {}
+public final class IntentStore {
+  private final IntentSql sql;
+  private final Connections connections;
+
+  private IntentStore(IntentSql sql, Connections connections) {
+    this.sql = sql;
+    this.connections = connections;
+  }
+
+  /**
+   * Returns the store of a PostgreSQL database. The table is made by {@code
+   * io/github/grpcidempotency/client/migration/V1__intents.sql} in this jar, which names the grants
+   * that the service's role needs.
+   */
+  public static IntentStore postgres(DataSource pool) {
+    return new IntentStore(IntentSql.POSTGRES, pool::getConnection);
+  }
+
+  /**
+   * Opens the store of a SQLite file, for command-line tools. If the file or its table does not
+   * exist, it is created; its directory must exist. Needs {@code org.xerial:sqlite-jdbc} on the
+   * class path. Any number of processes on one machine may have the file open. Only the owner may
+   * read a new file, if the file system has owners. The file may contain other tables: an
+   * application that keeps its data there can write intents with its own connection.
+   *
+   * @throws SQLException if the file cannot be opened, is no SQLite database, or has hard links:
+   *     after a crash, SQLite would not find the journal of the other name
+   */
+  public static IntentStore sqlite(Path file) throws SQLException {
+    return new IntentStore(IntentSql.SQLITE, SqliteFile.open(file));
+  }
+
+  /**
+   * Writes a new intent in a transaction of its own. The intent is durable when the method returns.
+   *
+   * @param target the name under which the {@link IntentWorker} knows the server
+   * @return the intent, whose text is its key
+   * @throws SQLException if the intent is not written, or the connection was cut before the
+   *     database confirmed the commit
+   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   */
+  public <RequestT> Intent write(
+      String target, MethodDescriptor<RequestT, ?> method, RequestT request) throws SQLException {
+    Intent intent = Intent.create();
+    write(intent, target, method, request);
+    return intent;
+  }
+
+  /**
+   * Writes an intent that was made before, in a transaction of its own. Otherwise like {@link
+   * #write(Connection, Intent, String, MethodDescriptor, Object)}.
+   *
+   * @throws SQLException if the intent is not written, or the connection was cut before the
+   *     database confirmed the commit
+   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   */
+  public <RequestT> void write(
+      Intent intent, String target, MethodDescriptor<RequestT, ?> method, RequestT request)
+      throws SQLException {
+    Route route = route(target, method);
+    ByteString bytes = bytes(method, request);
+    int unused =
+        inTransaction(
+            sql.write(), insert -> setIntent(insert, intent, route, bytes).executeUpdate());
+  }
+
+  /**
+   * Writes a new intent in a transaction of the caller. The caller commits it.
+   *
+   * @param target the name under which the {@link IntentWorker} knows the server
+   * @return the intent, whose text is its key
+   * @throws SQLException if it cannot be written: the transaction should be rolled back
+   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   */
+  public <RequestT> Intent write(
+      Connection transaction, String target, MethodDescriptor<RequestT, ?> method, RequestT request)
+      throws SQLException {
+    Intent intent = Intent.create();
+    write(transaction, intent, target, method, request);
+    return intent;
+  }
+
+  /**
+   * Writes an intent that was made before. An intent that is already in the table stays as it is.
+   * An intent that is done is no longer in the table: if it is written again, it is sent again, and
+   * the server runs it again if it has forgotten the key. Therefore record the decision in the same
+   * transaction, in a way that refuses a second one. The outcome that the callback gets covers the
+   * worker's attempts only.
+   *
+   * @throws SQLException if it cannot be written: the transaction should be rolled back
+   * @throws IllegalArgumentException if the method is not unary, or prohibits keys
+   */
+  public <RequestT> void write(
+      Connection transaction,
+      Intent intent,
+      String target,
+      MethodDescriptor<RequestT, ?> method,
+      RequestT request)
+      throws SQLException {
+    Route route = route(target, method);
+    try (PreparedStatement insert = transaction.prepareStatement(sql.write())) {
+      setIntent(insert, intent, route, bytes(method, request)).executeUpdate();
+    }
+  }
 
   /**
    * Takes intents that are due, for the time of a lease, during which nobody else gets them. They
    * count as sent from then on.
    */
-  abstract List<StoredIntent> take(Set<Route> routes, int most, Duration lease);
+  List<StoredIntent> take(Set<Route> routes, int most, Duration lease) {
+    return run(
+        sql.take(routes.size()),
+        take -> {
+          int next = setRoutes(take, 1, routes);
+          take.setInt(next, most);
+          take.setLong(next + 1, lease.toMillis());
+          return read(take, IntentStore::intent);
+        });
+  }
 
   /** Restarts the leases of intents that are still being worked on. */
-  abstract void renew(Collection<StoredIntent> taken, Duration lease);
+  void renew(Collection<StoredIntent> taken, Duration lease) {
+    int[] unused =
+        run(
+            sql.renew(),
+            renew -> {
+              for (StoredIntent held : taken) {
+                renew.setLong(1, lease.toMillis());
+                setOwned(renew, 2, held);
+                renew.addBatch();
+              }
+              return renew.executeBatch();
+            });
+  }
 
   /**
    * Gives an intent back, to be taken again after a delay.
@@ -35,22 +180,156 @@ public abstract sealed class IntentStore permits PostgresIntentStore, FileIntent
    * @param neverSent whether it is certain that the intent was not sent, neither this time nor
    *     before
    */
-  abstract void postpone(StoredIntent taken, Duration delay, boolean neverSent);
+  void postpone(StoredIntent taken, Duration delay, boolean neverSent) {
+    int unused =
+        run(
+            sql.postpone(),
+            postpone -> {
+              postpone.setLong(1, delay.toMillis());
+              postpone.setBoolean(2, neverSent);
+              setOwned(postpone, 3, taken);
+              return postpone.executeUpdate();
+            });
+  }
 
   /**
    * Stores an answer until it is handed to the callback.
    *
    * @return whether the intent still belongs to this worker
    */
-  abstract boolean answered(StoredIntent taken, ByteString answer, Duration lease);
+  boolean answered(StoredIntent taken, ByteString answer, Duration lease) {
+    return run(
+            sql.answered(),
+            answered -> {
+              answered.setLong(1, lease.toMillis());
+              answered.setBytes(2, answer.toByteArray());
+              setOwned(answered, 3, taken);
+              return answered.executeUpdate();
+            })
+        == 1;
+  }
 
   /** Deletes an intent whose answer was handed to the callback. */
-  abstract void done(StoredIntent taken);
+  void done(StoredIntent taken) {
+    int unused =
+        run(
+            sql.done(),
+            done -> {
+              setOwned(done, 1, taken);
+              return done.executeUpdate();
+            });
+  }
 
   /** Returns whether intents for these routes are left, whoever works on them. */
-  abstract boolean hasAny(Set<Route> routes);
+  boolean hasAny(Set<Route> routes) {
+    return run(
+        sql.any(routes.size()),
+        any -> {
+          int unused = setRoutes(any, 1, routes);
+          try (ResultSet row = any.executeQuery()) {
+            return row.next() && row.getBoolean(1);
+          }
+        });
+  }
 
-  static <RequestT> ByteString bytes(MethodDescriptor<RequestT, ?> method, RequestT request) {
+  /** Returns the intents for all other routes that have been due for some time. */
+  List<UnassignedIntents> others(Set<Route> routes, Duration overdue) {
+    return run(
+        sql.others(routes.size()),
+        others -> {
+          others.setLong(1, -overdue.toMillis());
+          int unused = setRoutes(others, 2, routes);
+          return read(others, IntentStore::unassigned);
+        });
+  }
+
+  private static StoredIntent intent(ResultSet row) throws SQLException {
+    return new StoredIntent(
+        Intent.parse(row.getString("key")),
+        new Route(row.getString("target"), row.getString("method")),
+        ByteString.copyFrom(row.getBytes("request")),
+        row.getInt("attempts"),
+        row.getBoolean("sent_before"),
+        Duration.ofMillis(row.getLong("age_ms")),
+        Optional.ofNullable(row.getBytes("answer")).map(ByteString::copyFrom),
+        row.getLong("fence"));
+  }
+
+  private static UnassignedIntents unassigned(ResultSet row) throws SQLException {
+    return new UnassignedIntents(
+        row.getString("target"),
+        row.getString("method"),
+        row.getLong("intents"),
+        Duration.ofMillis(row.getLong("oldest_ms")));
+  }
+
+  private static PreparedStatement setIntent(
+      PreparedStatement insert, Intent intent, Route route, ByteString request)
+      throws SQLException {
+    insert.setString(1, intent.key());
+    insert.setString(2, route.target());
+    insert.setString(3, route.method());
+    insert.setBytes(4, request.toByteArray());
+    return insert;
+  }
+
+  /** Returns the number of the next parameter. */
+  private static int setRoutes(PreparedStatement statement, int first, Set<Route> routes)
+      throws SQLException {
+    int next = first;
+    for (Route route : routes) {
+      statement.setString(next++, route.target());
+      statement.setString(next++, route.method());
+    }
+    return next;
+  }
+
+  private static void setOwned(PreparedStatement statement, int first, StoredIntent taken)
+      throws SQLException {
+    statement.setString(first, taken.intent().key());
+    statement.setLong(first + 1, taken.fence());
+  }
+
+  /** Reads to the end: SQLite commits a statement that returns rows after the last one. */
+  private static <R> List<R> read(PreparedStatement query, Row<R> row) throws SQLException {
+    List<R> all = new ArrayList<>();
+    try (ResultSet rows = query.executeQuery()) {
+      while (rows.next()) {
+        all.add(row.read(rows));
+      }
+    }
+    return all;
+  }
+
+  private <R> R run(String statement, Work<R> work) {
+    try {
+      return inTransaction(statement, work);
+    } catch (SQLException failure) {
+      throw new IllegalStateException("the intents' database: " + failure.getMessage(), failure);
+    }
+  }
+
+  /**
+   * Runs one statement in a separate transaction, whatever the settings of the pool's connections.
+   */
+  private <R> R inTransaction(String statement, Work<R> work) throws SQLException {
+    try (Connection connection = connections.open();
+        PreparedStatement prepared = connection.prepareStatement(statement)) {
+      R result = work.run(prepared);
+      if (!connection.getAutoCommit()) {
+        connection.commit();
+      }
+      return result;
+    }
+  }
+
+  static Route route(String target, MethodDescriptor<?, ?> method) {
+    RetryingCaller.requireKeyed(method);
+    return new Route(target, method.getFullMethodName());
+  }
+
+  private static <RequestT> ByteString bytes(
+      MethodDescriptor<RequestT, ?> method, RequestT request) {
     try (InputStream bytes = method.streamRequest(request)) {
       return ByteString.readFrom(bytes);
     } catch (IOException impossible) {
@@ -58,8 +337,16 @@ public abstract sealed class IntentStore permits PostgresIntentStore, FileIntent
     }
   }
 
-  static Route route(String target, MethodDescriptor<?, ?> method) {
-    RetryingCaller.requireKeyed(method);
-    return new Route(target, method.getFullMethodName());
+  /** Where connections come from. */
+  interface Connections {
+    Connection open() throws SQLException;
+  }
+
+  private interface Work<R> {
+    R run(PreparedStatement statement) throws SQLException;
+  }
+
+  private interface Row<R> {
+    R read(ResultSet row) throws SQLException;
   }
 }

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.client;
 
 import io.github.grpcidempotency.client.IntentRoute.Limits;
-import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.ClientInterceptors;
 import io.grpc.MethodDescriptor;
 import io.grpc.stub.AbstractStub;
@@ -20,6 +19,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,21 +36,26 @@ import org.slf4j.LoggerFactory;
  *         .start();
  * }</pre>
  *
- * <p>Any number of workers, in any number of processes, may share a {@link PostgresIntentStore}: a
- * lease keeps two workers from working on one intent at once, and is renewed while one works on it.
- * Each attempt sends the same key. If the server says when to try again, the worker does so;
- * otherwise the waits double, from a second to five minutes. The attempts end when the service has
- * answered, when the server says that no attempt will help, or when the intent is as old as {@link
+ * <p>Any number of workers, in any number of processes, may share an {@link IntentStore}: a lease
+ * keeps two workers from working on one intent at once, and is renewed while one works on it. Each
+ * attempt sends the same key. If the server says when to try again, the worker does so; otherwise
+ * the waits double, from a second to five minutes. The attempts end when the service has answered,
+ * when the server says that no attempt will help, or when the intent is as old as {@link
  * Builder#giveUpAfter}, even if the server was never reached. Every tenth attempt of an intent is a
  * warning in the log.
  *
- * <p>Intents of methods that are not named here are left to other workers. Thread-safe.
+ * <p>Intents of targets and methods that are not named here are left to other workers. If nobody
+ * takes them, because a target or method was renamed, they are a warning in the log: when the
+ * worker starts and every ten minutes after that, and in {@link #drain}. See {@link #unassigned}.
+ *
+ * <p>Thread-safe.
  */
 public final class IntentWorker implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IntentWorker.class);
   private static final Duration POLL = Duration.ofSeconds(1);
   private static final Duration DRAIN_POLL = Duration.ofMillis(100);
   private static final Backoff OUTAGE = new Backoff(POLL, Duration.ofSeconds(30));
+  private static final Duration LOOK_AROUND = Duration.ofMinutes(10);
 
   private final IntentStore store;
   private final Map<Route, IntentRoute<?, ?>> routes;
@@ -85,6 +90,9 @@ public final class IntentWorker implements AutoCloseable {
   public synchronized IntentWorker start() {
     if (polling.isEmpty() && !closed) {
       polling = Optional.of(clock.schedule(this::poll, 0, TimeUnit.MILLISECONDS));
+      ScheduledFuture<?> unused =
+          clock.scheduleWithFixedDelay(
+              this::lookAround, 0, LOOK_AROUND.toMillis(), TimeUnit.MILLISECONDS);
     }
     return this;
   }
@@ -99,14 +107,15 @@ public final class IntentWorker implements AutoCloseable {
 
   /**
    * Works until no intent is left for this worker's methods, whoever works on it, or the time is
-   * up. For command-line tools.
+   * up. For command-line tools. Intents of other targets and methods are a warning in the log.
    *
-   * @return whether no intent is left
+   * @return whether no intent is left for this worker's methods
    * @throws InterruptedException if the thread is interrupted; work that has begun goes on
    * @throws IllegalStateException if the store cannot be read or written
    */
   public boolean drain(Duration within) throws InterruptedException {
     long end = System.nanoTime() + within.toNanos();
+    warnOf(unassigned());
     while (store.hasAny(routes.keySet())) {
       if (System.nanoTime() >= end || closed) {
         return false;
@@ -116,6 +125,17 @@ public final class IntentWorker implements AutoCloseable {
       }
     }
     return true;
+  }
+
+  /**
+   * Returns the intents in the store that are due, and whose target and method are not named to
+   * this worker. Unless another worker carries them out, write their target or method back to what
+   * it was called, or delete their rows.
+   *
+   * @throws IllegalStateException if the store cannot be read
+   */
+  public List<UnassignedIntents> unassigned() {
+    return store.others(routes.keySet(), Duration.ZERO);
   }
 
   /**
@@ -151,6 +171,28 @@ public final class IntentWorker implements AutoCloseable {
     } catch (InterruptedException closing) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** An intent that another worker carries out does not stay due for as long as a lease. */
+  private void lookAround() {
+    try {
+      warnOf(store.others(routes.keySet(), limits.lease()));
+    } catch (RuntimeException outage) {
+      logger.debug("intents of other workers cannot be read", outage);
+    }
+  }
+
+  private static void warnOf(List<UnassignedIntents> unassigned) {
+    unassigned.forEach(
+        left ->
+            logger.warn(
+                "{} intents for {} at \"{}\", the oldest written {} ago, are not carried out: no"
+                    + " worker here has this target and method. If one was renamed, name it to a"
+                    + " worker as before, or update the rows.",
+                left.intents(),
+                left.method(),
+                left.target(),
+                left.oldest()));
   }
 
   private int takeDueOrWarn() throws InterruptedException {
@@ -234,7 +276,7 @@ public final class IntentWorker implements AutoCloseable {
     private Duration attemptTimeout = Duration.ofSeconds(30);
     private Duration giveUpAfter = Duration.ofHours(20);
     private int concurrency = 8;
-    private String keyHeader = WireNames.KEY;
+    private IdempotencyClientInterceptor keys = IdempotencyClientInterceptor.create();
 
     private Builder(IntentStore store) {
       this.store = store;
@@ -309,7 +351,22 @@ public final class IntentWorker implements AutoCloseable {
 
     /** Sets the header for keys, for a server that does not use the standard name. */
     public Builder keyHeader(String name) {
-      this.keyHeader = name;
+      this.keys = keys.keyHeader(name);
+      return this;
+    }
+
+    /** Demands protection; see {@link IdempotencyClientInterceptor#requireProtection}. */
+    public Builder requireProtection() {
+      this.keys = keys.requireProtection();
+      return this;
+    }
+
+    /**
+     * Sets what is called for every answer that is not protected; see {@link
+     * IdempotencyClientInterceptor#onUnprotected}.
+     */
+    public Builder onUnprotected(Consumer<MethodDescriptor<?, ?>> listener) {
+      this.keys = keys.onUnprotected(listener);
       return this;
     }
 
@@ -326,7 +383,6 @@ public final class IntentWorker implements AutoCloseable {
     }
 
     private Map<Route, IntentRoute<?, ?>> routes() {
-      IdempotencyClientInterceptor keys = IdempotencyClientInterceptor.withKeyHeader(keyHeader);
       Map<Route, IntentRoute<?, ?>> routes = new HashMap<>();
       registrations.forEach((route, named) -> routes.put(route, named.toRoute(keys)));
       return routes;

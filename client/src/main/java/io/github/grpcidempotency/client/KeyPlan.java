@@ -4,6 +4,7 @@ import com.google.protobuf.DescriptorProtos.MethodOptions;
 import com.google.protobuf.Descriptors;
 import com.google.protobuf.ExtensionLite;
 import io.github.grpcidempotency.proto.v1.KeyFormat;
+import io.github.grpcidempotency.proto.v1.KeyPolicy;
 import io.github.grpcidempotency.proto.v1.KeySource;
 import io.github.grpcidempotency.proto.v1.Procedure;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
@@ -54,6 +55,20 @@ sealed interface KeyPlan {
   static boolean takesKey(MethodDescriptor<?, ?> method) {
     return method.getType() == MethodDescriptor.MethodType.UNARY
         && option(method).filter(Predicate.not(KeyPlan::prohibitsKey)).isPresent();
+  }
+
+  /**
+   * Returns whether the server should protect a call: it is declared so, or its intent says so. A
+   * handler that manages keys itself does not use the library.
+   */
+  static boolean isProtected(MethodDescriptor<?, ?> method, boolean chosen) {
+    return method.getType() == MethodDescriptor.MethodType.UNARY
+        && option(method)
+            .map(
+                declared ->
+                    !prohibitsKey(declared)
+                        && declared.getKeyPolicy() != KeyPolicy.KEY_POLICY_HANDLER_INTERNAL)
+            .orElse(chosen);
   }
 
   /** Returns whether a method refuses keys. */

@@ -3,12 +3,18 @@ package io.github.grpcidempotency.client;
 import com.google.longrunning.Operation;
 import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
+import com.google.protobuf.Any;
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientInterceptors;
 import io.grpc.Deadline;
 import io.grpc.MethodDescriptor;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
@@ -62,6 +68,33 @@ record KeyedCall<RequestT, T>(
             .setTimeout(
                 toProto(Duration.ofMillis(end.timeRemaining(TimeUnit.MILLISECONDS) * 9 / 10)))
             .build());
+  }
+
+  /**
+   * Returns the question for the call's record: by its key, or, if its server makes the key or the
+   * user has set the field that contains it, by its request.
+   */
+  Optional<RecoverRequest> question() {
+    RecoverRequest.Builder question =
+        RecoverRequest.newBuilder().setMethod(method.getFullMethodName());
+    Optional<String> key = keys.key(method, request, intent);
+    if (key.isPresent()) {
+      return Optional.of(question.setKey(key.get()).build());
+    }
+    return request instanceof Message message
+        ? Optional.of(question.setRequest(Any.pack(message)).build())
+        : Optional.empty();
+  }
+
+  /** Asks its server what is known of it. Runs nothing. */
+  Attempt<RecoverRequest, RecoverResponse> recover(RecoverRequest question) {
+    return Attempt.start(
+        channel,
+        RecoveryGrpc.getRecoverMethod(),
+        options
+            .withOption(IdempotencyClientInterceptor.WITHOUT_KEY, true)
+            .withDeadline(attemptDeadline()),
+        question);
   }
 
   /** Returns whether a wait would outlast the deadline. */

@@ -174,6 +174,19 @@ public final class Reply<T> {
     return operationId;
   }
 
+  /**
+   * Returns whether the server has protected the call: whether the same call with the same key
+   * would get this answer again. If not, there is no interceptor on the server, or none for this
+   * method, or it accepted no key, or its store had an outage. A retry might run the call again.
+   */
+  public boolean isProtected() {
+    return operationId.isPresent();
+  }
+
+  static boolean isProtected(Metadata trailers) {
+    return trailers.containsKey(OPERATION);
+  }
+
   /** Returns until when the server answers retries. After that, the key runs as new. */
   public Optional<Instant> expires() {
     return expires;

@@ -36,6 +36,7 @@ final class RetryLoop<RequestT, T> {
     this.maxAttempts = maxAttempts;
     this.backoff = backoff;
     this.waitsForOperations = waitsForOperations;
+    this.sentBefore = call.intent().mayHaveBeenSent();
   }
 
   CompletableFuture<Reply<T>> reply() {

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.client;
 
-import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.CallOptions;
 import io.grpc.Context;
 import io.grpc.Deadline;
@@ -13,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -52,7 +52,7 @@ public final class RetryingCaller {
     this.attemptTimeout = builder.attemptTimeout;
     this.maxAttempts = builder.maxAttempts;
     this.backoff = builder.backoff;
-    this.keys = IdempotencyClientInterceptor.withKeyHeader(builder.keyHeader);
+    this.keys = builder.keys;
   }
 
   /** Returns one with the default settings. */
@@ -148,10 +148,12 @@ public final class RetryingCaller {
    *   <li>The answer's server waits, in {@code google.longrunning.Operations}; it is asked over the
    *       stub's channel, with its credentials and other options, in attempts of at most {@link
    *       Builder#attemptTimeout} each, which are repeated like those of a call.
-   *   <li>If it cannot, the call is sent again with the same key, after waits from 0.2 to 5
-   *       seconds. {@link Builder#maxAttempts} does not count these.
-   *   <li>Once the server says that it has no such operation, and from a minute before {@link
-   *       Reply#expires} on, nothing is sent any more: it might run the call once more.
+   *   <li>If it cannot, it is asked for what is recorded under the call's key, in {@code
+   *       idempotency.v1.Recovery}, after waits from 0.2 to 5 seconds.
+   *   <li>Without that service, the call is sent again with the
+   *       same key, after the same waits, until a minute before {@link Reply#expires}: after that,
+   *       it might run once more. {@link Builder#maxAttempts} does not count these.
+   *   <li>Once the server says that it has no such operation or key, nothing is sent any more.
    * </ol>
    *
    * <p>The reply has the answer's response and {@code COMPLETED} or {@code FAILED}. Work that has
@@ -244,7 +246,7 @@ public final class RetryingCaller {
     private Duration attemptTimeout = Duration.ofSeconds(10);
     private int maxAttempts = Integer.MAX_VALUE;
     private Backoff backoff = new Backoff(Duration.ofMillis(100), Duration.ofSeconds(30));
-    private String keyHeader = WireNames.KEY;
+    private IdempotencyClientInterceptor keys = IdempotencyClientInterceptor.create();
 
     private Builder() {}
 
@@ -282,7 +284,22 @@ public final class RetryingCaller {
 
     /** Sets the header for keys, for a server that was given another name than the standard one. */
     public Builder keyHeader(String name) {
-      this.keyHeader = name;
+      this.keys = keys.keyHeader(name);
+      return this;
+    }
+
+    /** Demands protection; see {@link IdempotencyClientInterceptor#requireProtection}. */
+    public Builder requireProtection() {
+      this.keys = keys.requireProtection();
+      return this;
+    }
+
+    /**
+     * Sets what is called for every answer that is not protected; see {@link
+     * IdempotencyClientInterceptor#onUnprotected}.
+     */
+    public Builder onUnprotected(Consumer<MethodDescriptor<?, ?>> listener) {
+      this.keys = keys.onUnprotected(listener);
       return this;
     }
 

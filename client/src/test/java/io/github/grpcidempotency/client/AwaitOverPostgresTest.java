@@ -88,6 +88,41 @@ class AwaitOverPostgresTest {
     assertThat(calls.of("WaitOperation")).isEqualTo(1);
   }
 
+  @ParameterizedTest
+  @CsvSource({"packed, COMPLETED", "out of stock, FAILED"})
+  void withoutOperationsTheRecordIsReadThroughRecovery(String state, Reply.Status status) {
+    PackingServer server = closing(PackingServer.startWithRecoveryOnly(shop));
+    CompletableFuture<Reply<Order>> reply = start(server);
+    await().until(() -> calls.of("Recover") > 1);
+    assertThat(reply).isNotDone();
+
+    outbox(state);
+
+    assertThat(reply)
+        .succeedsWithin(Duration.ofSeconds(10))
+        .satisfies(done -> assertThat(done.status()).contains(status));
+    assertThat(calls.of("CreateOrder")).isEqualTo(1);
+  }
+
+  @Test
+  void aRecordThatIsGoneEndsAWaitThroughRecoveryAndRunsNothing() {
+    PackingServer server = closing(PackingServer.startWithRecoveryOnly(shop));
+    CompletableFuture<Reply<Order>> reply = start(server);
+    await().until(() -> calls.of("Recover") > 1);
+
+    shop.execute("UPDATE idempotency.idempotency_keys SET expires = now() - interval '1 second'");
+
+    assertThat(reply)
+        .failsWithin(Duration.ofSeconds(10))
+        .withThrowableThat()
+        .havingCause()
+        .isInstanceOfSatisfying(
+            AwaitFailedException.class,
+            failure -> assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.NOT_FOUND));
+    assertThat(server.runs()).isEqualTo(1);
+    assertThat(calls.of("CreateOrder")).isEqualTo(1);
+  }
+
   @Test
   void aWaitOutlivesARestartOfTheServer() {
     PackingServer first = closing(PackingServer.start(shop, 0));

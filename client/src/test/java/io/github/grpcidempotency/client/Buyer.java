@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.client;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
@@ -15,11 +14,6 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -60,7 +54,7 @@ final class Buyer implements AutoCloseable {
 
   /**
    * Runs buyers until they are killed: with the server's port, a count of orders, and for each
-   * buyer its step and a JDBC URL or a file.
+   * buyer its step and a JDBC URL.
    */
   public static void main(String[] arguments) throws Exception {
     int port = Integer.parseInt(arguments[0]);
@@ -73,14 +67,10 @@ final class Buyer implements AutoCloseable {
     new CountDownLatch(1).await();
   }
 
-  private void run(int orders, String place) {
+  private void run(int orders, String url) {
     try {
-      if (place.startsWith("jdbc:")) {
-        orderFromDatabase(orders, pool(place));
-      } else {
-        orderFromFile(orders, Path.of(place));
-      }
-    } catch (SQLException | IOException failure) {
+      order(orders, ClientDatabase.open(url));
+    } catch (SQLException | RuntimeException failure) {
       say(failure.toString());
       Runtime.getRuntime().halt(1);
     }
@@ -91,24 +81,17 @@ final class Buyer implements AutoCloseable {
     channel.shutdownNow();
   }
 
-  private static HikariDataSource pool(String url) {
-    HikariDataSource pool = new HikariDataSource();
-    pool.setJdbcUrl(url);
-    pool.setMinimumIdle(0);
-    return pool;
-  }
-
-  private void orderFromDatabase(int orders, HikariDataSource pool) throws SQLException {
-    PostgresIntentStore intents = PostgresIntentStore.on(pool);
-    IntentWorker worker = worker(intents, new ToDatabase(pool));
+  private void order(int orders, ClientDatabase database) throws SQLException {
+    IntentStore intents = database.intents();
+    IntentWorker worker = worker(intents, new ToDatabase(database));
     if (step == Step.NEVER) {
       worker.start();
     }
     for (int i = 0; i < orders; i++) {
       String name = step + " " + UUID.randomUUID();
-      try (Connection connection = pool.getConnection()) {
+      try (Connection connection = database.connection()) {
         connection.setAutoCommit(false);
-        execute(connection, "INSERT INTO buyer.decisions VALUES (?)", name);
+        execute(connection, database.named("INSERT INTO {decisions} VALUES (?)"), name);
         Intent unused =
             intents.write(connection, "shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
         at(Step.BEFORE_COMMIT);
@@ -118,32 +101,6 @@ final class Buyer implements AutoCloseable {
     }
     at(Step.AFTER_COMMIT);
     IntentWorker unused = worker.start();
-  }
-
-  private void orderFromFile(int orders, Path file) throws IOException {
-    FileIntentStore intents = FileIntentStore.open(file);
-    IntentWorker worker = worker(intents, new ToFile(answers(file)));
-    if (step == Step.NEVER) {
-      worker.start();
-    }
-    for (int i = 0; i < orders; i++) {
-      String name = step + " " + UUID.randomUUID();
-      at(Step.BEFORE_COMMIT);
-      Intent unused = intents.write("shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
-      Files.writeString(
-          decisions(file), name + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-      say("decided");
-    }
-    at(Step.AFTER_COMMIT);
-    IntentWorker unused = worker.start();
-  }
-
-  static Path answers(Path file) {
-    return file.resolveSibling("answers");
-  }
-
-  static Path decisions(Path file) {
-    return file.resolveSibling("decisions");
   }
 
   /** Returns a worker on the server's order method. */
@@ -214,47 +171,22 @@ final class Buyer implements AutoCloseable {
 
   /** Notes an answer in the client's database. */
   final class ToDatabase implements IntentCallback<Order> {
-    private final HikariDataSource pool;
+    private final ClientDatabase database;
 
-    ToDatabase(HikariDataSource pool) {
-      this.pool = pool;
+    ToDatabase(ClientDatabase database) {
+      this.database = database;
     }
 
     @Override
     public void answered(Intent intent, Reply<Order> reply) throws SQLException {
       at(Step.ANSWER_KEPT);
-      try (Connection connection = pool.getConnection()) {
+      try (Connection connection = database.connection()) {
         execute(
             connection,
-            "INSERT INTO buyer.answers VALUES (?, ?)",
+            database.named("INSERT INTO {answers} VALUES (?, ?)"),
             intent.toString(),
             reply.response().getId());
       }
-      at(Step.CALLBACK_DONE);
-    }
-
-    @Override
-    public void failed(Intent intent, CallFailedException failure) {
-      throw failure;
-    }
-  }
-
-  /** Notes an answer in a file. */
-  final class ToFile implements IntentCallback<Order> {
-    private final Path file;
-
-    ToFile(Path file) {
-      this.file = file;
-    }
-
-    @Override
-    public void answered(Intent intent, Reply<Order> reply) throws IOException {
-      at(Step.ANSWER_KEPT);
-      Files.write(
-          file,
-          (intent + " " + reply.response().getId() + "\n").getBytes(StandardCharsets.UTF_8),
-          StandardOpenOption.CREATE,
-          StandardOpenOption.APPEND);
       at(Step.CALLBACK_DONE);
     }
 

@@ -84,6 +84,33 @@ class HowToPageTest {
     channel.shutdownNow();
   }
 
+  @Test
+  void anAnswerWithoutProtectionIsReportedAsShown() {
+    IdempotencyClientInterceptor keys =
+        IdempotencyClientInterceptor.create()
+            .requireProtection() // sends idempotency-required: true
+            .onUnprotected(method -> heard.add(method.getFullMethodName() + " was not protected"));
+    try (EchoServer other = new EchoServer()) {
+      Intent intent = Intent.create();
+      Order unused =
+          intent
+              .on(
+                  OrderServiceGrpc.newBlockingStub(
+                      other.channel(builder -> builder.intercept(keys))))
+              .createOrder(request);
+      assertThat(heard).hasSize(1);
+
+      Reply<Order> reply =
+          Reply.blocking(
+              intent.on(
+                  OrderServiceGrpc.newBlockingStub(
+                      server.channel(builder -> builder.intercept(keys)))),
+              orders -> orders.createOrder(request));
+      assertThat(reply.isProtected()).isTrue();
+      assertThat(heard).hasSize(1);
+    }
+  }
+
   private void patiently(OrderServiceBlockingStub stub, Intent intent) {
     RetryingCaller caller = RetryingCaller.builder().within(Duration.ofHours(2)).build();
     try {
@@ -143,7 +170,7 @@ class HowToPageTest {
 
   @Test
   void intentsInADatabaseWorkAsShown() throws Exception {
-    PostgresIntentStore intents = PostgresIntentStore.on(pool);
+    IntentStore intents = IntentStore.postgres(pool);
     ManagedChannel channel = server.channel(builder -> builder);
     OrderServiceBlockingStub stub = OrderServiceGrpc.newBlockingStub(channel);
 
@@ -170,11 +197,11 @@ class HowToPageTest {
     ManagedChannel channel = server.channel(builder -> builder);
     OrderServiceBlockingStub stub = OrderServiceGrpc.newBlockingStub(channel);
 
-    try (FileIntentStore intents = FileIntentStore.open(home.resolve("orders"));
-        IntentWorker worker =
-            IntentWorker.builder(intents)
-                .method("shop", stub, OrderServiceGrpc.getCreateOrderMethod(), new Orders())
-                .build()) {
+    IntentStore intents = IntentStore.sqlite(home.resolve("orders"));
+    try (IntentWorker worker =
+        IntentWorker.builder(intents)
+            .method("shop", stub, OrderServiceGrpc.getCreateOrderMethod(), new Orders())
+            .build()) {
       intents.write("shop", OrderServiceGrpc.getCreateOrderMethod(), request);
       boolean all = worker.drain(Duration.ofMinutes(5)); // this one, and what earlier runs left
       assertThat(all).isTrue();

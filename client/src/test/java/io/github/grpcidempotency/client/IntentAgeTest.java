@@ -3,7 +3,6 @@ package io.github.grpcidempotency.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.client.CallFailedException.Outcome;
 import io.github.grpcidempotency.client.EchoServer.Answer;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
@@ -11,11 +10,8 @@ import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
-import java.io.IOException;
 import java.nio.file.Path;
-import java.sql.Connection;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -30,8 +26,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class IntentAgeTest {
   /** Where intents are kept. */
   enum Place {
-    DATABASE,
-    FILE
+    POSTGRES,
+    SQLITE
   }
 
   private static final OrderRequest REQUEST = OrderRequest.newBuilder().setName("tea").build();
@@ -44,26 +40,26 @@ class IntentAgeTest {
   private static final Databases.Database shop = Databases.shop();
   private static final Databases.Database buyer = Databases.buyer();
 
-  private final HikariDataSource pool = buyer.pool();
+  private final ClientDatabase postgres = ClientDatabase.of(buyer);
+  private final ClientDatabase sqlite;
   private final ShopServer server = new ShopServer(shop);
   private final ManagedChannel channel = server.channel(builder -> builder);
   private final Collected collected = new Collected();
-  private final Path home;
-  private Duration ahead = Duration.ZERO;
 
   IntentAgeTest(@TempDir Path home) {
-    this.home = home;
+    this.sqlite = ClientDatabase.sqlite(home.resolve("intents"));
   }
 
   @BeforeEach
   void begin() {
-    buyer.execute("TRUNCATE idempotency_client.intents");
+    postgres.execute("DELETE FROM {intents}");
   }
 
   @AfterEach
   void close() {
     server.close();
-    pool.close();
+    postgres.close();
+    sqlite.close();
   }
 
   @ParameterizedTest
@@ -210,19 +206,9 @@ class IntentAgeTest {
   }
 
   private void write(Place place, Intent intent) throws Exception {
-    switch (place) {
-      case DATABASE -> {
-        try (Connection connection = pool.getConnection()) {
-          PostgresIntentStore.on(pool)
-              .write(connection, intent, "shop", OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
-        }
-      }
-      case FILE -> {
-        try (FileIntentStore intents = open()) {
-          intents.write(intent, "shop", OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
-        }
-      }
-    }
+    database(place)
+        .intents()
+        .write(intent, "shop", OrderServiceGrpc.getCreateOrderMethod(), REQUEST);
   }
 
   /** Fails to send, as a process that ends then. */
@@ -287,34 +273,21 @@ class IntentAgeTest {
     T with(IntentStore intents) throws Exception;
   }
 
-  /** Uses the intents in what is a process of its own to them. */
   private <T> T in(Place place, Use<T> use) throws Exception {
-    return switch (place) {
-      case DATABASE -> use.with(PostgresIntentStore.on(pool));
-      case FILE -> {
-        try (FileIntentStore intents = open()) {
-          yield use.with(intents);
-        }
-      }
-    };
+    return use.with(database(place).intents());
   }
 
-  private FileIntentStore open() throws IOException {
-    return FileIntentStore.open(
-        home.resolve("intents"), new LocalDisk(), () -> Instant.now().plus(ahead));
+  private ClientDatabase database(Place place) {
+    return switch (place) {
+      case POSTGRES -> postgres;
+      case SQLITE -> sqlite;
+    };
   }
 
   /** Lets time pass for both stores. */
   private void pass(Duration time) {
-    ahead = ahead.plus(time);
-    buyer.execute(
-        """
-        UPDATE idempotency_client.intents
-           SET created = created - interval '%1$d seconds',
-               due = due - interval '%1$d seconds',
-               first_sent = first_sent - interval '%1$d seconds'
-        """
-            .formatted(time.toSeconds()));
+    postgres.pass(time);
+    sqlite.pass(time);
   }
 
   private static void forgetAtTheServer() {

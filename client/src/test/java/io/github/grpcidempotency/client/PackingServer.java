@@ -13,6 +13,7 @@ import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
+import io.grpc.BindableService;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.Status;
@@ -25,10 +26,12 @@ import java.net.InetSocketAddress;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 /**
  * A server on loopback with the library, its store and an outbox: an order is answered once it is
@@ -49,7 +52,10 @@ final class PackingServer implements AutoCloseable {
   private final Service service = new Service();
   private final Server server;
 
-  private PackingServer(Databases.Database database, int port, boolean operations) {
+  private PackingServer(
+      Databases.Database database,
+      int port,
+      Function<IdempotencyInterceptor, List<BindableService>> services) {
     this.pool = database.pool();
     this.interceptor =
         IdempotencyInterceptor.builder(
@@ -63,9 +69,7 @@ final class PackingServer implements AutoCloseable {
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .addService(service)
             .intercept(interceptor);
-    if (operations) {
-      builder.addService(interceptor.operations());
-    }
+    services.apply(interceptor).forEach(builder::addService);
     try {
       this.server = builder.build().start();
     } catch (IOException failure) {
@@ -74,11 +78,15 @@ final class PackingServer implements AutoCloseable {
   }
 
   static PackingServer start(Databases.Database database, int port) {
-    return new PackingServer(database, port, true);
+    return new PackingServer(database, port, on -> List.of(on.operations(), on.recovery()));
   }
 
   static PackingServer startWithoutOperations(Databases.Database database) {
-    return new PackingServer(database, 0, false);
+    return new PackingServer(database, 0, on -> List.of());
+  }
+
+  static PackingServer startWithRecoveryOnly(Databases.Database database) {
+    return new PackingServer(database, 0, on -> List.of(on.recovery()));
   }
 
   private static Procedure procedure(MethodDescriptor<OrderRequest, Order> method) {

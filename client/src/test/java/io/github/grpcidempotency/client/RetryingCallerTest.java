@@ -26,9 +26,12 @@ import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +39,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -192,15 +196,35 @@ class RetryingCallerTest {
         Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "" + Long.MAX_VALUE));
     assertThat(fail(quick).getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
 
+    assertThat(failureAfter(retryDelay(Long.MAX_VALUE, 0))).isEqualTo(Status.Code.UNAVAILABLE);
+  }
+
+  /** A delay that no protobuf library makes is as good as none. */
+  @ParameterizedTest
+  @CsvSource({"9223372036854775807,2147483647", "-9223372036854775808,-2147483648", "-1,0"})
+  void aWaitThatIsNoDurationIsIgnored(long seconds, int nanos) {
+    server.answering(retryDelay(seconds, nanos));
+
+    assertThat(call(quick).response().getName()).isEqualTo("tea");
+  }
+
+  private Status.Code failureAfter(Answer answer) {
+    server.answering(answer);
+    return fail(quick).getStatus().getCode();
+  }
+
+  private static Answer retryDelay(long seconds, int nanos) {
     Metadata trailers =
         details(
             Code.UNAVAILABLE,
             RetryInfo.newBuilder()
                 .setRetryDelay(
-                    com.google.protobuf.Duration.newBuilder().setSeconds(Long.MAX_VALUE).build())
+                    com.google.protobuf.Duration.newBuilder()
+                        .setSeconds(seconds)
+                        .setNanos(nanos)
+                        .build())
                 .build());
-    server.answering(new Answer(Optional.of(Status.UNAVAILABLE), trailers));
-    assertThat(fail(quick).getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+    return new Answer(Optional.of(Status.UNAVAILABLE), trailers);
   }
 
   @Test
@@ -283,6 +307,59 @@ class RetryingCallerTest {
   }
 
   @ParameterizedTest
+  @EnumSource(
+      value = Status.Code.class,
+      names = {"INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION", "PERMISSION_DENIED"})
+  void onceAnAttemptWasSentAnErrorWithoutTheLibrarysTrailersLeavesTheOutcomeUnknown(
+      Status.Code code) {
+    server.answering(Answer.of(Status.UNAVAILABLE), Answer.of(code.toStatus()));
+    assertThat(fail(quick).outcome()).isEqualTo(Outcome.UNKNOWN);
+
+    server.answering(
+        Answer.of(Status.UNAVAILABLE),
+        Answer.of(code.toStatus()).with(WireNames.OPERATION, UUID.randomUUID().toString()));
+    assertThat(fail(quick).outcome()).isEqualTo(Outcome.EXECUTED);
+  }
+
+  @Test
+  void anErrorOfAnIntentThatWasSentBeforeLeavesTheOutcomeUnknown() {
+    server.answering(Answer.of(Status.INVALID_ARGUMENT));
+
+    CallFailedException failure =
+        catchThrowableOfType(
+            CallFailedException.class,
+            () ->
+                quick.call(
+                    Intent.create().sentBefore().on(stub),
+                    OrderServiceGrpc.getCreateOrderMethod(),
+                    REQUEST));
+
+    assertThat(failure.outcome()).isEqualTo(Outcome.UNKNOWN);
+  }
+
+  @Test
+  void anAnswerWithoutAnOperationIsNotProtectedAndReported() {
+    List<String> reported = new CopyOnWriteArrayList<>();
+    RetryingCaller caller =
+        quick().onUnprotected(method -> reported.add(method.getBareMethodName())).build();
+
+    assertThat(call(caller).isProtected()).isFalse();
+    assertThat(reported).containsExactly("CreateOrder");
+  }
+
+  @Test
+  void aDemandForProtectionIsSentInEveryAttempt() {
+    server.answering(Answer.of(Status.UNAVAILABLE));
+
+    assertThat(call(quick().requireProtection().build()).isProtected()).isFalse();
+    assertThat(call(quick).isProtected()).isFalse();
+
+    assertThat(server.seen())
+        .extracting(seen -> seen.header(WireNames.REQUIRED).orElse("none"))
+        .containsExactly("true", "true", "none");
+  }
+
+  @ParameterizedTest
   @ValueSource(
       strings = {
         WireNames.KEY_INVALID,
@@ -296,7 +373,12 @@ class RetryingCallerTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {WireNames.REPLAY_DENIED, WireNames.RECORD_UNREADABLE, WireNames.RESOURCE_GONE})
+      strings = {
+        WireNames.REPLAY_DENIED,
+        WireNames.RECORD_UNREADABLE,
+        WireNames.ANSWER_TOO_LARGE,
+        WireNames.RESOURCE_GONE
+      })
   void anAnswerThatMayNotBeShownTellsThatThereIsOne(String reason) {
     assertThat(failWith(Code.PERMISSION_DENIED, reason).outcome()).isEqualTo(Outcome.EXECUTED);
   }

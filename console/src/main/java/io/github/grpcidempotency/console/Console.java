@@ -11,7 +11,9 @@ import java.security.SecureRandom;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -25,7 +27,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Thread-safe.
  */
 public final class Console implements AutoCloseable {
-  private static final int THREADS = 4;
+  private static final int MAX_THREADS = 64;
+  private static final String LONGEST_REQUEST = "sun.net.httpserver.maxReqTime";
 
   private final HttpServer server;
   private final ExecutorService threads;
@@ -142,21 +145,29 @@ public final class Console implements AutoCloseable {
     }
 
     /**
-     * Starts a server.
+     * Starts a server. It serves 64 requests at a time, and ends a request that has not arrived
+     * within ten seconds, unless the system property {@code sun.net.httpserver.maxReqTime} says
+     * otherwise, or another server of the JDK's has been started before.
      *
      * @throws IOException if it cannot listen on the address
      */
     public Console start() throws IOException {
+      Object unused = System.getProperties().putIfAbsent(LONGEST_REQUEST, "10");
       HttpServer server = HttpServer.create(address, 0);
       AtomicInteger count = new AtomicInteger();
-      ExecutorService threads =
-          Executors.newFixedThreadPool(
-              THREADS,
+      ThreadPoolExecutor threads =
+          new ThreadPoolExecutor(
+              MAX_THREADS,
+              MAX_THREADS,
+              1,
+              TimeUnit.MINUTES,
+              new LinkedBlockingQueue<>(),
               task -> {
                 Thread thread = new Thread(task, "idempotency-console-" + count.incrementAndGet());
                 thread.setDaemon(true);
                 return thread;
               });
+      threads.allowCoreThreadTimeOut(true);
       server.setExecutor(threads);
       server.createContext(base, handler());
       server.start();

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,12 +15,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The program in a separate process, which can be stopped and killed. */
 final class ProgramProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
   private static final Pattern LISTENING = Pattern.compile("^listening on port (\\d+)$");
+  private static final Pattern METRICS = Pattern.compile("metrics are at (\\S+)");
 
   private final Process process;
   private final Path out;
@@ -65,6 +69,20 @@ final class ProgramProcess implements AutoCloseable {
         .filter(matcher -> matcher.find())
         .map(matcher -> Integer.valueOf(matcher.group(1)))
         .findFirst();
+  }
+
+  /** Returns what Prometheus gets from the server. */
+  String metrics() throws IOException {
+    URI address =
+        out().stream()
+            .map(METRICS::matcher)
+            .filter(Matcher::matches)
+            .map(matcher -> URI.create(matcher.group(1)))
+            .findFirst()
+            .orElseThrow();
+    try (InputStream samples = address.toURL().openStream()) {
+      return new String(samples.readAllBytes(), UTF_8);
+    }
   }
 
   int awaitExit() {

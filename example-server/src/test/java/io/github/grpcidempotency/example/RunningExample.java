@@ -49,7 +49,8 @@ record RunningExample(EmbeddedDatabase database, RunningServer server, TestClien
         given.retentions(),
         given.secrets(),
         given.cloud(),
-        Duration.ofSeconds(1));
+        Duration.ofSeconds(1),
+        given.grace());
   }
 
   /** Sees everything, past row-level security. */

@@ -7,9 +7,15 @@ import static io.github.grpcidempotency.example.organization.v1.ClusterServiceGr
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getGetProjectMethod;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import com.github.f4b6a3.uuid.UuidCreator;
+import com.google.longrunning.OperationsGrpc;
+import com.google.longrunning.WaitOperationRequest;
+import com.google.protobuf.util.Durations;
+import com.google.rpc.ErrorInfo;
+import com.google.rpc.RetryInfo;
 import io.github.grpcidempotency.example.TestClient.Reply;
 import io.github.grpcidempotency.example.organization.v1.Cluster;
 import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
@@ -18,10 +24,29 @@ import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
 import io.github.grpcidempotency.example.organization.v1.GetProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.Project;
 import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.grpc.IdempotencyMetadata;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -81,6 +106,54 @@ class ServerLifeTest {
   }
 
   @Test
+  void callsThatATerminatedServerDoesNotAnswerAreAnsweredByTheNextServer() throws Exception {
+    CreateClusterRequest request;
+    try (ProgramProcess server = startServer("--grace", "300ms", "--lease", "1s");
+        TestClient client = new TestClient(server.awaitPort());
+        Connection superuser = superuser()) {
+      request =
+          clusterIn(
+              create(client, keyed(UuidCreator.getTimeOrderedEpoch(), user(user)))
+                  .response()
+                  .getProject()
+                  .getId());
+      superuser.setAutoCommit(false);
+      superuser.createStatement().execute("LOCK TABLE tenant.clusters IN SHARE MODE");
+      Future<StatusRuntimeException> running =
+          failing(() -> client.call(keyed, getCreateClusterMethod(), request));
+      String operation = awaitOperation(client);
+      Future<StatusRuntimeException> duplicate =
+          failing(() -> client.call(keyed, getCreateClusterMethod(), request));
+      Future<StatusRuntimeException> recovering =
+          failing(client, recover(keyed, Duration.ofMinutes(1)));
+      Future<StatusRuntimeException> waiting =
+          failing(
+              () ->
+                  client.call(
+                      keyed,
+                      OperationsGrpc.getWaitOperationMethod(),
+                      WaitOperationRequest.newBuilder().setName(operation).build()));
+      awaitWaiting(server, 3);
+
+      server.terminate();
+
+      for (Future<StatusRuntimeException> call : List.of(running, duplicate, recovering, waiting)) {
+        assertCanBeSentAgain(call.get(20, TimeUnit.SECONDS));
+      }
+      assertThat(server.awaitExit()).isEqualTo(SIGTERM_EXIT);
+    }
+    try (RunningExample next = startHere()) {
+      assertThat(
+              next.client()
+                  .call(keyed, getCreateClusterMethod(), request)
+                  .response()
+                  .getCluster()
+                  .getName())
+          .isEqualTo("eagle");
+    }
+  }
+
+  @Test
   void aServerThatIsTerminatedWhileItStartsLeavesNoPostgresBehind() {
     try (ProgramProcess server = startServer()) {
       await().until(this::postgresIsRunning);
@@ -90,8 +163,67 @@ class ServerLifeTest {
     assertThat(postgresIsRunning()).isFalse();
   }
 
-  private ProgramProcess startServer() {
-    return ProgramProcess.start("serve", "--port", "0", "--data-dir", dataDirectory.toString());
+  private ProgramProcess startServer(String... options) {
+    return ProgramProcess.start(
+        Stream.concat(
+                Stream.of("serve", "--port", "0", "--data-dir", dataDirectory.toString()),
+                Stream.of(options))
+            .toArray(String[]::new));
+  }
+
+  /** Connects to the database of a server in another process. */
+  private static Connection superuser() throws IOException, SQLException {
+    String port =
+        Files.readAllLines(dataDirectory.resolve("postgres").resolve("postmaster.pid")).get(3);
+    return DriverManager.getConnection(
+        "jdbc:postgresql://localhost:" + port + "/example?user=postgres");
+  }
+
+  private Future<StatusRuntimeException> failing(TestClient client, RecoverRequest request) {
+    return failing(() -> client.call(keyed, RecoveryGrpc.getRecoverMethod(), request));
+  }
+
+  private static Future<StatusRuntimeException> failing(ThrowingCallable call) {
+    return CompletableFuture.supplyAsync(
+        () -> catchThrowableOfType(StatusRuntimeException.class, call));
+  }
+
+  private static RecoverRequest recover(Metadata headers, Duration wait) {
+    return RecoverRequest.newBuilder()
+        .setMethod(getCreateClusterMethod().getFullMethodName())
+        .setKey(Objects.requireNonNull(headers.get(IdempotencyMetadata.KEY)))
+        .setWait(Durations.fromSeconds(wait.toSeconds()))
+        .build();
+  }
+
+  /** Waits until the call runs, and returns its operation. */
+  private String awaitOperation(TestClient client) {
+    return await()
+        .ignoreExceptionsInstanceOf(StatusRuntimeException.class)
+        .until(
+            () ->
+                client
+                    .call(keyed, RecoveryGrpc.getRecoverMethod(), recover(keyed, Duration.ZERO))
+                    .response()
+                    .getOperation(),
+            name -> !name.isEmpty());
+  }
+
+  private static void awaitWaiting(ProgramProcess server, int calls) {
+    Pattern waiting = Pattern.compile("(?m)^idempotency_calls_waiting\\S* " + calls + "\\.0$");
+    await().until(() -> waiting.matcher(server.metrics()).find());
+  }
+
+  /** The code, the pushback and the reason that every documented client sends again. */
+  private static void assertCanBeSentAgain(StatusRuntimeException refused) {
+    assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(TestClient.detail(refused, ErrorInfo.class).orElseThrow().getReason())
+        .isEqualTo("IDEMPOTENCY_SHUTTING_DOWN");
+    assertThat(TestClient.detail(refused, RetryInfo.class)).isPresent();
+    assertThat(
+            Objects.requireNonNull(refused.getTrailers())
+                .get(Metadata.Key.of("grpc-retry-pushback-ms", Metadata.ASCII_STRING_MARSHALLER)))
+        .matches("[0-9]+");
   }
 
   /** Starts the next server in this process, which is quicker. It need not be killed. */
@@ -102,11 +234,15 @@ class ServerLifeTest {
 
   private Reply<CreateProjectResponse> create(int port) {
     try (TestClient client = new TestClient(port)) {
-      return client.call(
-          keyed,
-          getCreateProjectMethod(),
-          CreateProjectRequest.newBuilder().setName("apollo").build());
+      return create(client, keyed);
     }
+  }
+
+  private static Reply<CreateProjectResponse> create(TestClient client, Metadata headers) {
+    return client.call(
+        headers,
+        getCreateProjectMethod(),
+        CreateProjectRequest.newBuilder().setName("apollo").build());
   }
 
   private Cluster createCluster(int port, String projectId) {
@@ -115,14 +251,18 @@ class ServerLifeTest {
           .call(
               keyed(UuidCreator.getTimeOrderedEpoch(), user(user)),
               getCreateClusterMethod(),
-              CreateClusterRequest.newBuilder()
-                  .setProjectId(projectId)
-                  .setName("eagle")
-                  .setRegion("moon-1")
-                  .build())
+              clusterIn(projectId))
           .response()
           .getCluster();
     }
+  }
+
+  private static CreateClusterRequest clusterIn(String projectId) {
+    return CreateClusterRequest.newBuilder()
+        .setProjectId(projectId)
+        .setName("eagle")
+        .setRegion("moon-1")
+        .build();
   }
 
   private Project get(int port, String id) {

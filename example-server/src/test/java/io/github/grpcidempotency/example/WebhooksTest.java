@@ -126,6 +126,17 @@ class WebhooksTest {
   }
 
   @Test
+  void aMessageThatIsNotInTwiliosSpellingIsMalformed() {
+    WebhookSender twilio = register(project(), WebhookProvider.TWILIO_MESSAGING);
+
+    StatusRuntimeException refused =
+        refused(
+            () -> twilio.twilioMessaging(Map.of("MessageSid", "SM:1", "MessageStatus", "sent")));
+
+    assertThat(reason(refused)).isEqualTo("IDEMPOTENCY_KEY_INVALID");
+  }
+
+  @Test
   void theSameEventAtAnotherWebhookIsAnotherEvent() {
     String project = project();
     List<WebhookSender> webhooks =
@@ -221,10 +232,12 @@ class WebhooksTest {
       StatusRuntimeException refused = refused(() -> stripe.stripe(body));
       assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
       assertThat(reason(refused)).isEqualTo("IDEMPOTENCY_KEY_REQUIRED");
+      assertThat(refused.getMessage()).contains("event id of the provider");
     }
     StatusRuntimeException malformed = refused(() -> stripe.stripe("{\"id\": \"evt:1\"}"));
     assertThat(malformed.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
     assertThat(reason(malformed)).isEqualTo("IDEMPOTENCY_KEY_INVALID");
+    assertThat(TestClient.violations(malformed)).containsExactly("event id of the provider");
     assertThat(keys(stripe.webhook())).isEmpty();
     assertThat(rows(stripe.webhook())).isZero();
   }

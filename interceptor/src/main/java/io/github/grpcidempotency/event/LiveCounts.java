@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.event;
 
+import java.time.Duration;
 import java.util.Optional;
 
 /** What one process is busy with, at the moment of asking. Thread-safe; never blocks. */
@@ -14,6 +15,12 @@ public interface LiveCounts {
 
   /** Returns how many duplicates wait for the end of a running call. */
   int callsWaiting();
+
+  /**
+   * Returns for how long the oldest call has been running; zero if none runs. Work that is run
+   * without gRPC does not count.
+   */
+  Duration oldestCall();
 
   /** Returns how many answers wait to be recorded in the background. */
   int lateAnswers();

@@ -19,6 +19,8 @@ public enum RefusalReason {
    * missing.
    */
   IDEMPOTENCY_RECORD_UNREADABLE,
+  /** The call was answered, and its answer was too large to be recorded. */
+  IDEMPOTENCY_ANSWER_TOO_LARGE,
   /** The key was used for another request or another procedure. */
   IDEMPOTENCY_KEY_REUSED,
   /**
@@ -37,5 +39,7 @@ public enum RefusalReason {
   /** The first call with this key has ended, and it is unknown whether its effect happened. */
   IDEMPOTENCY_OUTCOME_UNKNOWN,
   /** The store failed, and the call may not run without it. */
-  IDEMPOTENCY_STORE_UNAVAILABLE
+  IDEMPOTENCY_STORE_UNAVAILABLE,
+  /** The server stops, and the call was waiting, or its handler has not ended in time. */
+  IDEMPOTENCY_SHUTTING_DOWN
 }

@@ -53,6 +53,9 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
   /** The call ended before its handler was started. */
   abstract void cancelledEarly();
 
+  /** The call has ended: it was answered, or cancelled. */
+  abstract void ended();
+
   /** Asks for two messages, to catch an illegal second one. */
   final ServerCall.Listener<RequestT> start() {
     call.request(2);
@@ -153,12 +156,14 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
 
   @Override
   public final void onCancel() {
+    ended();
     events.execute(
         () -> handler().ifPresentOrElse(ServerCall.Listener::onCancel, this::cancelledEarly));
   }
 
   @Override
   public final void onComplete() {
+    ended();
     events.execute(() -> handler().ifPresent(ServerCall.Listener::onComplete));
   }
 

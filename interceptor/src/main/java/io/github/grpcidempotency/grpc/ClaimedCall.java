@@ -16,7 +16,6 @@ import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
-import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -52,14 +51,14 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
     this.handlerContext = handlerContext;
     this.claimTook = claimTook;
     this.recording =
-        engine.bindsThreads(procedure)
-            ? RecordingCall.boundToThread(call, this, handlerContext, engine.lease())
-            : new RecordingCall<>(call, this);
+        RecordingCall.of(
+            call, this, engine.running(), handlerContext, engine.bindsThreads(procedure));
   }
 
   /** Begins to keep the lease, and returns the call for the handler. */
   final ServerCall<RequestT, ResponseT> start() {
-    engine.track(operation, recording, claimTook);
+    engine.track(operation, claimTook);
+    recording.begin();
     return recording;
   }
 
@@ -117,16 +116,25 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
   }
 
   @Override
+  public String subject() {
+    return "operation " + operation.claim().operationId();
+  }
+
+  @Override
+  public String consequence() {
+    return operation.claim().transaction().isPresent()
+        ? "Its transaction is rolled back."
+        : "Its outcome is unknown: a retry runs the handler again once the lease has ended.";
+  }
+
+  @Override
   public void unanswered() {
-    engine
-        .log()
-        .warn(
-            procedure.name() + " unanswered",
-            null,
-            "%s: operation %s was not answered, and its call is over: rolled back"
-                .formatted(procedure.name(), operation.claim().operationId()));
     Context.current().fork().run(() -> engine.settler().giveUp(operation));
-    ResponseWriter.rolledBack(call);
+    if (operation.claim().transaction().isPresent()) {
+      ResponseWriter.rolledBack(call);
+    } else {
+      refuseForNow();
+    }
   }
 
   @Override
@@ -155,7 +163,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
       Status failure = answer.status().isOk() ? Status.INTERNAL : answer.status();
       Metadata trailers = explain(failure, answer.trailers());
       if (settleFailure(failure, trailers)) {
-        call.close(answer.status(), trailers);
+        ResponseWriter.fail(call, answer.status(), trailers, operation.claim().operationId());
       } else {
         refuseForNow();
       }
@@ -166,11 +174,11 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
     try {
       switch (persist(() -> engine.settler().complete(operation, (Message) message))) {
         case DONE -> send(answer);
-        case LOST -> refuseForNow();
+        case LOST, UNKNOWN -> refuseForNow();
         case ROLLED_BACK -> ResponseWriter.rolledBack(call);
       }
     } catch (StoreException undone) {
-      refuse(Refusal.storeUnavailable());
+      refuse(Refusal.storeUnavailable(undone.failureCause()));
     } catch (TransactionMisuseException misuse) {
       call.close(Status.INTERNAL.withDescription(misuse.getMessage()), new Metadata());
     }
@@ -222,10 +230,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
     recording.drop();
   }
 
-  /**
-   * Runs store work beyond the reach of the call's cancellation and deadline. The lease keeper
-   * holds the recording call weakly, and must not take it for dropped while it is settled.
-   */
+  /** Runs store work beyond the reach of the call's cancellation and deadline. */
   final <T> T persist(Supplier<T> work) {
     Context beyond = Context.current().fork();
     Context previous = beyond.attach();
@@ -233,7 +238,6 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
       return work.get();
     } finally {
       beyond.detach(previous);
-      Reference.reachabilityFence(recording);
     }
   }
 }

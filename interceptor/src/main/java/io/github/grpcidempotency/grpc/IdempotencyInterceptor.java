@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.grpc;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import com.google.longrunning.OperationsGrpc;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.event.Entry;
@@ -23,19 +25,23 @@ import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.StoreException;
 import io.grpc.BindableService;
 import io.grpc.Metadata;
+import io.grpc.Server;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -84,6 +90,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
                     new DecisionLog(builder.keyHashSecret),
                     keyHeader.name(),
                     builder.claimTiming,
+                    builder.callLimit,
                     builder.waitLimits,
                     builder.executor));
   }
@@ -104,10 +111,13 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     Optional<Procedure> found = procedures.find(call.getMethodDescriptor().getFullMethodName());
-    if (found.isEmpty() || engines.isEmpty()) {
+    if (found.isEmpty()) {
       return next.startCall(call, headers);
     }
     Procedure procedure = found.get();
+    if (engines.isEmpty()) {
+      return runWithoutStore(procedure, call, headers, next);
+    }
     CallEvents arrived = engines.get().events(procedure, Entry.CALL);
     if (OperationContext.isGuarded()) {
       arrived.unprotected(UnprotectedCause.REGISTERED_TWICE, null);
@@ -155,6 +165,18 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
         });
   }
 
+  private static <RequestT, ResponseT> ServerCall.Listener<RequestT> runWithoutStore(
+      Procedure procedure,
+      ServerCall<RequestT, ResponseT> call,
+      Metadata headers,
+      ServerCallHandler<RequestT, ResponseT> next) {
+    if (ProtectionDemand.isIn(headers) && procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL) {
+      ResponseWriter.unavailable(call, new StoreException("the interceptor has no store", null));
+      return new ServerCall.Listener<>() {};
+    }
+    return next.startCall(call, headers);
+  }
+
   private <RequestT, ResponseT> ServerCall.Listener<RequestT> start(
       Procedure procedure,
       Function<Message, KeyDecision> keyOf,
@@ -165,7 +187,15 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     return new IdempotentCall<>(
-            engines.orElseThrow(), procedure, keyOf, caller, engine, events, call, headers, next)
+            engines.orElseThrow(),
+            procedure,
+            keyOf,
+            caller,
+            engine,
+            events,
+            new RefusableCall<>(call),
+            headers,
+            next)
         .start();
   }
 
@@ -206,6 +236,35 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     return List.of(recovery().bindService(), operations().bindService());
   }
 
+  /**
+   * Stops servers so that a client can retry every call with a key that they do not answer. Blocks
+   * until the servers have terminated, or the grace is over. Close this afterwards.
+   *
+   * <ol>
+   *   <li>The servers accept no more calls.
+   *   <li>Every call that waits (a duplicate, {@code Recover} and {@code WaitOperation}) is refused
+   *       with {@code UNAVAILABLE}, the reason {@code IDEMPOTENCY_SHUTTING_DOWN}, and {@code
+   *       RetryInfo}.
+   *   <li>Handlers may end within the grace.
+   *   <li>After the grace, each call with a key that still runs is refused in the same way. Its
+   *       handler goes on, and its answer is recorded if it comes before this is closed.
+   *   <li>gRPC cancels all other calls ({@link Server#shutdownNow}).
+   * </ol>
+   *
+   * <p>The interceptor can then serve for servers that are started later. If the thread is
+   * interrupted, the grace is over.
+   *
+   * @param grace how long handlers may run on
+   * @param servers the servers that this interceptor is registered with, at least one
+   * @throws IllegalArgumentException if there is no server
+   */
+  public void drain(Duration grace, Server... servers) {
+    if (servers.length == 0) {
+      throw new IllegalArgumentException("name the servers that are to stop");
+    }
+    ServerStop.of(engines.map(Engines::drain), List.of(servers)).within(grace);
+  }
+
   /** Stops renewing leases and recording late answers. Call it when the server has terminated. */
   @Override
   public void close() {
@@ -236,6 +295,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private final List<IdempotencyListener> listeners = new ArrayList<>();
     private Optional<byte[]> keyHashSecret = Optional.empty();
     private ClaimTiming claimTiming = ClaimTiming.BEFORE_HANDLER;
+    private Duration callLimit = Duration.ofHours(1);
     private WaitLimits waitLimits = WaitLimits.defaults();
     private Executor executor = DefaultExecutor.shared();
 
@@ -292,6 +352,21 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
+     * Sets how long the handler of a call without a deadline may run; one hour by default. A call
+     * with a deadline is given up if its handler has not answered a lease after the deadline, or
+     * after the client cancels. What happens to a call that is given up: a transaction is rolled
+     * back; the outcome of a reserved call is unknown, and a retry runs the handler again once the
+     * lease has ended. A later answer of the handler is dropped.
+     *
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder callLimit(Duration limit) {
+      checkArgument(limit.compareTo(Duration.ZERO) > 0, "the limit is not positive: %s", limit);
+      this.callLimit = limit;
+      return this;
+    }
+
+    /**
      * Sets how many calls may wait for running calls, and how large their requests may be together;
      * {@link WaitLimits#defaults} by default.
      */
@@ -301,9 +376,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets the executor that resumes calls that waited for another one, or whose handlers have
-     * answered in vain on a thread of their own; their handlers may run on it. Pass the server's
-     * executor. The default is a pool of daemon threads that grows as needed.
+     * Sets the executor that resumes calls that waited for another one; their handlers may run on
+     * it. Pass the server's executor. The default is a pool of daemon threads that grows as needed.
      */
     public Builder executor(Executor executor) {
       this.executor = executor;

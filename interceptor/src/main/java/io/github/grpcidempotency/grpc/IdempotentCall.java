@@ -9,6 +9,7 @@ import io.github.grpcidempotency.internal.decision.Decision;
 import io.github.grpcidempotency.internal.decision.KeyDecision;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
@@ -26,11 +27,11 @@ import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Deadline;
 import io.grpc.Metadata;
-import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -54,18 +55,22 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A call that has waited claims again itself, on the thread that goes on with it.
  */
-final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT> {
+final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT>
+    implements Drain.Call {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
 
+  private final RefusableCall<RequestT, ResponseT> refusable;
   private final Engines engines;
   private final Procedure procedure;
   private final Function<Message, KeyDecision> keyOf;
   private final Optional<Caller> caller;
   private Engine engine;
-  private CallEvents events;
-  private String keyName;
+  private volatile CallEvents events;
+  private volatile String keyName;
   private Duration claimTook = Duration.ZERO;
-  private Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
+  private volatile Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
+  private volatile Optional<Executor> rest = Optional.empty();
+  private volatile Optional<UUID> operationId = Optional.empty();
   private Optional<Deadline> endOfWait = Optional.empty();
   private long beginOfWait;
   private boolean gone;
@@ -77,10 +82,11 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       Optional<Caller> caller,
       Engine engine,
       CallEvents events,
-      ServerCall<RequestT, ResponseT> call,
+      RefusableCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     super(call, headers, next, events);
+    this.refusable = call;
     this.events = events;
     this.engines = engines;
     this.engine = engine;
@@ -120,6 +126,31 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     next.run();
   }
 
+  /** A call with a key is refused if its server stops: a retry of it is safe. */
+  @Override
+  public void stopWaiting() {
+    rest.ifPresent(
+        sequence ->
+            sequence.execute(
+                () -> {
+                  if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
+                    waitEnded(WaitEnd.GAVE_UP);
+                    cutOff();
+                  }
+                }));
+  }
+
+  @Override
+  public void cutOff() {
+    Refusal refusal = Refusal.shuttingDown(operationId);
+    refusable.refuse(refusal, keyName, () -> events.refused(refusal, operationId, null));
+  }
+
+  @Override
+  void ended() {
+    engines.drain().remove(this);
+  }
+
   @Override
   void cancelledEarly() {
     gone = true;
@@ -135,6 +166,10 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
     events = events.of(key, name).onShard(engine.shard());
     events.keyFound();
+    engines.drain().add(this);
+    if (refusable.isRefused()) {
+      return;
+    }
     claim(
         KeyedRequest.of(
             key, procedure, (Message) message, events.trace(), RetryHint.isIn(headers())),
@@ -149,7 +184,13 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   private void act(KeyedRequest request, ClaimResult met, Duration took, RequestT message) {
     claimTook = took;
-    Decision decision = ClaimDecider.decide(met, procedure, request::compare, timeLeft());
+    Decision decision =
+        ClaimDecider.decide(
+            met,
+            procedure,
+            ProtectionDemand.outagePolicy(procedure, headers()),
+            request::compare,
+            timeLeft());
     if (endOfWait.isPresent() && !(decision instanceof Decision.Attach)) {
       waitEnded(CallEvents.endOfWait(met));
     }
@@ -184,6 +225,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   private void run(Operation operation, RequestT message) {
+    operationId = Optional.of(operation.claim().operationId());
     Context running = OperationContext.in(context(), operation);
     ClaimedCall<RequestT, ResponseT> claimed =
         operation.isConfirmed()
@@ -211,11 +253,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
         call(),
         running,
         claimTook,
-        outage -> startOver(operation.request(), outage, message),
-        () -> {
-          Executor rest = moveTo(engine.executor());
-          return step -> rest.execute(() -> orClose(step));
-        });
+        outage -> startOver(operation.request(), outage, message));
   }
 
   /**
@@ -252,14 +290,14 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
               procedure.name() + " begin",
               unreachable,
               procedure.name() + ": no transaction" + engine.ofShard() + " could be opened");
-      ResponseWriter.unavailable(call());
+      ResponseWriter.unavailable(call(), unreachable);
       return;
     }
     Context running = OperationContext.in(context(), transaction);
     TransactionCall<RequestT, ResponseT> transactional =
         new TransactionCall<>(procedure, transaction, call(), engine, running);
     try {
-      run(running, transactional.recording(), message);
+      run(running, transactional.start(), message);
     } catch (Throwable thrown) {
       transactional.handlerThrew();
       throw thrown;
@@ -274,7 +312,9 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       beginOfWait = System.nanoTime();
       events.attached();
     }
-    Executor rest = moveTo(engine.executor());
+    Executor sequence = moveTo(engine.executor());
+    rest = Optional.of(sequence);
+    operationId = met.operationId();
     InFlightWaiter.Waiter next =
         engine
             .waiter()
@@ -293,15 +333,16 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
                   @Override
                   public void over(ClaimResult.InFlight running) {
-                    goOn(() -> stopWaiting(request, running, message));
+                    goOn(() -> giveUpWaiting(request, running, message));
                   }
 
                   private void goOn(Runnable step) {
-                    rest.execute(() -> orClose(step));
+                    sequence.execute(() -> orClose(step));
                   }
                 });
     waiter = Optional.of(next);
     next.begin(met, limit);
+    engines.drain().stopIfDraining(this);
   }
 
   /**
@@ -332,7 +373,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   }
 
   /** The other call still runs: does not wait again. */
-  private void stopWaiting(KeyedRequest request, ClaimResult.InFlight met, RequestT message) {
+  private void giveUpWaiting(KeyedRequest request, ClaimResult.InFlight met, RequestT message) {
     endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
     act(request, met, Duration.ZERO, message);
   }
@@ -360,7 +401,11 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     ResponseWriter.refuse(call(), refusal, keyName);
   }
 
+  /**
+   * A retry of a call that runs unprotected is not safe, so it is left to gRPC if its server stops.
+   */
   private void runUnguarded(StoreException outage, KeyedRequest request, RequestT message) {
+    engines.drain().remove(this);
     events.unprotected(UnprotectedCause.FAILED_OPEN, outage);
     run(OperationContext.in(context(), request), new PrefetchedCall<>(call()), message);
   }

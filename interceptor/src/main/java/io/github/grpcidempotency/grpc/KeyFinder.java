@@ -27,6 +27,7 @@ import java.util.Optional;
 /** Looks for one call's key where its procedure says, and decides how the call goes on. */
 final class KeyFinder {
   private final Procedure procedure;
+  private final KeyPolicy policy;
   private final Optional<Caller> caller;
   private final Metadata headers;
   private final CallEvents events;
@@ -44,19 +45,20 @@ final class KeyFinder {
       Metadata headers,
       CallEvents events) {
     this.procedure = procedure;
+    this.policy = ProtectionDemand.keyPolicy(procedure, headers);
     this.caller = caller;
     this.headers = headers;
     this.events = events;
     this.source =
         procedure
             .keySource()
-            .filter(given -> procedure.keyPolicy() != KeyPolicy.PROHIBITED)
+            .filter(given -> policy != KeyPolicy.PROHIBITED)
             .orElseGet(() -> KeySource.metadata(keyHeader).as(procedure.keyFormat()));
   }
 
   /** Returns whether the decision needs the request. */
   boolean readsRequest() {
-    return procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL && source.readsRequest();
+    return policy != KeyPolicy.HANDLER_INTERNAL && source.readsRequest();
   }
 
   /** Decides without the request. */
@@ -70,7 +72,7 @@ final class KeyFinder {
   }
 
   private KeyDecision decide(Optional<Message> request) {
-    if (procedure.keyPolicy() == KeyPolicy.HANDLER_INTERNAL) {
+    if (policy == KeyPolicy.HANDLER_INTERNAL) {
       return new KeyDecision.Unkeyed();
     }
     KeyCall call = new Call(request);
@@ -87,7 +89,8 @@ final class KeyFinder {
         return new KeyDecision.Refuse(Refusal.callerRequired(), source.name());
       } catch (StoreException unreachable) {
         events.extractionFailed(each.name(), ExtractionFailure.UNAVAILABLE, unreachable);
-        return new KeyDecision.Refuse(Refusal.storeUnavailable(), source.name());
+        return new KeyDecision.Refuse(
+            Refusal.storeUnavailable(unreachable.failureCause()), source.name());
       } catch (RuntimeException | Error defect) {
         events.extractionFailed(each.name(), ExtractionFailure.DEFECT, defect);
         throw defect;
@@ -97,10 +100,10 @@ final class KeyFinder {
   }
 
   private KeyDecision onMalformed(MalformedKeyException malformed, String where) {
-    if (procedure.keyPolicy() == KeyPolicy.PROHIBITED) {
+    if (policy == KeyPolicy.PROHIBITED) {
       return new KeyDecision.Refuse(Refusal.keyProhibited(), where);
     }
-    if (caller.isEmpty() && procedure.keyPolicy() == KeyPolicy.OPTIONAL) {
+    if (caller.isEmpty() && policy == KeyPolicy.OPTIONAL) {
       return noCaller();
     }
     events.keyInvalid(where, malformed.problem());
@@ -108,12 +111,12 @@ final class KeyFinder {
   }
 
   private KeyDecision decide(Optional<FoundKey> key, String where) {
-    KeyDecision decision = KeyDecider.decide(procedure.keyPolicy(), key, caller, where);
+    KeyDecision decision = KeyDecider.decide(policy, key, caller, where);
     if (decision instanceof KeyDecision.NoCaller) {
       return noCaller();
     }
     if (key.isEmpty()) {
-      if (procedure.keyPolicy() != KeyPolicy.PROHIBITED) {
+      if (policy != KeyPolicy.PROHIBITED) {
         events.keyMissing(decision instanceof KeyDecision.Refuse);
       }
     } else if (decision instanceof KeyDecision.Refuse refuse

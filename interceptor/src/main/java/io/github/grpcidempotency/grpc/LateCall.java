@@ -7,58 +7,54 @@ import io.grpc.Context;
 import io.grpc.ServerCall;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A call whose claim travels with its handler's first statement, so that its handler may run in
- * vain. Once the handler has ended, whatever its end, the claim is confirmed. If it is won, the
- * call is settled as any other. If not, nothing of the handler remains in the store, and the call
- * starts over without it:
+ * vain. Only the thread that runs the handler may send statements, and only until the handler
+ * returns. On that thread, and at that moment, the claim is confirmed. If it is won, the call is
+ * settled as any other. If not, nothing of the handler remains in the store, and the call starts
+ * over without it: what the handler has answered or thrown is dropped, and so is what it still
+ * sends. The handler is told that its call was cancelled.
  *
- * <ul>
- *   <li>What the handler has answered or thrown is dropped, and so is what it still sends. It hears
- *       that its call was cancelled.
- *   <li>The call goes on once the handler has returned, never within its frames, and on the thread
- *       that it has returned on. If the handler ends on another thread after that, the call goes on
- *       elsewhere.
- *   <li>A handler that has returned, and was stopped, is not waited for.
- * </ul>
+ * <p>An answer that is sent before the handler returns, by any thread, is kept until then. If the
+ * handler throws, the answer does not count. An answer that is sent later is settled at once. A
+ * handler that is given up before it returns is rolled back at once, and does not start over.
  *
- * <p>The first end of the handler counts. Thread-safe.
+ * <p>Thread-safe.
  */
 final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, ResponseT> {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
 
   private enum State {
-    /** The handler has not ended. */
+    /** The handler has not returned. */
     RUNNING,
-    /** The handler has ended, and its claim is being confirmed. */
+    /** The handler has returned, and its claim is being confirmed. */
     CONFIRMING,
     /** The claim is won. */
     WON,
     /** The handler has run in vain. */
-    DROPPED
+    DROPPED,
+    /** The call ended before the handler returned. */
+    GIVEN_UP
   }
 
   private final Engine engine;
   private final Operation operation;
   private final Duration claimTook;
+  private final Context handlerContext;
   private final Consumer<Optional<StoreException>> startOver;
-  private final Supplier<Executor> elsewhere;
   private State state = State.RUNNING;
+  private Optional<Runnable> kept = Optional.empty();
   private Optional<StoreException> outage = Optional.empty();
-  private Optional<Executor> rest = Optional.empty();
 
   /**
    * Makes a call.
    *
    * @param startOver goes on without the handler; gets why the claim could not be confirmed, or
    *     empty if it was not won
-   * @param elsewhere finds out, on the thread that serves the call, where else it can go on
    */
   LateCall(
       Engine engine,
@@ -67,120 +63,116 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
       ServerCall<RequestT, ResponseT> call,
       Context handlerContext,
       Duration claimTook,
-      Consumer<Optional<StoreException>> startOver,
-      Supplier<Executor> elsewhere) {
+      Consumer<Optional<StoreException>> startOver) {
     super(engine, operation, keyName, call, handlerContext, claimTook);
     this.engine = engine;
     this.operation = operation;
     this.claimTook = claimTook;
+    this.handlerContext = handlerContext;
     this.startOver = startOver;
-    this.elsewhere = elsewhere;
   }
 
   @Override
   public void closed(RecordingCall.Answer<ResponseT> answer) {
-    if (confirm()) {
-      super.closed(answer);
-    }
+    ended(() -> super.closed(answer));
   }
 
   @Override
   public void broken(Runnable leaveToGrpc) {
-    if (confirm()) {
-      super.broken(leaveToGrpc);
-    }
+    ended(() -> super.broken(leaveToGrpc));
   }
 
   @Override
   public void unanswered() {
-    if (confirm()) {
+    if (isGivenUp()) {
       super.unanswered();
+    } else {
+      ended(super::unanswered);
     }
+  }
+
+  private synchronized boolean isGivenUp() {
+    boolean running = state == State.RUNNING;
+    if (running) {
+      state = State.GIVEN_UP;
+    }
+    return running;
+  }
+
+  /** Settles the handler's end now, or keeps it until the handler has returned. */
+  private void ended(Runnable settlement) {
+    if (mayBeSettled(settlement)) {
+      settlement.run();
+    }
+  }
+
+  private synchronized boolean mayBeSettled(Runnable settlement) {
+    if ((state == State.RUNNING || state == State.CONFIRMING) && kept.isEmpty()) {
+      kept = Optional.of(settlement);
+    }
+    return state == State.WON;
   }
 
   @Override
   void handlerReturned() {
-    if (operation.claim().isPreempted()) {
-      boolean unused = confirm();
+    if (!hasReturned()) {
+      return;
     }
-    super.handlerReturned();
-    if (returned() == State.DROPPED) {
+    if (!confirm()) {
       startOver.accept(outage);
+      return;
     }
+    won().ifPresent(handlerContext::run);
+    super.handlerReturned();
   }
 
   @Override
   boolean handlerThrew(Throwable thrown) {
+    if (!hasReturned()) {
+      return super.handlerThrew(thrown);
+    }
     if (confirm()) {
       return failInAnyCase();
     }
-    return switch (returned()) {
-      case WON -> super.handlerThrew(thrown);
-      case DROPPED -> {
-        startOver.accept(outage);
-        yield true;
-      }
-      case RUNNING, CONFIRMING -> true; // it has answered on another thread, which goes on
-    };
+    startOver.accept(outage);
+    return true;
   }
 
-  /** Returns what has become of the call on the thread that has run its handler. */
-  private synchronized State returned() {
-    if (state == State.RUNNING || state == State.CONFIRMING) {
-      rest = Optional.of(elsewhere.get());
+  /** Returns whether the call is still the handler's. */
+  private synchronized boolean hasReturned() {
+    boolean counts = state == State.RUNNING;
+    if (counts) {
+      state = State.CONFIRMING;
     }
-    return state;
+    return counts;
   }
 
-  /**
-   * Confirms the claim, now that the handler has ended.
-   *
-   * @return whether the claim is won, and this end of the handler counts
-   */
+  /** Returns whether the claim is won, now that the handler has returned or thrown. */
   private boolean confirm() {
-    if (!isFirstEnd()) {
-      return false;
-    }
-    Optional<StoreException> failure = Optional.empty();
-    boolean won = false;
+    boolean confirmed = false;
     try {
-      won = persist(() -> engine.confirm(operation, claimTook));
+      confirmed = persist(() -> engine.confirm(operation, claimTook));
     } catch (StoreException unasked) {
-      failure = Optional.of(unasked);
+      outage = Optional.of(unasked);
     }
-    if (won) {
-      won();
-    } else {
+    if (!confirmed) {
       logger.debug(
           "{}: the handler of operation {} has run in vain",
           operation.procedure().name(),
           operation.claim().operationId());
-      drop(failure);
+      dropped();
+      dropRecording();
     }
-    return won;
+    return confirmed;
   }
 
-  private synchronized boolean isFirstEnd() {
-    boolean first = state == State.RUNNING;
-    if (first) {
-      state = State.CONFIRMING;
-    }
-    return first;
-  }
-
-  private synchronized void won() {
+  /** Returns what settles the handler's end, if the handler has ended already. */
+  private synchronized Optional<Runnable> won() {
     state = State.WON;
+    return kept;
   }
 
-  private void drop(Optional<StoreException> failure) {
-    dropRecording();
-    dropped(failure).ifPresent(sequence -> sequence.execute(() -> startOver.accept(failure)));
-  }
-
-  /** Returns where the call goes on, if its handler has returned already. */
-  private synchronized Optional<Executor> dropped(Optional<StoreException> failure) {
+  private synchronized void dropped() {
     state = State.DROPPED;
-    outage = failure;
-    return rest;
   }
 }

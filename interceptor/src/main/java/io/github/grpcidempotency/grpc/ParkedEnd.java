@@ -1,11 +1,8 @@
 package io.github.grpcidempotency.grpc;
 
-import com.google.common.util.concurrent.MoreExecutors;
 import io.grpc.Context;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The end of a handler whose transaction is bound to a thread, kept for that thread. It settles the
@@ -18,7 +15,6 @@ import java.util.concurrent.TimeUnit;
 final class ParkedEnd<ResponseT> implements RecordingCall.Settler<ResponseT> {
   private final RecordingCall.Settler<ResponseT> settler;
   private final Context handlerContext;
-  private final Duration patience;
   private final CompletableFuture<Runnable> settlement = new CompletableFuture<>();
 
   /**
@@ -26,12 +22,10 @@ final class ParkedEnd<ResponseT> implements RecordingCall.Settler<ResponseT> {
    *
    * @param settler settles it
    * @param handlerContext is current meanwhile, as for the handler
-   * @param patience for how long an answer is waited for once its call is cancelled or late
    */
-  ParkedEnd(RecordingCall.Settler<ResponseT> settler, Context handlerContext, Duration patience) {
+  ParkedEnd(RecordingCall.Settler<ResponseT> settler, Context handlerContext) {
     this.settler = settler;
     this.handlerContext = handlerContext;
-    this.patience = patience;
   }
 
   @Override
@@ -45,8 +39,23 @@ final class ParkedEnd<ResponseT> implements RecordingCall.Settler<ResponseT> {
   }
 
   @Override
+  public String subject() {
+    return settler.subject();
+  }
+
+  @Override
+  public String consequence() {
+    return settler.consequence();
+  }
+
+  @Override
   public void unanswered() {
-    park(settler::unanswered);
+    boolean unused = giveUp();
+  }
+
+  /** Returns whether the handler had not answered, so that its answer is not waited for. */
+  boolean giveUp() {
+    return settlement.complete(settler::unanswered);
   }
 
   /** Waits for no end. */
@@ -60,16 +69,7 @@ final class ParkedEnd<ResponseT> implements RecordingCall.Settler<ResponseT> {
 
   /** Waits for the end, and settles it on the current thread. Called once. */
   void settle() {
-    Context.CancellationListener hurry =
-        cancelled ->
-            settlement.completeOnTimeout(
-                settler::unanswered, patience.toMillis(), TimeUnit.MILLISECONDS);
-    handlerContext.addListener(hurry, MoreExecutors.directExecutor());
-    try {
-      handlerContext.run(awaitEnd());
-    } finally {
-      handlerContext.removeListener(hurry);
-    }
+    handlerContext.run(awaitEnd());
   }
 
   /** A thread that is interrupted is to stop: it waits no longer. */

@@ -2,14 +2,14 @@ package io.github.grpcidempotency.grpc;
 
 import static com.google.common.base.Preconditions.checkState;
 
+import io.github.grpcidempotency.internal.runtime.RunningCalls;
 import io.grpc.Context;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
-import java.lang.ref.Reference;
-import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The call that the handler of a claimed operation gets. It keeps what the handler sends, and hands
@@ -18,7 +18,7 @@ import java.util.Optional;
  * over.
  */
 final class RecordingCall<RequestT, ResponseT>
-    extends SimpleForwardingServerCall<RequestT, ResponseT> {
+    extends SimpleForwardingServerCall<RequestT, ResponseT> implements RunningCalls.Call {
 
   /** What a handler sent. */
   record Answer<ResponseT>(
@@ -36,12 +36,24 @@ final class RecordingCall<RequestT, ResponseT>
      */
     void broken(Runnable leaveToGrpc);
 
+    /** Names the operation for the log. */
+    String subject();
+
+    /** Returns, as a sentence, what becomes of the effect of a handler that is given up. */
+    String consequence();
+
     /** The call is over, and the handler has not answered. It is not waited for any longer. */
     void unanswered();
   }
 
+  private final RunningCalls running;
+  private final Context handlerContext;
   private final Settler<ResponseT> settler;
   private final Optional<ParkedEnd<ResponseT>> parked;
+
+  /** The handler's answer, or the lack of one, decides the call once. */
+  private final AtomicBoolean ended = new AtomicBoolean();
+
   private Optional<Metadata> headers = Optional.empty();
   private Optional<ResponseT> message = Optional.empty();
   private boolean broken;
@@ -49,31 +61,95 @@ final class RecordingCall<RequestT, ResponseT>
   private volatile boolean leftToGrpc;
   private volatile boolean dropped;
 
-  /** Makes a call that is settled on the thread on which the handler closes it. */
-  RecordingCall(ServerCall<RequestT, ResponseT> call, Settler<ResponseT> settler) {
+  private RecordingCall(
+      ServerCall<RequestT, ResponseT> call,
+      RunningCalls running,
+      Context handlerContext,
+      Settler<ResponseT> settler,
+      Optional<ParkedEnd<ResponseT>> parked) {
     super(call);
+    this.running = running;
+    this.handlerContext = handlerContext;
     this.settler = settler;
-    this.parked = Optional.empty();
-  }
-
-  private RecordingCall(ServerCall<RequestT, ResponseT> call, ParkedEnd<ResponseT> parked) {
-    super(call);
-    this.settler = parked;
-    this.parked = Optional.of(parked);
+    this.parked = parked;
   }
 
   /**
-   * Makes a call that is settled on the thread that runs the handler.
+   * Makes a call that is settled on the thread on which the handler closes it, or on the thread
+   * that runs the handler.
    *
    * @param handlerContext the handler's context, which is cancelled with the call
-   * @param patience for how long an answer is waited for once the call is cancelled or late
    */
-  static <RequestT, ResponseT> RecordingCall<RequestT, ResponseT> boundToThread(
+  static <RequestT, ResponseT> RecordingCall<RequestT, ResponseT> of(
       ServerCall<RequestT, ResponseT> call,
       Settler<ResponseT> settler,
+      RunningCalls running,
       Context handlerContext,
-      Duration patience) {
-    return new RecordingCall<>(call, new ParkedEnd<>(settler, handlerContext, patience));
+      boolean boundToThread) {
+    if (!boundToThread) {
+      return new RecordingCall<>(call, running, handlerContext, settler, Optional.empty());
+    }
+    ParkedEnd<ResponseT> parked = new ParkedEnd<>(settler, handlerContext);
+    return new RecordingCall<>(call, running, handlerContext, parked, Optional.of(parked));
+  }
+
+  /** The handler begins now. */
+  void begin() {
+    running.begin(this);
+  }
+
+  @Override
+  public String method() {
+    return getMethodDescriptor().getFullMethodName();
+  }
+
+  @Override
+  public String subject() {
+    return settler.subject();
+  }
+
+  @Override
+  public String consequence() {
+    return settler.consequence();
+  }
+
+  @Override
+  public boolean hasDeadline() {
+    return handlerContext.getDeadline() != null;
+  }
+
+  @Override
+  public boolean isOver() {
+    return handlerContext.isCancelled();
+  }
+
+  @Override
+  public void giveUp(Runnable report) {
+    if (parked.isPresent()) {
+      if (parked.get().giveUp()) {
+        dropped = true;
+        report.run();
+      }
+    } else if (isFirstEnd()) {
+      dropped = true;
+      report.run();
+      end(settler::unanswered);
+    }
+  }
+
+  private boolean isFirstEnd() {
+    return parked.isPresent() || !ended.getAndSet(true);
+  }
+
+  /** Settles the call. If it is bound to a thread, it ends when that thread has settled it. */
+  private void end(Runnable settlement) {
+    try {
+      settlement.run();
+    } finally {
+      if (parked.isEmpty()) {
+        running.end(this);
+      }
+    }
   }
 
   /** Does nothing: the one request message was asked for before the handler was started. */
@@ -103,7 +179,9 @@ final class RecordingCall<RequestT, ResponseT>
       message = Optional.of(sent);
     } else if (!broken) {
       broken = true;
-      settler.broken(() -> leaveToGrpc(sent));
+      if (isFirstEnd()) {
+        end(() -> settler.broken(() -> leaveToGrpc(sent)));
+      }
     }
   }
 
@@ -120,17 +198,20 @@ final class RecordingCall<RequestT, ResponseT>
     closed = true;
     if (leftToGrpc) {
       super.close(status, trailers);
-    } else if (!broken) {
-      settler.closed(new Answer<>(headers.orElseGet(Metadata::new), message, status, trailers));
+    } else if (!broken && isFirstEnd()) {
+      Metadata sent = headers.orElseGet(Metadata::new);
+      end(() -> settler.closed(new Answer<>(sent, message, status, trailers)));
     }
   }
 
   /** The handler has returned: settles the call here, if it is bound to this thread. */
   void handlerReturned() {
-    try {
-      parked.ifPresent(ParkedEnd::settle);
-    } finally {
-      Reference.reachabilityFence(this); // nobody takes it for dropped while it is waited for
+    if (parked.isPresent()) {
+      try {
+        parked.get().settle();
+      } finally {
+        running.end(this);
+      }
     }
   }
 
@@ -140,7 +221,9 @@ final class RecordingCall<RequestT, ResponseT>
    */
   void drop() {
     dropped = true;
+    ended.set(true);
     parked.ifPresent(ParkedEnd::forget);
+    running.end(this);
   }
 
   /**
@@ -150,8 +233,9 @@ final class RecordingCall<RequestT, ResponseT>
    * @return whether the call is unsettled
    */
   boolean abandon() {
-    boolean unsettled = parked.isPresent() || (!closed && !broken);
+    boolean unsettled = isFirstEnd();
     closed |= parked.isEmpty();
+    running.end(this);
     return unsettled;
   }
 }

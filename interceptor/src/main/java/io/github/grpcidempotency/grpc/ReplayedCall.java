@@ -88,7 +88,7 @@ final class ReplayedCall<ResponseT> implements Replay.Actor<RuntimeException> {
         .ifPresent(
             error -> {
               Instant unused = replayed();
-              call.close(error.status(), error.trailers());
+              ResponseWriter.replay(call, error, operationId);
             });
   }
 

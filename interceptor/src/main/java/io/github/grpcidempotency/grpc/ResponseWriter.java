@@ -10,7 +10,9 @@ import static io.github.grpcidempotency.grpc.IdempotencyMetadata.STATUS;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.runtime.Replay;
 import io.github.grpcidempotency.internal.wire.RefusalError;
+import io.github.grpcidempotency.internal.wire.TerminalError;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
+import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
@@ -69,20 +71,42 @@ final class ResponseWriter {
     call.close(Status.OK, trailers);
   }
 
+  /**
+   * Sends the error that a handler answered under a key. Its trailer tells the client that no
+   * interceptor in front of this one has refused the call.
+   */
+  static void fail(ServerCall<?, ?> call, Status status, Metadata trailers, UUID operationId) {
+    stampError(trailers, operationId);
+    call.close(status, trailers);
+  }
+
+  /** Sends a recorded error again. */
+  static void replay(ServerCall<?, ?> call, TerminalError error, UUID operationId) {
+    stampError(error.trailers(), operationId);
+    error.trailers().put(REPLAYED, "true");
+    call.close(error.status(), error.trailers());
+  }
+
   /** Sends an error of the wire contract; no header goes ahead of it. */
   static void refuse(ServerCall<?, ?> call, Refusal refusal, String keyName) {
     close(call, RefusalError.of(refusal, keyName));
   }
 
   /** Tells a call without a key that its transaction could not be begun. */
-  static void unavailable(ServerCall<?, ?> call) {
-    close(call, RefusalError.databaseUnavailable());
+  static void unavailable(ServerCall<?, ?> call, StoreException failure) {
+    close(call, RefusalError.of(Refusal.storeUnavailable(failure.failureCause()), "no key"));
   }
 
   /** Sends an error with its trailers, which gRPC drops from one that is thrown. */
   static void close(ServerCall<?, ?> call, StatusRuntimeException error) {
     Metadata trailers = error.getTrailers();
     call.close(error.getStatus(), trailers == null ? new Metadata() : trailers);
+  }
+
+  private static void stampError(Metadata trailers, UUID operationId) {
+    trailers.discardAll(REPLAYED);
+    trailers.discardAll(OPERATION);
+    trailers.put(OPERATION, operationId.toString());
   }
 
   private static void stamp(

@@ -12,8 +12,6 @@ import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
-import java.lang.ref.Cleaner;
-import java.lang.ref.Reference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,12 +21,6 @@ import org.slf4j.LoggerFactory;
  */
 final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settler<ResponseT> {
   private static final Logger logger = LoggerFactory.getLogger(IdempotencyInterceptor.class);
-
-  /**
-   * Ends the transactions of calls that their handlers dropped without closing them, unless they
-   * are bound to the thread that waits for the answer.
-   */
-  private static final Cleaner FORGOTTEN = Cleaner.create();
 
   private final Procedure procedure;
   private final StoreTransaction transaction;
@@ -46,16 +38,14 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
     this.procedure = procedure;
     this.transaction = transaction;
     this.call = call;
-    if (engine.bindsThreads(procedure)) {
-      this.recording = RecordingCall.boundToThread(call, this, handlerContext, engine.lease());
-    } else {
-      this.recording = new RecordingCall<>(call, this);
-      Cleaner.Cleanable unused = FORGOTTEN.register(recording, transaction::rollback);
-    }
+    this.recording =
+        RecordingCall.of(
+            call, this, engine.running(), handlerContext, engine.bindsThreads(procedure));
   }
 
-  /** Returns the call for the handler. */
-  ServerCall<RequestT, ResponseT> recording() {
+  /** The handler begins now. Returns the call for it. */
+  ServerCall<RequestT, ResponseT> start() {
+    recording.begin();
     return recording;
   }
 
@@ -78,11 +68,17 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
   }
 
   @Override
+  public String subject() {
+    return "a call without a key";
+  }
+
+  @Override
+  public String consequence() {
+    return "Its transaction is rolled back.";
+  }
+
+  @Override
   public void unanswered() {
-    log.warn(
-        procedure.name() + " unanswered",
-        null,
-        procedure.name() + ": a call without a key was not answered, and is over: rolled back");
     transaction.rollback();
     ResponseWriter.rolledBack(call);
   }
@@ -90,11 +86,7 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
   @Override
   public void closed(RecordingCall.Answer<ResponseT> answer) {
     if (answer.status().isOk() && answer.message().isPresent()) {
-      try {
-        Context.current().fork().run(() -> commit(answer));
-      } finally {
-        Reference.reachabilityFence(recording); // keeps the cleaner from rolling back
-      }
+      Context.current().fork().run(() -> commit(answer));
     } else {
       transaction.rollback();
       IdempotencyMetadata.removeTerminalMark(answer.trailers());
@@ -120,7 +112,7 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
       if (FailureDecider.mayBeDone(failure.failureCause())) {
         call.close(Status.UNKNOWN.withDescription("the outcome is not known"), new Metadata());
       } else {
-        ResponseWriter.unavailable(call);
+        ResponseWriter.unavailable(call, failure);
       }
     } catch (RuntimeException unknown) {
       log.warn(

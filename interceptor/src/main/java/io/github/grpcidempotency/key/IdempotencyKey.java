@@ -37,7 +37,7 @@ public record IdempotencyKey(Caller caller, String value) {
     if (value.isEmpty()) {
       return Optional.of(KeyProblem.EMPTY);
     }
-    if (value.length() > MAX_CHARACTERS) {
+    if (!isShort(value)) {
       return Optional.of(KeyProblem.TOO_LONG);
     }
     for (int i = 0; i < value.length(); i = value.offsetByCodePoints(i, 1)) {
@@ -46,6 +46,11 @@ public record IdempotencyKey(Caller caller, String value) {
       }
     }
     return Optional.empty();
+  }
+
+  /** Returns whether a text is not longer than a key may be. */
+  static boolean isShort(String value) {
+    return value.length() <= MAX_CHARACTERS;
   }
 
   private static boolean isUnfit(int character) {

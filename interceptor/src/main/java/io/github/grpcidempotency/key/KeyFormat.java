@@ -6,7 +6,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Checks a raw key and returns its canonical form. Implementations are pure and thread-safe.
+ * Checks a raw key and returns its canonical form. Implementations are pure and thread-safe. A key
+ * from a {@link KeySource} has at most 512 characters before its format reads it.
  *
  * <p>Every key that a format accepts must also be {@linkplain IdempotencyKey#isKey usable as a
  * key}.
@@ -60,6 +61,9 @@ public interface KeyFormat {
 
   /** Accepts keys that match a pattern as a whole, and leaves them unchanged. */
   static KeyFormat matching(Pattern pattern) {
-    return raw -> pattern.matcher(raw).matches() ? Optional.of(raw) : Optional.empty();
+    return raw ->
+        IdempotencyKey.isShort(raw) && pattern.matcher(raw).matches()
+            ? Optional.of(raw)
+            : Optional.empty();
   }
 }

@@ -51,6 +51,16 @@ public interface KeySource {
     return true;
   }
 
+  /**
+   * Returns the key that this source makes of one value in a header or a field, for a client that
+   * asks for the outcome of its call by that value; empty if keys are made otherwise.
+   *
+   * @throws MalformedKeyException if the value is malformed
+   */
+  default Optional<String> keyOf(String value) {
+    return Optional.empty();
+  }
+
   /** Returns the problems of this source for a type of request; empty if there are none. */
   default List<String> problems(Descriptor request) {
     return List.of();

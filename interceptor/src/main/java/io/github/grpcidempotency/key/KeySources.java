@@ -42,11 +42,15 @@ final class KeySources {
   static KeySource formatted(KeySource source, KeyFormat format) {
     return new MappedKeySource(
         source,
-        key ->
-            format
-                .canonicalize(key)
-                .orElseThrow(
-                    () -> new MalformedKeyException(KeyProblem.FORMAT, "the key is malformed")));
+        key -> {
+          if (!IdempotencyKey.isShort(key)) {
+            throw new MalformedKeyException(KeyProblem.TOO_LONG, "the key is too long");
+          }
+          return format
+              .canonicalize(key)
+              .orElseThrow(
+                  () -> new MalformedKeyException(KeyProblem.FORMAT, "the key is malformed"));
+        });
   }
 
   static KeySource prefixed(KeySource source, String prefix) {
@@ -83,6 +87,11 @@ final class KeySources {
     }
 
     @Override
+    public Optional<String> keyOf(String value) {
+      return Optional.of(value);
+    }
+
+    @Override
     public boolean readsRequest() {
       return false;
     }
@@ -108,6 +117,11 @@ final class KeySources {
           .map(String.class::cast)
           .filter(value -> !value.isEmpty())
           .map(FoundKey::of);
+    }
+
+    @Override
+    public Optional<String> keyOf(String value) {
+      return Optional.of(value);
     }
 
     @Override
@@ -214,6 +228,11 @@ final class KeySources {
     @Override
     public Optional<FoundKey> find(KeyCall call) {
       return source.find(call).map(found -> found.with(spelling.apply(found.value())));
+    }
+
+    @Override
+    public Optional<String> keyOf(String value) {
+      return source.keyOf(value).map(spelling);
     }
 
     @Override

@@ -137,6 +137,14 @@ public interface Procedure {
     return Set.of();
   }
 
+  /**
+   * Returns how many bytes of a response are recorded at most; 1 MiB by default. What happens to a
+   * larger one is documented at {@link ProcedureBuilder#maxRecordedBytes}.
+   */
+  default int maxRecordedBytes() {
+    return ProcedureBuilder.MAX_RECORDED_BYTES;
+  }
+
   /** Returns the guard that decides whether an answer may be replayed; by default it always may. */
   default Optional<ReplayGuard> replayGuard() {
     return Optional.empty();

@@ -26,6 +26,7 @@ import java.util.function.Supplier;
  */
 public final class ProcedureBuilder<ResponseT extends Message> {
   static final KeyFormat UUID_FORMAT = KeyFormat.uuid();
+  static final int MAX_RECORDED_BYTES = 1 << 20;
 
   private final String name;
   private final Optional<MethodDescriptor<?, ?>> method;
@@ -50,6 +51,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private FailurePolicy failurePolicy = FailurePolicy.releaseAll();
   private Optional<ResponseProtection> responseProtection = Optional.empty();
   private Set<String> omittedFields = Set.of();
+  private int maxRecordedBytes = MAX_RECORDED_BYTES;
   private Optional<ReplayGuard> replayGuard = Optional.empty();
 
   ProcedureBuilder(String name, Optional<MethodDescriptor<?, ?>> method) {
@@ -226,6 +228,24 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
+   * Sets how many bytes of a response are recorded at most, without the fields that are {@linkplain
+   * #omit omitted} and before it is encrypted; 1 MiB by default. If a transactional handler answers
+   * with a larger response, or a handler records one in its own transaction, the transaction is
+   * rolled back. If any other handler does, the client gets its answer, which is recorded without
+   * the response: a retry does not run the handler again, and is refused with {@code
+   * IDEMPOTENCY_ANSWER_TOO_LARGE}. For large responses, use {@link #omit} or {@link #rebuild}.
+   *
+   * @throws IllegalArgumentException if it is not positive
+   */
+  public ProcedureBuilder<ResponseT> maxRecordedBytes(int bytes) {
+    if (bytes <= 0) {
+      throw new IllegalArgumentException("maxRecordedBytes is not positive: " + bytes);
+    }
+    this.maxRecordedBytes = bytes;
+    return this;
+  }
+
+  /**
    * Records a reference to the resource instead of the response, and sets who makes the response
    * again from it. Needs {@link #resource}. A response that names no resource is recorded itself.
    */
@@ -270,6 +290,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         failurePolicy,
         responseProtection,
         omittedFields,
+        maxRecordedBytes,
         replayGuard);
   }
 
@@ -328,6 +349,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
       FailurePolicy failurePolicy,
       Optional<ResponseProtection> responseProtection,
       Set<String> omittedFields,
+      int maxRecordedBytes,
       Optional<ReplayGuard> replayGuard)
       implements Procedure {
     @Override

@@ -22,7 +22,12 @@ public interface Claim {
      * was to record the answer, was rolled back. Nothing of either remains. A reservation is to be
      * released.
      */
-    ROLLED_BACK
+    ROLLED_BACK,
+    /**
+     * Nobody knows whether the handler's own transaction was committed, in which it answered. The
+     * reservation stays until its lease ends.
+     */
+    UNKNOWN
   }
 
   /** Returns what was claimed. */
@@ -68,9 +73,9 @@ public interface Claim {
 
   /**
    * Returns whether the claim is won, and finds out if that is not known yet. Asked once the
-   * handler has ended, whatever its end, and before anything is settled. A claim that was to be
-   * sent with the handler's first statement is sent by itself if there was none, or if that
-   * statement's failure does not tell.
+   * handler has returned or thrown, on the thread that ran it, and before anything is settled. The
+   * handler can use its transaction no longer. A claim that was to be sent with the handler's first
+   * statement is sent by itself if there was none, or if that statement's failure does not tell.
    *
    * <p>If it is not won, nothing of the handler remains: its transaction is rolled back, what it
    * answers does not count, and the key is to be claimed anew. The claim is then of no more use.

@@ -4,8 +4,13 @@ import java.util.Locale;
 
 /** Why a store failed, as far as it matters to a call. */
 public enum FailureCause {
-  /** No connection could be made: the store is out of reach. */
+  /** Nobody accepts connections at the store's address: the store is out of reach. */
   NO_CONNECTION,
+  /**
+   * The store was reached and gave no session: it refused the login, cut the connection or did not
+   * answer in time. Sessions that other servers have may go on, so the key may have a live owner.
+   */
+  NO_LOGIN,
   /** All connections are in use: the store works, and the key may have a live owner. */
   POOL_EXHAUSTED,
   /** A connection broke while it was used: what was sent may have been done. */
@@ -14,9 +19,12 @@ public enum FailureCause {
   SHUTTING_DOWN,
   /** The store takes no writes: it is a standby, a demoted primary, or set to read-only. */
   READ_ONLY,
-  /** Another transaction was in the way, and nothing was done: serialization, deadlock. */
+  /**
+   * Another transaction was in the way, and nothing was done: serialization, deadlock, or a row
+   * that stayed locked for longer than {@code lock_timeout}.
+   */
   CONTENTION,
-  /** A statement timed out, as it does behind another transaction's lock. */
+  /** A statement timed out. */
   TIMEOUT,
   /** The store is broken for everybody: a right or a table is missing, the disk is full. */
   BROKEN,

@@ -57,8 +57,8 @@ public interface TransactionalStore extends IdempotencyStore {
    * #claimInTransaction}, which finds out what it was. A claim that has to be sent by itself is
    * sent by itself.
    *
-   * <p>A handler that never answers has its transaction rolled back, and its claim is not
-   * confirmed.
+   * <p>The calling thread runs the handler. Until the handler has returned, that thread alone may
+   * use the transaction: a use by another thread is refused, and sends nothing.
    *
    * @return a claim that is not {@linkplain Claim#isWon() known to be won}, and is to be
    *     {@linkplain Claim#confirm() confirmed} before it is settled

@@ -38,7 +38,6 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.TransactionMisuseException;
-import java.lang.ref.Reference;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -66,9 +65,15 @@ import org.slf4j.LoggerFactory;
  * key policy and key source have no effect. Within the work, the transaction of a transactional
  * procedure and {@code TransactionalCompletion} work as in a handler. Thread-safe. Blocks: the work
  * runs on the calling thread.
+ *
+ * <p>Work has no time limit: its lease is renewed, and its transaction stays open, until the work
+ * returns or throws.
  */
 public final class IdempotentWork implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotentWork.class);
+
+  /** The limit is for calls. Work ends with the thread that runs it. */
+  private static final Duration NO_LIMIT = Duration.ZERO;
 
   private final Engines engines;
 
@@ -80,6 +85,7 @@ public final class IdempotentWork implements AutoCloseable {
             new DecisionLog(builder.keyHashSecret),
             "token",
             builder.claimTiming,
+            NO_LIMIT,
             builder.waitLimits,
             ForkJoinPool.commonPool());
   }
@@ -238,8 +244,7 @@ public final class IdempotentWork implements AutoCloseable {
     @Override
     public void execute(Claim claim) throws Exception {
       Operation operation = new Operation(request, claim, events);
-      Object running = new Object();
-      engine.track(operation, running, claimTook);
+      engine.track(operation, claimTook);
       T value;
       try {
         value = OperationContext.run(operation, work);
@@ -254,20 +259,18 @@ public final class IdempotentWork implements AutoCloseable {
           throw overtaken;
         }
         throw thrown;
-      } finally {
-        Reference.reachabilityFence(running);
       }
       if (!confirm(operation)) {
         startOver();
         return;
       }
-      if (claim.deferSettlement(() -> completeLater(operation, value, running))) {
+      if (claim.deferSettlement(() -> completeLater(operation, value))) {
         result = Optional.of(first(claim, value));
         return;
       }
       switch (complete(operation, value)) {
         case DONE -> result = Optional.of(first(claim, value));
-        case LOST -> throw inProgress(claim);
+        case LOST, UNKNOWN -> throw inProgress(claim);
         case ROLLED_BACK ->
             throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
       }
@@ -279,7 +282,9 @@ public final class IdempotentWork implements AutoCloseable {
         return engine.confirm(operation, claimTook);
       } catch (StoreException unasked) {
         throw refused(
-            Refusal.storeUnavailable(), Optional.of(operation.claim().operationId()), unasked);
+            Refusal.storeUnavailable(unasked.failureCause()),
+            Optional.of(operation.claim().operationId()),
+            unasked);
       }
     }
 
@@ -308,7 +313,7 @@ public final class IdempotentWork implements AutoCloseable {
      * The caller's transaction within which the work ended is over, and decides. Whoever ended it
      * knows how.
      */
-    private void completeLater(Operation operation, T value, Object running) {
+    private void completeLater(Operation operation, T value) {
       engine
           .executor()
           .execute(
@@ -317,8 +322,6 @@ public final class IdempotentWork implements AutoCloseable {
                   Claim.Settled unused = engine.settler().complete(operation, value);
                 } catch (StoreException | TransactionMisuseException heard) {
                   logger.debug("{}: settled late, and in vain", kind.name(), heard);
-                } finally {
-                  Reference.reachabilityFence(running);
                 }
               });
     }
@@ -328,14 +331,16 @@ public final class IdempotentWork implements AutoCloseable {
         return engine.settler().complete(operation, value);
       } catch (StoreException undone) {
         throw refused(
-            Refusal.storeUnavailable(), Optional.of(operation.claim().operationId()), null);
+            Refusal.storeUnavailable(undone.failureCause()),
+            Optional.of(operation.claim().operationId()),
+            null);
       }
     }
 
     /** Work fails closed, even if its procedure says otherwise. */
     @Override
     public void executeUnguarded(StoreException outage) throws WorkRefusedException {
-      throw refused(Refusal.storeUnavailable(), Optional.empty(), outage);
+      throw refused(Refusal.storeUnavailable(outage.failureCause()), Optional.empty(), outage);
     }
 
     @Override

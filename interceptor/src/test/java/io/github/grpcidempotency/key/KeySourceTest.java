@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class KeySourceTest {
@@ -80,6 +81,20 @@ class KeySourceTest {
 
     assertThat(format.canonicalize("0193a0c4-7e5b-4cc1-9d6e-aabbccddeeff")).isPresent();
     assertThat(format.canonicalize("0193a0c4-7e5b-7cc1-9d6e-aabbccddeeff")).isEmpty();
+  }
+
+  @Test
+  void aFormatReadsNoKeyThatIsTooLong() {
+    String longest = "k".repeat(512);
+    KeySource source =
+        KeySource.metadata("x-key")
+            .as(raw -> Optional.of(raw).filter(key -> key.length() <= longest.length()));
+
+    assertThat(value(source, call(NAMED, "x-key", longest))).contains(longest);
+    assertThatExceptionOfType(MalformedKeyException.class)
+        .isThrownBy(() -> value(source, call(NAMED, "x-key", longest + "k")))
+        .satisfies(wrong -> assertThat(wrong.problem()).isEqualTo(KeyProblem.TOO_LONG));
+    assertThat(KeyFormat.matching(Pattern.compile("k+")).canonicalize(longest + "k")).isEmpty();
   }
 
   @Test

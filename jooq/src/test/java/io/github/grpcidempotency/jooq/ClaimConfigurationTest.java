@@ -256,7 +256,7 @@ class ClaimConfigurationTest {
     server.close();
 
     assertThat(thrown.get(0))
-        .hasStackTraceContaining("the call has been answered, and its transaction has ended");
+        .hasStackTraceContaining("its transaction cannot be used any more");
     assertThat(notes()).isEmpty();
   }
 

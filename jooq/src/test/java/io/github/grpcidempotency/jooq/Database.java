@@ -27,6 +27,7 @@ final class Database {
 
   private static final PostgresFixture.Builder MIGRATED =
       PostgresFixture.withRoles("things_owner", "things_app")
+          .checkConnections()
           .migrate(IdempotencySchema::migrate)
           .migrate(Database::migrate);
 

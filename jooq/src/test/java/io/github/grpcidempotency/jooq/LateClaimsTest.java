@@ -7,6 +7,7 @@ import static io.github.grpcidempotency.jooq.Database.NOTES;
 import static io.github.grpcidempotency.jooq.Database.THINGS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -26,8 +27,10 @@ import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Status;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -157,12 +160,6 @@ class LateClaimsTest {
         insert(with(dsl, new Settings().withQueryTimeout(60)), "with a timeout");
       }
     },
-    BY_ITS_EXECUTOR(true) {
-      @Override
-      void on(DSLContext dsl) {
-        dsl.insertInto(NOTES, NOTE).values("async").executeAsync().toCompletableFuture().join();
-      }
-    },
     IN_PORTIONS(false) {
       @Override
       void on(DSLContext dsl) {
@@ -248,8 +245,32 @@ class LateClaimsTest {
     assertThat(notes()).isEqualTo(notes);
     assertThat(stopped)
         .singleElement()
-        .extracting(thrown -> first == First.BY_ITS_EXECUTOR ? thrown.getCause() : thrown)
         .isInstanceOf(ClaimPreemptedException.class);
+  }
+
+  @Test
+  void aStatementThatJooqRunsByItsExecutorIsRefused() {
+    CompletableFuture<Throwable> refused = new CompletableFuture<>();
+    create(
+        thing -> {
+          refused.complete(
+              catchThrowable(
+                  () ->
+                      dsl.insertInto(NOTES, NOTE)
+                          .values("async")
+                          .executeAsync()
+                          .toCompletableFuture()
+                          .join()));
+          insertThing(thing);
+        });
+
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+
+    assertThat(refused.join())
+        .hasRootCauseInstanceOf(SQLException.class)
+        .hasStackTraceContaining("Set ClaimTiming.BEFORE_HANDLER");
+    assertThat(notes()).isEmpty();
+    assertThat(isRecordedWithItsThing()).isTrue();
   }
 
   private static boolean isAlone(String flush) {

@@ -5,13 +5,18 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -20,6 +25,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ParameterizedClass
 @MethodSource("transports")
 class CancellationsTest extends CallTest {
+  private static final Duration SHORT = Duration.ofMillis(300);
+
   CancellationsTest(Transport transport) {
     super(transport);
   }
@@ -103,31 +110,66 @@ class CancellationsTest extends CallTest {
     assertThat(server.things().runs()).isEqualTo(1);
   }
 
-  /** Such a call can never be ended; its lease must not be renewed for ever. */
+  /** The handler keeps the call, as a future does that nobody completes. */
   @Test
-  void aHandlerThatForgetsACancelledCallFreesItsKey() {
-    ThingServer server =
-        start(server().store(new InMemoryIdempotencyStore(Duration.ofMillis(300))));
-    server.things().handle((request, observer) -> {});
-    cancelRunningCall(server);
-    server.things().succeed();
-
-    await()
-        .atMost(Duration.ofSeconds(20))
-        .until(
-            () -> {
-              System.gc();
-              return keyed(server).end().code() == Status.Code.OK;
-            });
-
-    assertThat(server.things().runs()).isEqualTo(2);
-  }
-
-  /** A separate method, so that this test keeps no reference to the call. */
-  private static void cancelRunningCall(ThingServer server) {
+  void aReservedCallThatIsNotAnsweredALeaseAfterItsCancellationIsGivenUp() {
+    ThingServer server = start(server().store(new InMemoryIdempotencyStore(SHORT)));
+    Queue<StreamObserver<Thing>> forgotten = new ConcurrentLinkedQueue<>();
+    server.things().handle((request, observer) -> forgotten.add(observer));
     TestCall.Started call = keyed(server).start();
     await().until(() -> server.things().runs() == 1);
     call.cancel();
+    server.things().succeed();
+
+    Seen retried =
+        await().until(() -> keyed(server).end(), end -> end.code() == Status.Code.OK).first();
+
+    ThingHandler.answer(forgotten.remove(), Thing.getDefaultInstance());
+    keyed(server).end().replays(retried);
+    assertThat(server.things().runs()).isEqualTo(2);
+  }
+
+  @Test
+  void aCallWithoutADeadlineIsGivenUpAtTheLimit() throws InterruptedException {
+    ThingServer server =
+        start(
+            server()
+                .store(new InMemoryIdempotencyStore(SHORT))
+                .settings(builder -> builder.callLimit(SHORT)));
+    server.things().keepRunning();
+
+    TestCall.Started call = keyed(server).start();
+    ThingService.Running running = server.things().nextRunning();
+
+    call.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    running.succeed();
+    server.things().succeed();
+    await().until(() -> keyed(server).end().code() == Status.Code.OK);
+  }
+
+  @Test
+  void aCallWithADeadlineMayRunForLongerThanTheLimit() throws InterruptedException {
+    ThingServer server =
+        start(
+            server()
+                .store(new InMemoryIdempotencyStore(SHORT))
+                .settings(builder -> builder.callLimit(Duration.ofMillis(1))));
+    server.things().keepRunning();
+    TestCall.Started unlimited = keyed(server).start();
+    ThingService.Running first = server.things().nextRunning();
+    TestCall.Started call =
+        call(server, "a thing")
+            .as(ALICE)
+            .key("0e7c9f3e-0000-4000-8000-000000000002")
+            .deadlineAfter(Duration.ofMinutes(1))
+            .start();
+    ThingService.Running running = server.things().nextRunning();
+
+    unlimited.end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    first.succeed();
+    running.succeed();
+
+    call.end().first();
   }
 
   private static void assertReplayedWithoutRunning(ThingServer server) {

@@ -296,6 +296,7 @@ class EventsTest extends CallTest {
     TestCall.Started duplicate = attach(server);
     LiveCounts live = journal.live().orElseThrow();
     assertThat(live.leasesHeld()).isEqualTo(1);
+    assertThat(live.oldestCall()).isPositive();
     await().until(() -> live.callsWaiting() == 1);
 
     running.succeed();
@@ -307,6 +308,7 @@ class EventsTest extends CallTest {
     assertThat(journal.only(Replayed.class).took()).isPositive();
     assertThat(live.callsWaiting()).isZero();
     assertThat(live.leasesHeld()).isZero();
+    await().until(() -> live.oldestCall().isZero());
   }
 
   @Test

@@ -15,6 +15,8 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -179,8 +181,34 @@ class FailuresTest extends CallTest {
 
     assertThat(retry.code()).isEqualTo(Status.Code.NOT_FOUND);
     assertThat(server.things().runs()).isEqualTo(1);
-    assertThat(first.trailers().keys()).noneMatch(name -> name.startsWith("idempotency-"));
-    assertThat(retry.trailers().keys()).noneMatch(name -> name.startsWith("idempotency-"));
+    assertThat(ours(first)).containsExactly("idempotency-operation");
+    assertThat(ours(retry))
+        .containsExactlyInAnyOrder("idempotency-operation", "idempotency-replayed");
+    assertThat(retry.trailer(IdempotencyMetadata.OPERATION))
+        .isEqualTo(first.trailer(IdempotencyMetadata.OPERATION));
+  }
+
+  @Test
+  void anErrorThatFreesItsKeyNamesItsOperationSoThatAClientKnowsThatTheHandlerAnswered() {
+    ThingServer server = start();
+    server
+        .things()
+        .handle(
+            (request, observer) -> {
+              Metadata forged = new Metadata();
+              forged.put(IdempotencyMetadata.OPERATION, "forged");
+              forged.put(IdempotencyMetadata.REPLAYED, "true");
+              observer.onError(Status.INVALID_ARGUMENT.asRuntimeException(forged));
+            });
+
+    Seen seen = keyed(server).end();
+
+    assertThat(ours(seen)).containsExactly("idempotency-operation");
+    assertThat(seen.trailer(IdempotencyMetadata.OPERATION)).isNotEqualTo(Optional.of("forged"));
+  }
+
+  private static List<String> ours(Seen seen) {
+    return seen.trailers().keys().stream().filter(name -> name.startsWith("idempotency-")).toList();
   }
 
   @Test

@@ -19,12 +19,13 @@ import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.TransactionalStore;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Context;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -37,7 +38,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -174,24 +177,65 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void aDuplicateWhoseHandlerAnswersLaterOnAnotherThreadIsReplayed() throws InterruptedException {
+  void aDuplicateIsReplayedOnceItsHandlerReturnsEvenIfThatAnswersLater()
+      throws InterruptedException {
     ThingServer server = start(late());
     Seen first = keyed(server).end().first();
     server.things().keepRunning();
 
-    Started duplicate = keyed(server).start();
-    ThingService.Running running = server.things().nextRunning();
-    if (!bound) {
-      running.context().run(LateClaimTest::writeInVain);
-    }
-    List<Thread> replayedOn = new CopyOnWriteArrayList<>();
-    journal.onEach(event -> replayedOn.add(Thread.currentThread()));
-    running.succeed();
+    keyed(server).end().replays(first);
+    server.things().nextRunning().succeed();
 
-    duplicate.end().replays(first);
-    assertThat(replayedOn).isNotEmpty().doesNotContain(Thread.currentThread());
     assertThat(server.things().runs()).isEqualTo(2);
     assertThat(late.effects()).containsExactly("an effect");
+  }
+
+  @Test
+  void anAnswerThatAnotherThreadSendsWhileTheHandlerRunsIsKeptUntilItReturns()
+      throws InterruptedException {
+    ThingServer server = start(late());
+    CountDownLatch mayWrite = new CountDownLatch(1);
+    CountDownLatch answered = new CountDownLatch(1);
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              CompletableFuture<Void> unused =
+                  CompletableFuture.runAsync(() -> ThingHandler.answer(request, answer))
+                      .thenRun(answered::countDown);
+              hold(mayWrite);
+              LateStore.write("an effect");
+            });
+
+    Started call = keyed(server).start();
+    answered.await();
+    assertThat(late.effects()).isEmpty();
+    mayWrite.countDown();
+
+    call.end().first();
+    assertThat(late.effects()).containsExactly("an effect");
+  }
+
+  @Test
+  void aHandlerThatHasReturnedKeepsItsKeyUntilAnotherThreadAnswers() throws InterruptedException {
+    ThingServer server = start(late());
+    CompletableFuture<Runnable> later = new CompletableFuture<>();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              LateStore.write("an effect");
+              later.complete(() -> ThingHandler.answer(request, answer));
+            });
+
+    Started call = keyed(server).start();
+    Runnable answer = later.join();
+    keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
+    answer.run();
+
+    call.end().first();
+    assertThat(late.effects()).containsExactly("an effect");
+    assertThat(server.things().runs()).isEqualTo(1);
   }
 
   @Test
@@ -261,27 +305,7 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void aHandlerThatAnswersAndThenThrowsHasAnsweredUnlessItsEndIsWaitedFor() {
-    ThingServer server = start(late());
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              write(request, answer);
-              throw new IllegalStateException("on purpose");
-            });
-
-    Seen end = keyed(server).end();
-
-    assertThat(end.code()).isEqualTo(bound ? Status.Code.UNKNOWN : Status.Code.OK);
-    assertThat(late.effects()).hasSize(bound ? 0 : 1);
-    assertThat(journal.only(IdempotencyEvent.Settled.class).settlement())
-        .isEqualTo(bound ? Settlement.RELEASE : Settlement.COMPLETE);
-  }
-
-  @Test
-  void whatAHandlerThrowsAfterItsAnswerReachesGrpc() {
-    assumeThat(bound).isFalse(); // where the handler's end is waited for, it has failed
+  void aHandlerThatAnswersAndThenThrowsHasFailed() {
     Thrown thrown = new Thrown();
     ThingServer server = start(late().outside(thrown));
     server
@@ -292,8 +316,12 @@ class LateClaimTest extends CallTest {
               throw new IllegalStateException("on purpose");
             });
 
-    keyed(server).end().first();
+    Seen end = keyed(server).end();
 
+    assertThat(end.code()).isEqualTo(Status.Code.UNKNOWN);
+    assertThat(late.effects()).isEmpty();
+    assertThat(journal.only(IdempotencyEvent.Settled.class).settlement())
+        .isEqualTo(Settlement.RELEASE);
     await().until(() -> thrown.seen.size() == 1);
     assertThat(thrown.seen.get(0)).hasMessage("on purpose");
   }
@@ -331,38 +359,6 @@ class LateClaimTest extends CallTest {
     keyed(server).end().replays(first);
 
     assertThat(journal.kinds()).containsExactly("KeyFound", "Replayed");
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void theAnswerOfAnotherThreadCountsIfTheHandlerThrowsMeanwhile(boolean duplicate) {
-    assumeThat(bound).isFalse(); // where the handler's end is waited for, it has failed
-    ThingServer server = start(late());
-    Optional<Seen> first = duplicate ? Optional.of(keyed(server).end().first()) : Optional.empty();
-    CountDownLatch mayConfirm = new CountDownLatch(1);
-    late.holdConfirmation(mayConfirm);
-    CompletableFuture<Void> answered = new CompletableFuture<>();
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              answered.completeAsync(
-                  () -> {
-                    ThingHandler.answer(request, answer);
-                    return null;
-                  });
-              late.awaitConfirmation();
-              throw new IllegalStateException("on purpose");
-            });
-
-    Started call = keyed(server).start();
-    late.awaitConfirmation();
-    await().until(() -> server.things().runs() == (duplicate ? 2 : 1));
-    mayConfirm.countDown();
-
-    Seen end = call.end();
-    answered.join();
-    first.ifPresentOrElse(end::replays, end::first);
   }
 
   @Test
@@ -542,13 +538,22 @@ class LateClaimTest extends CallTest {
   void aCallThatItsClientHasCancelledIsNotClaimedAnew() throws InterruptedException {
     ThingServer server = start(late());
     keyed(server).end().first();
-    server.things().keepRunning();
+    CompletableFuture<Context> running = new CompletableFuture<>();
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              running.complete(Context.current());
+              hold(mayEnd);
+              answer.onError(Status.CANCELLED.asException());
+            });
     Started duplicate = keyed(server).start();
-    ThingService.Running running = server.things().nextRunning();
+    Context handlers = running.join();
 
     duplicate.cancel();
-    await().until(() -> running.context().isCancelled());
-    running.context().run(() -> running.fail(Status.CANCELLED));
+    await().until(handlers::isCancelled);
+    mayEnd.countDown();
     await().until(() -> late.open() == 0);
 
     assertThat(late.asked()).containsExactly("later", "later");
@@ -599,46 +604,56 @@ class LateClaimTest extends CallTest {
   }
 
   @Test
-  void aHandlerThatForgetsItsCallIsRolledBack() {
-    assumeThat(bound).isFalse(); // a thread that is bound waits for the answer
-    late = new LateStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), false);
+  void aHandlerThatDoesNotAnswerACancelledCallIsRolledBack() {
+    late = new LateStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), bound);
     ThingServer server = start(late());
-    server.things().handle((request, answer) -> {});
-    cancelRunningCall(server);
-
-    await()
-        .atMost(Duration.ofSeconds(20))
-        .until(
-            () -> {
-              System.gc();
-              return journal.kinds().contains("SettlementFailed");
+    Queue<StreamObserver<Thing>> forgotten = new ConcurrentLinkedQueue<>();
+    server
+        .things()
+        .handle(
+            (request, answer) -> {
+              LateStore.write("an effect");
+              forgotten.add(answer);
             });
+    Started call = keyed(server).start();
+    await().until(() -> forgotten.size() == 1);
+    call.cancel();
+
+    await().until(() -> journal.kinds().contains("SettlementFailed"));
 
     assertThat(journal.only(IdempotencyEvent.SettlementFailed.class).settlement())
         .isEqualTo(Settlement.MARK_UNKNOWN);
-    assertThat(journal.kinds()).doesNotContain("Claimed");
+    assertThat(journal.kinds()).contains("Claimed");
+    ThingHandler.answer(forgotten.remove(), Thing.getDefaultInstance());
     server.things().handle(LateClaimTest::write);
     keyed(server).end().first();
+    assertThat(late.effects()).containsExactly("an effect");
   }
 
-  /** A separate method, so that this test keeps no reference to the call. */
-  private static void cancelRunningCall(ThingServer server) {
+  @Test
+  void aCallThatIsGivenUpWhileItsHandlerRunsIsNotStartedOver() {
+    assumeThat(bound).isFalse(); // a thread that is bound settles once its handler has returned
+    late = new LateStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)), false);
+    ThingServer server = start(late());
+    CountDownLatch written = new CountDownLatch(1);
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    server.things().handle((request, answer) -> writeSlowly(request, answer, written, mayEnd));
     Started call = keyed(server).start();
-    await().until(() -> server.things().runs() == 1);
+    hold(written);
     call.cancel();
+
+    await().until(() -> journal.kinds().contains("SettlementFailed"));
+    mayEnd.countDown();
+
+    server.things().handle(LateClaimTest::write);
+    keyed(server).end().first();
+    assertThat(server.things().runs()).isEqualTo(2);
+    assertThat(late.effects()).containsExactly("an effect");
   }
 
   private static void write(CreateThingRequest request, StreamObserver<Thing> answer) {
     LateStore.write("an effect");
     ThingHandler.answer(request, answer);
-  }
-
-  private static void writeInVain() {
-    try {
-      LateStore.write("an effect");
-    } catch (LateStore.Preempted stopped) {
-      assertThat(stopped).hasNoCause();
-    }
   }
 
   private static void writeSlowly(

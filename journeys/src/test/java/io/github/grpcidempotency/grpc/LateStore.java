@@ -2,7 +2,6 @@ package io.github.grpcidempotency.grpc;
 
 import static java.util.stream.Collectors.toSet;
 
-import com.google.common.util.concurrent.Uninterruptibles;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
@@ -23,7 +22,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
@@ -44,8 +42,6 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
   private final AtomicInteger open = new AtomicInteger();
   private volatile boolean cutOff;
   private volatile boolean unreachable;
-  private volatile CountDownLatch confirming = new CountDownLatch(0);
-  private volatile CountDownLatch mayConfirm = new CountDownLatch(0);
 
   LateStore(IdempotencyStore store, boolean bindsThreads) {
     super(store);
@@ -90,17 +86,6 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
   /** Lets no claim be confirmed any more. */
   void breakDown() {
     unreachable = true;
-  }
-
-  /** Lets the next confirmation wait until it may go on. */
-  void holdConfirmation(CountDownLatch mayGoOn) {
-    confirming = new CountDownLatch(1);
-    mayConfirm = mayGoOn;
-  }
-
-  /** Waits until a claim is being confirmed. */
-  void awaitConfirmation() {
-    Uninterruptibles.awaitUninterruptibly(confirming);
   }
 
   @Override
@@ -191,8 +176,6 @@ final class LateStore extends ForwardingStore implements TransactionalStore {
       if (Context.current().isCancelled()) {
         misuses.add("confirmed in a context that is cancelled");
       }
-      confirming.countDown();
-      Uninterruptibles.awaitUninterruptibly(mayConfirm);
       if (unreachable) {
         transaction.rollback();
         throw new StoreException("cut off", null);

@@ -342,6 +342,26 @@ class PoliciesTest extends CallTest {
   }
 
   @Test
+  void anAnswerThatIsTooLargeIsGivenOnceAndRecordedWithoutItsResponse() {
+    ThingServer server = start(server().createThing(procedure -> procedure.maxRecordedBytes(10)));
+    Seen first = keyed(server).end().first();
+
+    keyed(server).end().refused(Status.Code.INTERNAL, "IDEMPOTENCY_ANSWER_TOO_LARGE").forGood();
+
+    assertThat(first.thing().getName()).isEqualTo("a thing");
+    assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsNotRecordedDoesNotCountAsTooLarge() {
+    ThingServer server =
+        start(server().createThing(procedure -> procedure.omit("id", "name").maxRecordedBytes(10)));
+    keyed(server).end().first();
+
+    assertThat(keyed(server).end().isReplayed()).isTrue();
+  }
+
+  @Test
   void anEncryptedAnswerIsReplayedAsItWas() throws Exception {
     AeadConfig.register();
     KeysetHandle keyset = KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM"));

@@ -231,7 +231,7 @@ class ThreadBoundTest extends CallTest {
     assertThat(bound.steps())
         .containsExactly("begin", "returned", "rollback", "begin", "returned", "commit");
     assertThat(journal.only(IdempotencyEvent.SettlementFailed.class).settlement())
-        .isEqualTo(Settlement.COMPLETE);
+        .isEqualTo(Settlement.MARK_UNKNOWN);
   }
 
   @Test

@@ -16,6 +16,7 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Status;
+import io.grpc.Metadata;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -29,6 +30,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ParameterizedClass
 @EnumSource(Transport.class)
 class UnprotectedTest extends CallTest {
+
+  private static final Metadata.Key<String> REQUIRED =
+      Metadata.Key.of("idempotency-required", Metadata.ASCII_STRING_MARSHALLER);
 
   private final List<UnprotectedCause> heard = new CopyOnWriteArrayList<>();
   private final IdempotencyListener listener =
@@ -60,6 +64,20 @@ class UnprotectedTest extends CallTest {
     call(server, "a thing").key("not a uuid").end().untouched();
 
     assertThat(heard).containsExactly(UnprotectedCause.NO_CALLER, UnprotectedCause.NO_CALLER);
+  }
+
+  @Test
+  void aClientThatDemandsProtectionIsRefusedWhereItsCallWouldRunWithoutIt() {
+    ThingServer server = start(server().listener(listener));
+
+    Seen noCaller = call(server, "a thing").key(KEY).header(REQUIRED, "true").end();
+    Seen noKey = call(server, "a thing").as(ALICE).header(REQUIRED, "true").end();
+    keyed(server).header(REQUIRED, "true").end().first();
+
+    assertThat(noCaller.code()).isEqualTo(Status.Code.UNAUTHENTICATED);
+    assertThat(noKey.code()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+    assertThat(server.things().runs()).isEqualTo(1);
+    assertThat(heard).isEmpty();
   }
 
   @Test

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.google.rpc.Code;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.IdempotencyDataSource;
@@ -14,6 +16,8 @@ import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.FailurePolicy;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -22,6 +26,9 @@ import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
+import io.github.grpcidempotency.work.IdempotentWork;
+import io.github.grpcidempotency.work.WorkFailedException;
+import io.github.grpcidempotency.work.WorkRefusedException;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
@@ -40,12 +47,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class JtaCallsTest {
   @RegisterExtension
   static final PostgresFixture database =
       PostgresFixture.withRoles("things_owner", "things_app")
+          .checkConnections()
           .migrate(IdempotencySchema::migrate)
           .migrate(JtaCallsTest::addThings)
           .create();
@@ -223,6 +232,115 @@ class JtaCallsTest {
   }
 
   @Test
+  void aTerminalErrorIsRecordedAlthoughTheHandlersTransactionCanOnlyRollBack() throws Exception {
+    TransactionalHandler refusing =
+        (thing, answer) -> {
+          host.execute(insertForCaller(thing));
+          host.manager.setRollbackOnly();
+          answer.onError(Status.ALREADY_EXISTS.asRuntimeException());
+        };
+    try (ThingServer server = reserved(refusing);
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.status().getCode()).isEqualTo(Status.Code.ALREADY_EXISTS);
+      assertThat(client.createThing(REQUEST).status().getCode())
+          .isEqualTo(Status.Code.ALREADY_EXISTS);
+      assertThat(server.runs()).isOne();
+      assertThat(thingsOf(client)).isEmpty();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anErrorFreesTheKeyAlthoughTheHandlersTransactionCanOnlyRollBack(boolean locks)
+      throws Exception {
+    TransactionalHandler failing =
+        (thing, answer) -> {
+          if (locks) {
+            TransactionalCompletion.lock();
+          }
+          host.execute(insertForCaller(thing));
+          host.manager.setRollbackOnly();
+          answer.onError(Status.INTERNAL.asRuntimeException());
+        };
+    try (ThingServer server = reserved(failing);
+        ThingClient client = ThingClient.to(server.port())) {
+      for (int run = 1; run <= 2; run++) {
+        assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
+        assertThat(server.runs()).isEqualTo(run);
+      }
+    }
+  }
+
+  /** A reservation that the caller's transaction could roll back would keep nobody out. */
+  @ParameterizedTest
+  @EnumSource(names = {"RESERVED", "TRANSACTIONAL"})
+  void workWithinACallersTransactionIsClaimedAndSettledOutsideOfIt(Execution execution)
+      throws Exception {
+    Procedure kind =
+        Procedure.named("jobs/make-thing")
+            .execution(execution)
+            .failures(FailurePolicy.releaseAll().withTerminal(Code.ALREADY_EXISTS))
+            .build();
+    List<Integer> reserved = new ArrayList<>();
+    try (IdempotentWork work = IdempotentWork.on(store(host.transactions), kind)) {
+      Caller caller = Caller.of(UUID.randomUUID());
+      for (int run = 0; run < 2; run++) {
+        host.manager.begin();
+        host.execute("SELECT 1");
+        assertThatThrownBy(
+                () ->
+                    work.run(
+                        kind,
+                        caller,
+                        "token",
+                        REQUEST,
+                        Thing.parser(),
+                        () -> {
+                          reserved.add(recordsOf(caller));
+                          throw new WorkFailedException(Code.ALREADY_EXISTS, "for good");
+                        }))
+            .hasMessageContaining("for good");
+        host.manager.rollback();
+        assertThat(recordsOf(caller)).isOne();
+      }
+    }
+    assertThat(reserved).containsExactly(execution == Execution.RESERVED ? 1 : 0);
+  }
+
+  private static int recordsOf(Caller caller) throws SQLException {
+    return ids("SELECT id FROM idempotency.idempotency_keys WHERE user_id = '%s'"
+            .formatted(caller.userId()))
+        .size();
+  }
+
+  /** The caller's transaction would decide about the reservation. */
+  @Test
+  void workWithinATransactionThatTheStoreDoesNotKnowIsRefused() throws Exception {
+    Procedure kind = Procedure.named("jobs/make-thing").build();
+    try (IdempotentWork work =
+        IdempotentWork.on(PostgresIdempotencyStore.builder(host.pool).build(), kind)) {
+      host.manager.begin();
+      try {
+        assertThatThrownBy(
+                () ->
+                    work.run(
+                        kind,
+                        Caller.of(UUID.randomUUID()),
+                        "token",
+                        REQUEST,
+                        Thing.parser(),
+                        Thing::getDefaultInstance))
+            .isInstanceOf(WorkRefusedException.class)
+            .hasMessageContaining("IDEMPOTENCY_STORE_UNAVAILABLE");
+      } finally {
+        host.manager.rollback();
+      }
+    }
+  }
+
+  @Test
   void aDataSourceThatJoinsNoTransactionStopsTheStart() {
     JtaTransactions unenlisted =
         JtaTransactions.of(host.manager, host.registry, database.as("things_app"));
@@ -342,10 +460,18 @@ class JtaCallsTest {
       server.withoutResource();
     }
     return server
-        .store(PostgresIdempotencyStore.builder(host.pool).hostTransactions(transactions).build())
-        .createThing(procedure -> procedure.execution(execution))
+        .store(store(transactions))
+        .createThing(
+            procedure ->
+                procedure
+                    .execution(execution)
+                    .failures(FailurePolicy.releaseAll().withTerminal(Code.ALREADY_EXISTS)))
         .handler(handler)
         .start();
+  }
+
+  private static PostgresIdempotencyStore store(HostTransactions transactions) {
+    return PostgresIdempotencyStore.builder(host.pool).hostTransactions(transactions).build();
   }
 
   private static void addThings(DataSource owner) {

@@ -67,7 +67,7 @@ final class Narayana implements AutoCloseable {
     manager.begin();
     try {
       work.run();
-    } catch (Exception failure) {
+    } catch (Exception | Error failure) {
       manager.rollback();
       throw failure;
     }

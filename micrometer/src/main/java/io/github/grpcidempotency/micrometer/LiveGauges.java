@@ -13,9 +13,10 @@ import java.util.WeakHashMap;
 import java.util.function.ToIntFunction;
 
 /**
- * What is read at the moment of asking: the sum over all interceptors that are running, and the lag
- * of the last sweep. A registry ignores a gauge that it has already, so there is one object for a
- * registry and its tags, however many listeners are made for it. Thread-safe.
+ * What is read at the moment of asking: the sum over all interceptors that are running, the age of
+ * their oldest call, and the lag of the last sweep. A registry ignores a gauge that it has already,
+ * so there is one object for a registry and its tags, however many listeners are made for it.
+ * Thread-safe.
  */
 final class LiveGauges {
   private static final Map<MeterRegistry, Map<Tags, LiveGauges>> ALL = new WeakHashMap<>();
@@ -36,6 +37,7 @@ final class LiveGauges {
   private LiveGauges registered(Meters meters) {
     meters.gauge(MetricName.LEASES_HELD, () -> sum(LiveCounts::leasesHeld));
     meters.gauge(MetricName.CALLS_WAITING, () -> sum(LiveCounts::callsWaiting));
+    meters.gauge(MetricName.CALLS_OLDEST, this::oldestCall);
     meters.gauge(MetricName.RECORDINGS_WAITING, () -> sum(LiveCounts::lateAnswers));
     meters.gauge(MetricName.OPERATIONS_WAITING, () -> sum(LiveCounts::operationsWaiting));
     meters.gauge(MetricName.SWEEP_LAG, () -> sweepLag);
@@ -52,6 +54,13 @@ final class LiveGauges {
 
   void sweptWithLag(Duration lag) {
     sweepLag = lag.toNanos() / 1e9;
+  }
+
+  private double oldestCall() {
+    synchronized (running) {
+      return running.stream().mapToLong(counts -> counts.oldestCall().toNanos()).max().orElse(0)
+          / 1e9;
+    }
   }
 
   private int sum(ToIntFunction<LiveCounts> count) {

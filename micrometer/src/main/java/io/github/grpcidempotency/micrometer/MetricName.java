@@ -188,6 +188,13 @@ public enum MetricName {
       "",
       Scope.PROCESS,
       "Duplicates that wait now for the end of a running call"),
+  /** Age of the oldest call. */
+  CALLS_OLDEST(
+      "idempotency.calls.oldest",
+      Kind.GAUGE,
+      "seconds",
+      Scope.PROCESS,
+      "For how long the oldest call whose handler runs has been running; 0 if none runs"),
   /** Answers that wait now to be recorded. */
   RECORDINGS_WAITING(
       "idempotency.recordings.waiting",

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.grpcidempotency.event.LiveCounts;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.ref.WeakReference;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class LiveGaugesTest {
@@ -14,7 +15,12 @@ class LiveGaugesTest {
 
   /** One interceptor's counts. */
   private record Busy(int leasesHeld, int callsWaiting, int lateAnswers, int operationsWaiting)
-      implements LiveCounts {}
+      implements LiveCounts {
+    @Override
+    public Duration oldestCall() {
+      return Duration.ofMillis(leasesHeld * 1_500L);
+    }
+  }
 
   @Test
   void theCountsOfSeveralInterceptorsAddUp() {
@@ -26,6 +32,16 @@ class LiveGaugesTest {
     assertThat(value(MetricName.CALLS_WAITING)).isEqualTo(42);
     assertThat(value(MetricName.RECORDINGS_WAITING)).isEqualTo(602);
     assertThat(value(MetricName.OPERATIONS_WAITING)).isEqualTo(8_002);
+  }
+
+  @Test
+  void theOldestCallIsThatOfAllInterceptors() {
+    assertThat(value(MetricName.CALLS_OLDEST)).isZero();
+
+    metrics.started(new Busy(1, 0, 0, 0));
+    metrics.started(new Busy(2, 0, 0, 0));
+
+    assertThat(value(MetricName.CALLS_OLDEST)).isEqualTo(3);
   }
 
   @Test

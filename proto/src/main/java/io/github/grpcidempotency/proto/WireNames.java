@@ -14,6 +14,12 @@ public final class WireNames {
    */
   public static final String RETRY = "idempotency-retry";
 
+  /**
+   * Request header: {@code true} if the call may only run protected. A procedure that would run it
+   * without protection refuses it instead.
+   */
+  public static final String REQUIRED = "idempotency-required";
+
   /** Trailer: {@code processing}, {@code completed} or {@code failed}. */
   public static final String STATUS = "idempotency-status";
 
@@ -59,6 +65,9 @@ public final class WireNames {
   /** Reason of an error: an answer is recorded, and cannot be read. */
   public static final String RECORD_UNREADABLE = "IDEMPOTENCY_RECORD_UNREADABLE";
 
+  /** Reason of an error: the call was answered, and its answer was too large to be recorded. */
+  public static final String ANSWER_TOO_LARGE = "IDEMPOTENCY_ANSWER_TOO_LARGE";
+
   /** Reason of an error: the key was used for another request or another method. */
   public static final String KEY_REUSED = "IDEMPOTENCY_KEY_REUSED";
 
@@ -85,6 +94,9 @@ public final class WireNames {
 
   /** Reason of an error: the store cannot do its part, and the call may not run without it. */
   public static final String STORE_UNAVAILABLE = "IDEMPOTENCY_STORE_UNAVAILABLE";
+
+  /** Reason of an error: the server stops before it can answer; another server can. */
+  public static final String SHUTTING_DOWN = "IDEMPOTENCY_SHUTTING_DOWN";
 
   private WireNames() {}
 }

@@ -9,6 +9,7 @@ import io.github.grpcidempotency.procedure.*;
 import io.github.grpcidempotency.quickstart.orders.v1.OrderServiceGrpc;
 import io.grpc.*;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.*;
 import javax.sql.DataSource;
 
@@ -58,8 +59,8 @@ record OrderServer(Server server, IdempotencyInterceptor idempotency, ExpirySwee
     return Contexts.interceptCall(context, call, headers, next);
   }
 
-  void stop() throws InterruptedException {
-    server.shutdownNow().awaitTermination();
+  void stop() {
+    idempotency.drain(Duration.ofSeconds(5), server);
     idempotency.close();
     sweeper.close();
   }

@@ -102,12 +102,13 @@ final class CarriedStatement implements InvocationHandler {
       case "hashCode" -> System.identityHashCode(proxy);
       case "toString" -> sql;
       case "getConnection" -> connection.shown();
-      case "isClosed" -> passOn(method, given);
+      case "cancel", "isClosed" -> passOn(method, given);
       case "close" -> {
         closeTravelled();
         yield passOn(method, given);
       }
       default -> {
+        connection.checkThread();
         connection.checkAccepted();
         yield plain ? asWritten(method, given) : carried(method, given);
       }
@@ -153,8 +154,7 @@ final class CarriedStatement implements InvocationHandler {
           given != null && given[0] instanceof Integer rows && rows == 0
               ? passOn(method, given)
               : plainly(method, given);
-      case "cancel",
-          "clearWarnings",
+      case "clearWarnings",
           "getFetchDirection",
           "getFetchSize",
           "getGeneratedKeys",

@@ -9,7 +9,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.core.BaseConnection;
@@ -31,20 +30,17 @@ import org.postgresql.util.PSQLException;
  *       is any more, but for what a host does at the end of a transaction.
  * </ol>
  *
- * <p>Like any connection, it is used by one thread at a time. If several use it at once before it
- * has a transaction, they wait for the statements that begin it: what overtook them would be
- * committed by itself.
+ * <p>A connection that has carried statements is used by their {@link HandlerThread} only, until it
+ * is given back. Any thread may cancel a statement.
  */
 final class CarryingConnection implements StatementCarrier, InvocationHandler {
   private final Connection connection;
   private final Connection proxy;
   private Connection shown;
+  private volatile @Nullable HandlerThread user;
   private volatile @Nullable LeadingStatements leading;
   private volatile @Nullable TrailingStatements trailing;
   private volatile boolean refused;
-
-  /** Held while its user sends statements that begin a transaction. */
-  private final ReentrantLock beginning = new ReentrantLock();
 
   CarryingConnection(Connection connection) {
     this.connection = connection;
@@ -67,6 +63,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
 
   @Override
   public void carryFirst(LeadingStatements statements) {
+    user = statements.thread();
     leading = statements;
     refused = false;
   }
@@ -82,6 +79,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
 
   @Override
   public void forget() {
+    user = null;
     leading = null;
     trailing = null;
   }
@@ -176,32 +174,17 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     return passOn(method, arguments);
   }
 
-  /** Sends what was to go first by itself, or waits until another thread has sent it. */
+  /** Sends what was to go first by itself, for a use by the current thread. */
   void sendBeforeUse() throws SQLException {
-    boolean locked = lockUntilBegun();
-    try {
-      sendAlone();
-    } finally {
-      if (locked) {
-        beginning.unlock();
-      }
-    }
+    checkThread();
+    sendAlone();
   }
 
-  private boolean lockUntilBegun() {
-    boolean settled = leading == null && !beginning.isLocked();
-    if (settled || !isInAutoCommit()) {
-      return false;
-    }
-    beginning.lock();
-    return true;
-  }
-
-  private boolean isInAutoCommit() {
-    try {
-      return connection.getAutoCommit();
-    } catch (SQLException closed) { // as what is sent next will find, and those told who sent it
-      return false;
+  /** Checks that the current thread may use the connection. */
+  void checkThread() throws SQLException {
+    HandlerThread only = user;
+    if (only != null) {
+      only.check();
     }
   }
 
@@ -237,6 +220,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
   }
 
   private Object prepare(Method method, Object @Nullable [] arguments) throws Throwable {
+    checkThread();
     LeadingStatements first = leading;
     if (first != null && isPlain(arguments) && driverJoins()) {
       return CarriedStatement.prepare(this, first, method, arguments);
@@ -316,12 +300,11 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
    * if nothing waits any more, and it was not sent.
    */
   Optional<Boolean> send(LeadingStatements first, PreparedStatement statement) throws SQLException {
-    boolean locked = lockUntilBegun();
+    if (leading != first) {
+      return Optional.empty();
+    }
+    leading = null;
     try {
-      if (leading != first) {
-        return Optional.empty();
-      }
-      leading = null;
       first.bind(statement);
       boolean unused = statement.execute();
       return Optional.of(first.succeeded(statement));
@@ -330,10 +313,6 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     } catch (RuntimeException | Error failure) {
       SQLException unused = failed(first, new SQLException(failure));
       throw failure;
-    } finally {
-      if (locked) {
-        beginning.unlock();
-      }
     }
   }
 

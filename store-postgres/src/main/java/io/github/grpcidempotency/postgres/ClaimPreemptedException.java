@@ -1,5 +1,8 @@
 package io.github.grpcidempotency.postgres;
 
+import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The claim that was sent with a handler's first statement was not won: another call has the key,
  * or has recorded an answer under it; or, seldom, the connection broke, or nothing can be written.
@@ -12,10 +15,19 @@ public final class ClaimPreemptedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   ClaimPreemptedException() {
+    this(null);
+  }
+
+  /**
+   * Makes the exception of the statement that the claim was sent with.
+   *
+   * @param cause what the driver threw
+   */
+  ClaimPreemptedException(@Nullable SQLException cause) {
     super(
         "the claim sent with this statement was not won, mostly because another call has the key or"
             + " has answered it; nothing of this handler remains, and what it answers is dropped",
-        null,
+        cause,
         false,
         false);
   }

@@ -13,7 +13,8 @@ import org.jdbi.v3.core.JdbiException;
 /**
  * Retries transactions that the database has rolled back because of another transaction (SQLSTATE
  * class 40). Nothing of such a transaction remains. Under stricter isolation than {@code READ
- * COMMITTED}, every race ends like that which is otherwise decided by waiting.
+ * COMMITTED}, every race ends like that which is otherwise decided by waiting. A transaction that
+ * has waited for a locked row until {@code lock_timeout} is not retried: it has waited enough.
  */
 final class Contention {
   private static final int MAX_TRIES = 20;
@@ -33,6 +34,7 @@ final class Contention {
       } catch (JdbiException failure) {
         FailureCause cause = Failures.causeOf(failure);
         if (tries == MAX_TRIES
+            || Failures.isLockTimeout(failure)
             || FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause) != Remedy.TRY_AGAIN) {
           throw failure;
         }

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.postgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Optional;
+import org.postgresql.PGConnection;
 import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 import org.slf4j.Logger;
@@ -23,6 +24,24 @@ final class DriverState {
     } catch (SQLException hidden) {
       logger.debug("the connection does not tell its state; the database will", hidden);
       return Optional.empty();
+    }
+  }
+
+  /** Cancels the statement that another thread runs, if one does. */
+  static void cancel(Connection connection) {
+    try {
+      connection.unwrap(PGConnection.class).cancelQuery();
+    } catch (SQLException unreachable) {
+      logger.debug("a statement could not be cancelled", unreachable);
+    }
+  }
+
+  /** Cuts a connection off from its database, whatever it is doing. The pool replaces it. */
+  static void abort(Connection connection) {
+    try {
+      connection.abort(Runnable::run);
+    } catch (SQLException closed) {
+      logger.debug("a connection could not be aborted", closed);
     }
   }
 

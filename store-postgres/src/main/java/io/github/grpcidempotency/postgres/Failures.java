@@ -4,6 +4,11 @@ import com.google.common.base.Throwables;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.List;
@@ -41,11 +46,13 @@ final class Failures {
   /** {@code admin_shutdown}, {@code crash_shutdown}, {@code cannot_connect_now}. */
   private static final Set<String> SHUTDOWNS = Set.of("57P01", "57P02", "57P03");
 
+  private static final String LOCK_NOT_AVAILABLE = "55P03";
+
   /**
-   * {@code lock_not_available}, {@code query_canceled}, {@code
-   * idle_in_transaction_session_timeout}, {@code transaction_timeout}.
+   * {@code query_canceled}, {@code idle_in_transaction_session_timeout}, {@code
+   * transaction_timeout}.
    */
-  private static final Set<String> TIMEOUTS = Set.of("55P03", "57014", "25P03", "25P04");
+  private static final Set<String> TIMEOUTS = Set.of("57014", "25P03", "25P04");
 
   /**
    * {@code insufficient_privilege}, {@code undefined_table}, {@code undefined_column}, {@code
@@ -60,8 +67,8 @@ final class Failures {
   /** The table's own, or a partition's. */
   private static final Pattern KEY_CONSTRAINT = Pattern.compile("idempotency_keys(_p\\d+)?_key");
 
-  /** What HikariCP says about a pool that still has connections: they are all in use. */
-  private static final Pattern CONNECTIONS_IN_USE = Pattern.compile("\\(total=[1-9]");
+  /** How HikariCP reports that it has no connection at all, rather than none to give. */
+  private static final String NO_CONNECTIONS = "(total=0,";
 
   private Failures() {}
 
@@ -119,7 +126,7 @@ final class Failures {
         || state.equals(STATEMENT_COMPLETION_UNKNOWN)) {
       return FailureCause.CONNECTION_LOST;
     }
-    if (state.startsWith("40")) {
+    if (state.startsWith("40") || state.equals(LOCK_NOT_AVAILABLE)) {
       return FailureCause.CONTENTION;
     }
     if (state.equals(READ_ONLY_SQL_TRANSACTION)) {
@@ -131,26 +138,54 @@ final class Failures {
     return BREAKAGES.contains(state) ? FailureCause.BROKEN : FailureCause.OTHER;
   }
 
-  /** A pool with connections but none to give is exhausted, whatever failures it has met before. */
+  /**
+   * Only a database that nobody can connect to may be out of reach for all servers. A refused login
+   * is an answer, and behind an accepted connection somebody is there, silent or not.
+   */
   private static FailureCause causeOfNoConnection(JdbiException failure, String state) {
-    boolean refused = !state.isEmpty() && !state.equals(TOO_MANY_CONNECTIONS);
-    return refused && !hasConnectionsInUse(failure)
+    if (state.isEmpty() || state.equals(TOO_MANY_CONNECTIONS) || mayHaveConnections(failure)) {
+      return FailureCause.POOL_EXHAUSTED;
+    }
+    return Throwables.getCausalChain(failure).stream().anyMatch(Failures::isFailureToConnect)
         ? FailureCause.NO_CONNECTION
-        : FailureCause.POOL_EXHAUSTED;
+        : FailureCause.NO_LOGIN;
   }
 
-  private static boolean hasConnectionsInUse(JdbiException failure) {
+  /**
+   * Whether a pool that waited in vain for a connection may have others, in use. If HikariCP
+   * reports its size in another way one day, the calls are refused.
+   */
+  private static boolean mayHaveConnections(JdbiException failure) {
     return chain(failure)
-        .filter(SQLException.class::isInstance)
-        .map(Throwable::getMessage)
-        .anyMatch(message -> message != null && CONNECTIONS_IN_USE.matcher(message).find());
+        .filter(SQLTransientConnectionException.class::isInstance)
+        .anyMatch(waited -> !String.valueOf(waited.getMessage()).contains(NO_CONNECTIONS));
+  }
+
+  /** Whether nobody accepts a connection at the address: the name is unknown, or TCP fails. */
+  private static boolean isFailureToConnect(Throwable failure) {
+    return failure instanceof ConnectException
+        || failure instanceof NoRouteToHostException
+        || failure instanceof UnknownHostException
+        || (failure instanceof SocketTimeoutException && isThrownByConnect(failure));
+  }
+
+  /** A read times out with the same class, once somebody has accepted the connection. */
+  private static boolean isThrownByConnect(Throwable failure) {
+    return Stream.of(failure.getStackTrace())
+        .anyMatch(
+            frame ->
+                frame.getClassName().equals(Socket.class.getName())
+                    && frame.getMethodName().equals("connect"));
   }
 
   /** Whether the connection broke while it was used: what was sent may have been done. */
   static boolean isCutOff(JdbiException failure) {
-    FailureCause cause = causeOf(failure);
-    return isConnected(failure)
-        && (cause == FailureCause.CONNECTION_LOST || cause == FailureCause.SHUTTING_DOWN);
+    return isConnected(failure) && isCut(causeOf(failure));
+  }
+
+  /** Whether a connection broke, or could not be made because the database starts or stops. */
+  static boolean isCut(FailureCause cause) {
+    return cause == FailureCause.CONNECTION_LOST || cause == FailureCause.SHUTTING_DOWN;
   }
 
   /** Whether a transaction's snapshot is older than the row that it wanted to change. */
@@ -160,7 +195,13 @@ final class Failures {
 
   /** Whether another claim of the same key was faster, or the transaction may be tried again. */
   static boolean isLostRace(JdbiException failure) {
-    return causeOf(failure) == FailureCause.CONTENTION || isTakenKey(failure);
+    return (causeOf(failure) == FailureCause.CONTENTION && !isLockTimeout(failure))
+        || isTakenKey(failure);
+  }
+
+  /** Whether a row stayed locked for longer than {@code lock_timeout}. */
+  static boolean isLockTimeout(JdbiException failure) {
+    return sqlState(failure).equals(LOCK_NOT_AVAILABLE);
   }
 
   private static boolean isTakenKey(JdbiException failure) {
@@ -194,6 +235,14 @@ final class Failures {
   /** Whether there was a connection when it failed. */
   static boolean isConnected(JdbiException failure) {
     return !(failure instanceof ConnectionException);
+  }
+
+  /** Returns the words in which the database refused a login; empty if it did not. */
+  static Optional<String> refusedLogin(JdbiException failure) {
+    return causeOf(failure) == FailureCause.NO_LOGIN
+        ? serverError(failure)
+            .map(error -> "%s (SQLSTATE %s)".formatted(error.getMessage(), error.getSQLState()))
+        : Optional.empty();
   }
 
   /** Whether the database, or the driver, has said what is wrong. */

@@ -3,19 +3,26 @@ package io.github.grpcidempotency.postgres;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.sql.CallableStatement;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A connection that a handler may use for everything but ending its transaction, be it by a method
- * or by a statement's text.
+ * or by a statement's text. Once the use has ended, no statement reaches the driver any more, and
+ * whoever has ended it can wait for those that are under way.
  *
- * <p>What a prepared statement or the driver itself hands out is not guarded. Whether the
- * transaction is still there is looked at once the handler has answered.
+ * <p>What a statement or the driver itself hands out is not guarded. Whether the transaction is
+ * still there is looked at once the handler has answered.
  */
 final class GuardedConnection {
   private static final Set<String> ENDING =
@@ -23,6 +30,11 @@ final class GuardedConnection {
 
   private final Connection connection;
   private final Connection forHandler;
+
+  /** Its read lock is held by each thread that is in the driver. */
+  private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
+
+  private volatile @Nullable HandlerThread only;
   private volatile boolean ended;
   private volatile boolean preempted;
 
@@ -44,6 +56,11 @@ final class GuardedConnection {
     return forHandler;
   }
 
+  /** Refuses all other threads. */
+  void limitTo(HandlerThread thread) {
+    only = thread;
+  }
+
   void end() {
     ended = true;
   }
@@ -53,33 +70,64 @@ final class GuardedConnection {
     ended = true;
   }
 
-  /** The claim is won after all, without what was written here. */
-  void replaced() {
-    preempted = false;
+  /**
+   * Waits until no other thread is in the driver. None comes, once the use has ended.
+   *
+   * @return whether there is none
+   */
+  boolean awaitUnused(Duration patience) {
+    if (use.getReadLockCount() == use.getReadHoldCount()) {
+      return true;
+    }
+    try {
+      boolean unused = use.writeLock().tryLock(patience.toNanos(), TimeUnit.NANOSECONDS);
+      if (unused) {
+        use.writeLock().unlock();
+      }
+      return unused;
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 
   private @Nullable Object call(Method method, Object @Nullable [] arguments) throws Throwable {
-    if (ended && method.getDeclaringClass() != Object.class) {
-      if (method.getName().equals("isClosed")) {
-        return true;
-      }
-      if (preempted) {
-        throw new ClaimPreemptedException();
-      }
-      throw new IllegalStateException("the call has been answered, and its transaction has ended");
+    if (method.getDeclaringClass() == Object.class) {
+      return passOn(connection, method, arguments);
     }
-    boolean rollback = method.getName().equals("rollback") && arguments == null;
-    if (rollback || ENDING.contains(method.getName())) {
+    if (ended && method.getName().equals("isClosed")) {
+      return true;
+    }
+    use.readLock().lock();
+    try {
+      checkUse();
+      boolean rollback = method.getName().equals("rollback") && arguments == null;
+      if (rollback || ENDING.contains(method.getName())) {
+        throw new IllegalStateException(
+            "the interceptor ends this transaction, not the handler: "
+                + method.getName()
+                + " must not be called");
+      }
+      checkText(method, arguments);
+      Object result = passOn(connection, method, arguments);
+      return result instanceof Statement statement ? guarded(statement) : result;
+    } finally {
+      use.readLock().unlock();
+    }
+  }
+
+  private void checkUse() throws SQLException {
+    HandlerThread allowed = only;
+    if (allowed != null) {
+      allowed.check();
+    }
+    if (preempted) {
+      throw new ClaimPreemptedException();
+    }
+    if (ended) {
       throw new IllegalStateException(
-          "the interceptor ends this transaction, not the handler: "
-              + method.getName()
-              + " must not be called");
+          "the handler has answered or returned, and its transaction cannot be used any more");
     }
-    checkText(method, arguments);
-    Object result = passOn(connection, method, arguments);
-    return result != null && method.getName().equals("createStatement")
-        ? guarded((Statement) result)
-        : result;
   }
 
   private static void checkText(Method method, Object @Nullable [] arguments) {
@@ -104,21 +152,42 @@ final class GuardedConnection {
         || method.equals("addBatch");
   }
 
-  /** A statement that gets its text when it is executed. */
   private Statement guarded(Statement statement) {
+    Class<?> type =
+        statement instanceof CallableStatement
+            ? CallableStatement.class
+            : statement instanceof PreparedStatement ? PreparedStatement.class : Statement.class;
     return (Statement)
         Proxy.newProxyInstance(
             GuardedConnection.class.getClassLoader(),
-            new Class<?>[] {Statement.class},
+            new Class<?>[] {type},
             (proxy, method, arguments) ->
                 switch (method.getName()) {
                   case "equals" -> arguments != null && proxy == arguments[0];
                   case "getConnection" -> forHandler;
-                  default -> {
-                    checkText(method, arguments);
-                    yield passOn(statement, method, arguments);
-                  }
+                  default ->
+                      method.getName().startsWith("execute")
+                          ? execute(statement, method, arguments)
+                          : passOnText(statement, method, arguments);
                 });
+  }
+
+  private @Nullable Object execute(
+      Statement statement, Method method, Object @Nullable [] arguments) throws Throwable {
+    use.readLock().lock();
+    try {
+      checkUse();
+      return passOnText(statement, method, arguments);
+    } finally {
+      use.readLock().unlock();
+    }
+  }
+
+  /** Some statements get their text when they are executed. */
+  private static @Nullable Object passOnText(
+      Statement statement, Method method, Object @Nullable [] arguments) throws Throwable {
+    checkText(method, arguments);
+    return passOn(statement, method, arguments);
   }
 
   private static @Nullable Object passOn(

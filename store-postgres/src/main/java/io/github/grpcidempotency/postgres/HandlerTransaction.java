@@ -7,6 +7,7 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -39,8 +40,16 @@ abstract sealed class HandlerTransaction implements StoreTransaction
     this.handles = handles;
   }
 
-  /** Sends statements in front of the handler's first one, instead of {@link #begin}. */
-  abstract void carryFirst(LeadingStatements statements);
+  /**
+   * Sends statements in front of the handler's first one, instead of {@link #begin}. Only their
+   * thread may use the connection.
+   */
+  final void carryFirst(LeadingStatements statements) {
+    guard.limitTo(statements.thread());
+    carry(statements);
+  }
+
+  abstract void carry(LeadingStatements statements);
 
   /**
    * The handler has ended, and the statements in front of its first one were not sent yet: sends
@@ -110,7 +119,15 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   final void takeOver(HandlerTransaction earlier) {
     taken |= earlier.taken;
     rollbackOnly |= earlier.rollbackOnly;
-    earlier.guard.replaced();
+  }
+
+  /**
+   * Waits until no other thread is in a statement of the handler, whose use has ended.
+   *
+   * @return whether there is none
+   */
+  final boolean awaitUnused(Duration patience) {
+    return guard.awaitUnused(patience);
   }
 
   /** Makes what the handler was given useless. */
@@ -157,6 +174,12 @@ abstract sealed class HandlerTransaction implements StoreTransaction
     return new TransactionMisuseException(
         "the handler has ended the transaction itself, or has changed app.current_user_id; what it"
             + " committed has no record");
+  }
+
+  static TransactionMisuseException stillInUse() {
+    return new TransactionMisuseException(
+        "the handler answered OK while another thread was still using its transaction, which was"
+            + " rolled back");
   }
 
   static Settled failedInHandler() {

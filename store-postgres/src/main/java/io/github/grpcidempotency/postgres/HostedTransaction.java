@@ -83,7 +83,7 @@ final class HostedTransaction extends HandlerTransaction {
   }
 
   @Override
-  void carryFirst(LeadingStatements statements) {
+  void carry(LeadingStatements statements) {
     try {
       StatementCarrier itsCarrier = own().unwrap(StatementCarrier.class);
       itsCarrier.carryFirst(statements);

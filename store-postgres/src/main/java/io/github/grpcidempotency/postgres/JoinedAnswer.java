@@ -12,8 +12,6 @@ import java.util.List;
 final class JoinedAnswer {
   /** What is known. */
   enum State {
-    /** It is written, on a connection that only the handler sees: it answers for the commit. */
-    WRITTEN,
     /** The host's transaction is open, and is about to write it. */
     OPEN,
     /** It is committed. */
@@ -34,11 +32,6 @@ final class JoinedAnswer {
   private JoinedAnswer(RecordedOutcome outcome, State state) {
     this.outcome = outcome;
     this.state = state;
-  }
-
-  /** Makes what was written on a connection of the handler's. */
-  static JoinedAnswer written(RecordedOutcome outcome) {
-    return new JoinedAnswer(outcome, State.WRITTEN);
   }
 
   /** Makes what is about to be sent together with its commit. */

@@ -27,8 +27,7 @@ record LastStatements(String alone, String withCommit, String afterwards) {
   static LastStatements load(String name, Map<String, String> values) {
     Map<String, String> all = new HashMap<>(values);
     all.putAll(Refusal.codes());
-    all.put("commit", "");
-    String alone = SqlFile.load(name, all);
+    String alone = SqlFile.loadRestoring(name, all);
     all.put("commit", COMMIT);
     return new LastStatements(alone, SqlFile.load(name, all), USER + alone);
   }

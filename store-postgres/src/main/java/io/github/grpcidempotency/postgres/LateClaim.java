@@ -28,9 +28,12 @@ import org.slf4j.LoggerFactory;
  *       preempted, and the key is claimed anew. So it is if the connection breaks.
  *   <li>If anything else fails, nobody knows whether the claim or the handler's statement did. The
  *       transaction has failed, and the claim counts as not made.
- *   <li>A claim that is not made when its handler ends is made then, by itself: in a transaction of
- *       its own, or in the host's, which may yet have to do what the handler has left to it.
+ *   <li>A claim that is not made when its handler returns is made then, by itself: in a transaction
+ *       of its own, or in the host's, which may yet have to do what the handler has left to it.
  * </ol>
+ *
+ * <p>The thread that opens the claim runs the handler, sends its statements and confirms the claim.
+ * Other threads may ask how it stands.
  */
 final class LateClaim implements Claim, LeadingStatements {
   private static final Logger logger = LoggerFactory.getLogger(LateClaim.class);
@@ -41,6 +44,7 @@ final class LateClaim implements Claim, LeadingStatements {
   private final LateClaimSql sql;
   private final UUID id = UuidCreator.getTimeOrderedEpochFast();
   private final HandlerTransaction first;
+  private final HandlerThread thread;
   private volatile State state = State.WAITING;
   private volatile Optional<TransactionalClaim> won = Optional.empty();
 
@@ -59,6 +63,7 @@ final class LateClaim implements Claim, LeadingStatements {
     this.request = request;
     this.sql = database.sql(request.procedure()).claimLate();
     this.first = first;
+    this.thread = new HandlerThread(request.procedure().name());
   }
 
   /**
@@ -115,7 +120,8 @@ final class LateClaim implements Claim, LeadingStatements {
   }
 
   @Override
-  public synchronized boolean confirm() {
+  public boolean confirm() {
+    first.endUse();
     boolean replaceable = state == State.WAITING && first.sendFirst();
     return switch (state) {
       case WON -> true;
@@ -135,7 +141,6 @@ final class LateClaim implements Claim, LeadingStatements {
    */
   private boolean claimByItself(boolean failed) {
     state = State.PREEMPTED;
-    first.refuseUse();
     first.rollback();
     if (!(new TransactionAttempt(database, request, id).run() instanceof ClaimResult.Won made)
         || !(made.claim() instanceof TransactionalClaim claim)) {
@@ -170,6 +175,11 @@ final class LateClaim implements Claim, LeadingStatements {
   }
 
   @Override
+  public HandlerThread thread() {
+    return thread;
+  }
+
+  @Override
   public String inFrontOf(String statement) {
     return sql.inFrontOf(statement);
   }
@@ -193,7 +203,9 @@ final class LateClaim implements Claim, LeadingStatements {
     statement.getResultSet().close();
     boolean rows = statement.getMoreResults();
     first.begun();
-    beWon(expires);
+    win(
+        new TransactionalClaim(
+            database.sql(request.procedure()), request, id, expires, first, Optional.empty()));
     return rows;
   }
 
@@ -208,30 +220,19 @@ final class LateClaim implements Claim, LeadingStatements {
     }
   }
 
-  private synchronized void beWon(Instant expires) {
-    if (state != State.WAITING) { // the handler has answered, on another thread
-      throw new ClaimPreemptedException();
-    }
-    win(
-        new TransactionalClaim(
-            database.sql(request.procedure()), request, id, expires, first, Optional.empty()));
-  }
-
   private void win(TransactionalClaim claim) {
     won = Optional.of(claim);
     state = State.WON;
   }
 
   @Override
-  public synchronized SQLException failed(SQLException failure) {
+  public SQLException failed(SQLException failure) {
     first.begun();
     if (isRefusal(failure)) {
       preempt();
-      throw new ClaimPreemptedException();
+      throw new ClaimPreemptedException(failure);
     }
-    if (state == State.WAITING) {
-      state = State.FAILED;
-    }
+    state = State.FAILED;
     return failure;
   }
 

@@ -9,6 +9,9 @@ import java.sql.SQLException;
  * run. They are sent once.
  */
 interface LeadingStatements {
+  /** Returns the only thread that may use the connection, now and later in the transaction. */
+  HandlerThread thread();
+
   /** Returns a statement with them in front, as the driver takes it. */
   String inFrontOf(String sql);
 

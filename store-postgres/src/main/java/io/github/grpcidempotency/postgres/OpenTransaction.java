@@ -4,13 +4,13 @@ import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
-import org.postgresql.core.BaseConnection;
 import org.postgresql.core.TransactionState;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,27 +19,37 @@ import org.slf4j.LoggerFactory;
 final class OpenTransaction extends HandlerTransaction {
   private static final Logger logger = LoggerFactory.getLogger(OpenTransaction.class);
 
+  /** For how long a transaction's end waits for a statement of another thread. */
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  private final RecordDatabase database;
   private final AtomicBoolean givenBack = new AtomicBoolean();
   private final Optional<CarryingConnection> carrying;
 
-  OpenTransaction(Connection connection, Handles handles) {
+  OpenTransaction(RecordDatabase database, Connection connection, Handles handles) {
     super(connection, connection, handles);
+    this.database = database;
     this.carrying = Optional.empty();
   }
 
-  private OpenTransaction(Connection connection, CarryingConnection carrying, Handles handles) {
+  private OpenTransaction(
+      RecordDatabase database,
+      Connection connection,
+      CarryingConnection carrying,
+      Handles handles) {
     super(connection, carrying.proxy(), handles);
+    this.database = database;
     this.carrying = Optional.of(carrying);
     carrying.showAs(guarded());
   }
 
   /** Makes one that begins with the handler's first statement. */
-  static OpenTransaction late(Connection connection, Handles handles) {
-    return new OpenTransaction(connection, new CarryingConnection(connection), handles);
+  static OpenTransaction late(RecordDatabase database, Connection connection, Handles handles) {
+    return new OpenTransaction(database, connection, new CarryingConnection(connection), handles);
   }
 
   @Override
-  void carryFirst(LeadingStatements statements) {
+  void carry(LeadingStatements statements) {
     carrying.orElseThrow().carryFirst(statements);
   }
 
@@ -57,7 +67,7 @@ final class OpenTransaction extends HandlerTransaction {
   @Override
   void preempted() {
     refuseUse();
-    giveBack();
+    giveBack(false);
   }
 
   /**
@@ -87,8 +97,12 @@ final class OpenTransaction extends HandlerTransaction {
   @Override
   Settled finish(LastStatements statements, UnaryOperator<Parameters> values) {
     endUse();
+    boolean committed = false;
     try {
-      TransactionState state = state();
+      if (!awaitUnused(PATIENCE)) {
+        throw stillInUse();
+      }
+      TransactionState state = DriverState.of(own()).orElseThrow(() -> closed(null));
       if (state == TransactionState.IDLE) {
         throw endedEarly(statements, values);
       }
@@ -100,11 +114,12 @@ final class OpenTransaction extends HandlerTransaction {
       }
       Optional<String> unused =
           StatementBatch.run(own(), statements.withCommit(), values, row -> row.getString(1));
+      committed = true;
       return Settled.DONE;
     } catch (JdbiException failure) {
       return onFailure(failure);
     } finally {
-      giveBack();
+      giveBack(committed);
     }
   }
 
@@ -139,12 +154,16 @@ final class OpenTransaction extends HandlerTransaction {
   @Override
   public void rollback() {
     endUse();
-    giveBack();
+    giveBack(false);
   }
 
   @Override
   <T> T rollbackAnd(Function<Connection, T> work) {
     endUse();
+    if (!isStopped()) {
+      giveBack(false);
+      return database.onConnection(work);
+    }
     try {
       own().rollback();
       own().setAutoCommit(true);
@@ -152,28 +171,49 @@ final class OpenTransaction extends HandlerTransaction {
     } catch (SQLException failure) {
       throw new UnableToExecuteStatementException(failure, null);
     } finally {
-      giveBack();
+      giveBack(false);
     }
   }
 
-  private TransactionState state() {
-    try {
-      return own().unwrap(BaseConnection.class).getTransactionState();
-    } catch (SQLException closed) {
-      throw closed(closed);
-    }
-  }
-
-  private void giveBack() {
+  /**
+   * Rolls back unless the transaction is committed, and gives the connection back once no thread
+   * uses it and the driver reports it outside a transaction. Otherwise the connection is aborted, so
+   * that the pool replaces it: a statement of the handler could run for whoever gets the connection
+   * next.
+   */
+  private void giveBack(boolean committed) {
     if (givenBack.getAndSet(true)) {
       return;
     }
     try (Connection connection = own()) {
-      if (!connection.getAutoCommit()) {
+      boolean over = committed && !DriverState.isKnownOpen(connection);
+      if (!over && !(isStopped() && isRolledBack(connection))) {
+        DriverState.abort(connection);
+      }
+    } catch (SQLException closed) {
+      logger.debug("a connection was closed before it was given back", closed);
+    }
+  }
+
+  /** Stops the statement of another thread, if one is under way. Returns whether none is left. */
+  private boolean isStopped() {
+    if (awaitUnused(Duration.ZERO)) {
+      return true;
+    }
+    DriverState.cancel(own());
+    return awaitUnused(PATIENCE);
+  }
+
+  private static boolean isRolledBack(Connection connection) {
+    try {
+      if (DriverState.isKnownOpen(connection)) {
+        connection.setAutoCommit(false);
         connection.rollback();
       }
+      return !DriverState.isKnownOpen(connection);
     } catch (SQLException unreachable) {
       logger.debug("a transaction could not be rolled back; the database does so", unreachable);
+      return false;
     }
   }
 }

@@ -8,6 +8,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.postgresql.PGConnection;
@@ -56,9 +57,19 @@ final class PoolCheck {
   private static Optional<String> check(
       String name, DataSource pool, Function<Connection, Optional<String>> special) {
     try (Connection connection = RecordDatabase.connect(pool)) {
+      warnOfEndlessWaits(name, connection);
       return problemOf(connection)
           .or(() -> special.apply(connection))
           .map(problem -> name + " " + problem);
+    } catch (ConnectionException failure) {
+      return Optional.of(
+          Failures.refusedLogin(failure)
+              .map(
+                  refusal ->
+                      ("%s is refused a login: \"%s\"; check its user, password and database, and"
+                              + " pg_hba.conf")
+                          .formatted(name, refusal))
+              .orElseThrow(() -> failure));
     } catch (SQLException failure) {
       throw new UnableToExecuteStatementException(failure, null);
     }
@@ -88,6 +99,21 @@ final class PoolCheck {
           "{} commits with synchronous_commit = off: an answer that a client has got may be lost"
               + " with its effect when the database crashes, and a retry then runs again",
           name);
+    }
+  }
+
+  /** A pool that cannot tell, because its driver is none of PostgreSQL's, is refused elsewhere. */
+  private static void warnOfEndlessWaits(String name, Connection connection) {
+    try {
+      if (connection.getNetworkTimeout() == 0) {
+        logger.warn(
+            "{} sets no socketTimeout: if the database falls silent, its connections and their"
+                + " threads are blocked without end; set socketTimeout, in seconds, on the JDBC URL,"
+                + " longer than the slowest statement and shorter than a lease",
+            name);
+      }
+    } catch (SQLException | UnsupportedOperationException untold) {
+      logger.debug("{} does not tell its socketTimeout", name, untold);
     }
   }
 

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.store.Claim;
@@ -24,12 +25,15 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Records operations in the service's own PostgreSQL (15 or later), in the table that {@link
@@ -42,6 +46,12 @@ import org.jdbi.v3.core.JdbiException;
  */
 public final class PostgresIdempotencyStore implements TransactionalStore, OperationStore {
   /** What the host may show as the name of the transaction of a call without a key. */
+  private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
+
+  /** How often the store is checked if connections are cut. */
+  private static final int MAX_CHECKS = 5;
+
+  private static final Duration PAUSE_BETWEEN_CHECKS = Duration.ofMillis(500);
   private static final String WITHOUT_KEY = "a call without an idempotency key";
 
   private final DataSource maintenance;
@@ -64,7 +74,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             builder.lease,
             builder.serverName.orElseGet(ServerName::ofThisProcess),
             builder.listen,
-            builder.advisoryLocks);
+            builder.advisoryLocks,
+            builder.timeLines);
     this.beginSql = database.beginSql();
     this.renewSql = SqlFile.load("maintenance/renew", Map.of("schema", schema));
   }
@@ -76,28 +87,41 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
 
   @Override
   public void verify(Collection<RecordedProcedure> procedures) {
-    try {
-      startupCheck().run(procedures);
-    } catch (JdbiException failure) {
-      throw Failures.of("could not check the store", failure);
-    }
+    check(startup -> startup.run(procedures));
   }
 
   @Override
   public void verifyTransactions() {
-    try {
-      startupCheck().runTransactions();
-    } catch (JdbiException failure) {
-      throw Failures.of("could not check the store", failure);
-    }
+    check(StartupCheck::runTransactions);
   }
 
   @Override
   public void verifyLateClaims() {
-    try {
-      startupCheck().runLateClaims();
-    } catch (JdbiException failure) {
-      throw Failures.of("could not check the store", failure);
+    check(StartupCheck::runLateClaims);
+  }
+
+  /** Checks again, a few times, if a connection was cut: a failover may be under way. */
+  private void check(Consumer<StartupCheck> checks) {
+    boolean cut = false;
+    for (int tries = 1; ; tries++) {
+      StoreException failure;
+      try {
+        checks.accept(startupCheck());
+        return;
+      } catch (JdbiException failed) {
+        failure = Failures.of("could not check the store", failed);
+      } catch (StoreException failed) {
+        failure = failed;
+      }
+      cut |= Failures.isCut(failure.failureCause());
+      if (!cut || tries == MAX_CHECKS || !FailureDecider.passes(failure.failureCause())) {
+        throw failure;
+      }
+      logger.warn(
+          "a connection to the database was cut while the store was checked, as by a failover;"
+              + " the check starts again",
+          failure);
+      LockSupport.parkNanos(PAUSE_BETWEEN_CHECKS.toNanos());
     }
   }
 
@@ -258,7 +282,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
             .lease(other)
             .serverName(database.serverName())
             .listen(database.notifies())
-            .advisoryLocks(database.locks());
+            .advisoryLocks(database.locks())
+            .timeLines(database.timeLines());
     database.hosts().ifPresent(copy::hostTransactions);
     return copy.build();
   }
@@ -282,6 +307,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
     private Optional<HostTransactions> hostTransactions = Optional.empty();
     private boolean listen = true;
     private boolean advisoryLocks = true;
+    private boolean timeLines = true;
 
     private Builder(DataSource dataSource) {
       this.dataSource = dataSource;
@@ -371,6 +397,19 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
      */
     public Builder advisoryLocks(boolean advisoryLocks) {
       this.advisoryLocks = advisoryLocks;
+      return this;
+    }
+
+    /**
+     * Sets whether a reservation is bound to the time line of the database on which it was made;
+     * true by default. If the database fails over while the handler runs, and replicates
+     * asynchronously, what the handler wrote before may be lost although its reservation is not.
+     * Its answer is then not recorded: the outcome is unknown, and a retry runs the handler again
+     * once the lease has ended. Set it to false for a database that does not report its time line,
+     * or if all effects are in other systems.
+     */
+    public Builder timeLines(boolean timeLines) {
+      this.timeLines = timeLines;
       return this;
     }
 

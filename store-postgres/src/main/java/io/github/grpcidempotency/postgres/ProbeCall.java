@@ -49,6 +49,7 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>Listen and notify, unless servers are told not to.
+ *   <li>Read the time line, unless reservations are not bound to it.
  *   <li>Have a commit refused.
  *   <li>Reserve a key. Another user does not see it, and a duplicate learns that it runs.
  *   <li>Through the maintenance pool, renew its lease, announce that its end is awaited, and ask
@@ -131,6 +132,7 @@ final class ProbeCall {
     claiming = store::claim;
     return Stream.of(
             problemOfNotifications(),
+            problemOfTimeLine(),
             problemOfRefusals(),
             problemOf(this::completeReserved),
             problemOf(this::releaseReserved))
@@ -167,6 +169,24 @@ final class ProbeCall {
                     handle -> PostgresCompletionWatch.tryListening(handle, database.schema())),
             "the maintenance pool's database has no LISTEN and pg_notify for its role (%s); build the"
                 + " store with listen(false), and servers poll instead")
+        : Optional.empty();
+  }
+
+  private Optional<String> problemOfTimeLine() {
+    return database.timeLines()
+        ? refusal(
+            () -> {
+              Optional<String> unused =
+                  database.onConnection(
+                      connection ->
+                          StatementBatch.run(
+                              connection,
+                              load("check/time_line"),
+                              values -> values,
+                              row -> row.getString("time_line")));
+            },
+            "the database does not report its time line to the role of the store's pool (%s), by"
+                + " which a reservation notices a failover; build the store with timeLines(false)")
         : Optional.empty();
   }
 
@@ -305,9 +325,20 @@ final class ProbeCall {
     try (PreparedStatement statement = connection.orElseThrow().prepareStatement("SELECT 1")) {
       return statement.execute() && claim.isWon();
     } catch (ClaimPreemptedException preempted) {
+      throwIfCutOff(preempted);
       return false;
     } catch (SQLException failure) {
       throw new UnableToExecuteStatementException(failure, null);
+    }
+  }
+
+  /** A broken connection preempts a claim as well, and proves nothing. */
+  private static void throwIfCutOff(ClaimPreemptedException preempted) {
+    if (preempted.getCause() instanceof SQLException failure) {
+      JdbiException cut = new UnableToExecuteStatementException(failure, null);
+      if (Failures.isCutOff(cut)) {
+        throw cut;
+      }
     }
   }
 

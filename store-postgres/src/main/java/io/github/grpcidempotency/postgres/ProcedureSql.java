@@ -48,11 +48,15 @@ final class ProcedureSql {
       RecordedProcedure procedure,
       String schema,
       TransactionBoundaries boundaries,
-      boolean notifies) {
+      boolean notifies,
+      TimeLineSql timeLine) {
     String durability = procedure.sameDatabase() ? ASYNCHRONOUS_COMMIT : "";
     String found = selectRecord(procedure, schema);
     String foundWithoutStatus = selectRecord(procedure, schema, NO_STATUS);
-    this.claim = SqlFile.load("claim/claim", Map.of("schema", schema, "durability", durability));
+    this.claim =
+        SqlFile.load(
+            "claim/claim",
+            Map.of("schema", schema, "durability", durability, "time_line", timeLine.current()));
     this.find = SqlFile.load("claim/find", Map.of("select_record", found));
     this.findWithoutStatus =
         SqlFile.load("claim/find", Map.of("select_record", foundWithoutStatus));
@@ -60,7 +64,14 @@ final class ProcedureSql {
         SqlFile.load(
             "claim/reclaim",
             Map.of(
-                "schema", schema, "durability", durability, "select_record", foundWithoutStatus));
+                "schema",
+                schema,
+                "durability",
+                durability,
+                "select_record",
+                foundWithoutStatus,
+                "time_line",
+                timeLine.current()));
     this.claimInTransaction =
         SqlFile.load(
             "transaction/claim",
@@ -83,10 +94,11 @@ final class ProcedureSql {
     Optional<String> column = procedure.resourceType().map(ResourceType::column);
     Optional<String> created = column.filter(name -> !procedure.deletes());
     Optional<String> deleted = column.filter(name -> procedure.deletes());
-    String update = update(schema, created.map(ProcedureSql::setResource).orElse(""));
+    String resource = created.map(ProcedureSql::setResource).orElse("");
+    String update = update(schema, resource, "");
     String reference = deleted.map(name -> refer(schema, name, ":attempt")).orElse("");
-    this.complete = complete(update, wake, reference);
-    this.completeWithoutResource = complete(update(schema, ""), wake, "");
+    this.complete = complete(update(schema, resource, timeLine.same()), wake, reference);
+    this.completeWithoutResource = complete(update(schema, "", timeLine.same()), wake, "");
     this.join =
         LastStatements.load(
             "settle/join",
@@ -108,7 +120,7 @@ final class ProcedureSql {
                     reference,
                     "update",
                     update))
-            .orAfterwards(complete);
+            .orAfterwards(complete(update, wake, reference));
     this.record =
         LastStatements.load(
             "transaction/record",
@@ -127,8 +139,9 @@ final class ProcedureSql {
                 deleted.map(name -> refer(schema, name, "1")).orElse("")));
   }
 
-  private static String update(String schema, String resource) {
-    return SqlFile.load("settle/update", Map.of("schema", schema, "resource", resource));
+  private static String update(String schema, String resource, String timeLine) {
+    return SqlFile.load(
+        "settle/update", Map.of("schema", schema, "resource", resource, "time_line", timeLine));
   }
 
   private static String complete(String update, String wake, String reference) {

@@ -10,10 +10,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.CloseException;
 import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.JdbiException;
+import org.jdbi.v3.core.transaction.TransactionException;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -21,6 +24,14 @@ import org.slf4j.LoggerFactory;
  * Thread-safe.
  */
 final class RecordDatabase {
+  private static final Logger logger = LoggerFactory.getLogger(RecordDatabase.class);
+
+  private static final String NOT_ALONE =
+      "the store's pool gave a connection that is not in autocommit mode: it is part of a"
+          + " transaction of this thread, or the pool switches autocommit off. Build the store with"
+          + " the HostTransactions of that transaction's manager, or let the pool give connections"
+          + " in autocommit mode";
+
   private final DataSource pool;
   private final Handles handles;
   private final Optional<HostTransactions> hosts;
@@ -29,10 +40,11 @@ final class RecordDatabase {
   private final String serverName;
   private final boolean notifies;
   private final boolean locks;
+  private final boolean timeLines;
+  private final TimeLineSql timeLineSql;
   private final ReservationSql reservationSql;
   private final Map<String, ProcedureSql> procedureSql = new ConcurrentHashMap<>();
-  private final RateLimitedLog log =
-      RateLimitedLog.of(LoggerFactory.getLogger(RecordDatabase.class));
+  private final RateLimitedLog log = RateLimitedLog.of(logger);
 
   RecordDatabase(
       DataSource pool,
@@ -42,7 +54,8 @@ final class RecordDatabase {
       Duration lease,
       String serverName,
       boolean notifies,
-      boolean locks) {
+      boolean locks,
+      boolean timeLines) {
     this.pool = pool;
     this.hosts = hosts;
     this.handles = handles;
@@ -51,7 +64,9 @@ final class RecordDatabase {
     this.serverName = serverName;
     this.notifies = notifies;
     this.locks = locks;
-    this.reservationSql = ReservationSql.of(schema);
+    this.timeLines = timeLines;
+    this.timeLineSql = TimeLineSql.of(timeLines);
+    this.reservationSql = ReservationSql.of(schema, timeLineSql.current());
   }
 
   /**
@@ -97,13 +112,19 @@ final class RecordDatabase {
     return locks;
   }
 
+  /** Returns whether a reservation is bound to the time line of the database. */
+  boolean timeLines() {
+    return timeLines;
+  }
+
   /** Returns the statements of a procedure. */
   ProcedureSql sql(RecordedProcedure procedure) {
     ProcedureSql known = procedureSql.get(procedure.name());
     return known != null
         ? known
         : procedureSql.computeIfAbsent(
-            procedure.name(), name -> new ProcedureSql(procedure, schema, boundaries(), notifies));
+            procedure.name(),
+            name -> new ProcedureSql(procedure, schema, boundaries(), notifies, timeLineSql));
   }
 
   /** Returns the statements on reservations. */
@@ -157,7 +178,7 @@ final class RecordDatabase {
   HandlerTransaction open(String name) {
     return hosts.isPresent()
         ? HostedTransaction.begin(this, hosts.get(), handles, name)
-        : new OpenTransaction(connect(pool), handles);
+        : new OpenTransaction(this, connectAlone(), handles);
   }
 
   /**
@@ -170,7 +191,34 @@ final class RecordDatabase {
   HandlerTransaction openLate(String name) {
     return hosts.isPresent()
         ? HostedTransaction.begin(this, hosts.get(), handles, name)
-        : OpenTransaction.late(connect(pool), handles);
+        : OpenTransaction.late(this, connectAlone(), handles);
+  }
+
+  /** Takes a connection that is not part of anybody's transaction. */
+  private Connection connectAlone() {
+    Connection connection = connect(pool);
+    boolean alone = false;
+    try {
+      alone = connection.getAutoCommit();
+      if (!alone) {
+        throw new TransactionException(NOT_ALONE);
+      }
+      return connection;
+    } catch (SQLException failure) {
+      throw new TransactionException("could not use a connection of the store's pool", failure);
+    } finally {
+      if (!alone) {
+        giveBack(connection);
+      }
+    }
+  }
+
+  private static void giveBack(Connection connection) {
+    try {
+      connection.close();
+    } catch (SQLException failure) {
+      logger.debug("could not give a connection back", failure);
+    }
   }
 
   /**
@@ -186,16 +234,20 @@ final class RecordDatabase {
 
   /**
    * Does one thing on one connection, and does it again after a conflict with another transaction.
+   * It is never part of a transaction that the current thread has.
    *
    * @throws JdbiException if the database fails; a {@link ConnectionException} if it was not
    *     reached
    */
   <T> T onConnection(Function<Connection, T> work) {
-    return Contention.retrying(() -> once(work));
+    Supplier<T> statements = () -> Contention.retrying(() -> once(work));
+    return hosts.flatMap(HostTransactions::current).isPresent()
+        ? OwnThread.call(statements)
+        : statements.get();
   }
 
   private <T> T once(Function<Connection, T> work) {
-    try (Connection connection = connect(pool)) {
+    try (Connection connection = connectAlone()) {
       return work.apply(connection);
     } catch (SQLException failure) {
       throw new CloseException("could not give a connection back", failure);

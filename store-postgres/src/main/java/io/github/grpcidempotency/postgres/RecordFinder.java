@@ -114,6 +114,7 @@ final class RecordFinder {
     return switch (Failures.causeOf(failure)) {
       case TIMEOUT, BROKEN, OTHER -> true;
       case NO_CONNECTION,
+          NO_LOGIN,
           POOL_EXHAUSTED,
           CONNECTION_LOST,
           SHUTTING_DOWN,

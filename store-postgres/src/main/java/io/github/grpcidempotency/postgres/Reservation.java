@@ -1,14 +1,18 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.postgres.HostTransaction.Completion;
+import io.github.grpcidempotency.postgres.JoinedAnswer.State;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jdbi.v3.core.JdbiException;
 import org.slf4j.Logger;
@@ -28,25 +32,24 @@ final class Reservation implements Claim {
   /** What the handler's own transaction records, if it does. */
   private volatile Optional<JoinedAnswer> joined = Optional.empty();
 
-  /** The connection on which the handler's own transaction records, if the handler commits it. */
-  private volatile Optional<Connection> writtenOn = Optional.empty();
-
   /** The id of the transaction of the handler's that has locked the row, if one has. */
   private volatile Optional<String> lockedBy = Optional.empty();
 
   /** Another owner has the row. */
   private volatile boolean lost;
 
-  /**
-   * The handler answered in a transaction of the host, without recording in it, and that is not
-   * known to be committed.
-   */
-  private volatile boolean undone;
+  /** How the host's transaction has ended in which the handler answered without recording. */
+  private volatile Completion answeredIn = Completion.COMMITTED;
 
   Reservation(
-      RecordDatabase database, ClaimRequest request, UUID id, int attempt, Instant expires) {
+      RecordDatabase database,
+      ClaimRequest request,
+      UUID id,
+      int attempt,
+      Instant expires,
+      Optional<String> timeLine) {
     this.database = database;
-    this.row = new ReservedRow(database, request, id, attempt);
+    this.row = new ReservedRow(database, request, id, attempt, timeLine);
     this.expires = expires;
   }
 
@@ -80,24 +83,47 @@ final class Reservation implements Claim {
     if (lost) {
       return Settled.LOST;
     }
-    if (undone && !(outcome instanceof RecordedOutcome.Failure)) {
-      return releaseUncommitted();
+    if (outcome instanceof RecordedOutcome.Failure) {
+      return settleAlone(outcome);
     }
+    return switch (answeredIn) {
+      case COMMITTED -> settleAlone(outcome);
+      case ROLLED_BACK -> releaseUncommitted();
+      case UNKNOWN -> keepUnknown();
+    };
+  }
+
+  private Settled settleAlone(RecordedOutcome outcome) {
     return joined
         .flatMap(answer -> settledWith(answer, outcome))
-        .orElseGet(
-            () ->
-                database.inStore("record the answer", connection -> complete(connection, outcome)));
+        .orElseGet(() -> beside("record the answer", connection -> complete(connection, outcome)));
+  }
+
+  /** Runs statements that would wait for a transaction of the handler's that has locked the row. */
+  private <T> T beside(String what, Function<Connection, T> statements) {
+    return database.inStore(
+        what,
+        connection -> {
+          checkUnlocked(connection);
+          return statements.apply(connection);
+        });
+  }
+
+  /** A commit whose answer was lost may still be under way. */
+  private void checkUnlocked(Connection connection) {
+    boolean committing = joined.filter(answer -> answer.state() == State.UNKNOWN).isPresent();
+    if (!committing && lockedBy.filter(locking -> row.isOpen(connection, locking)).isPresent()) {
+      throw new TransactionMisuseException(
+          ("operation %s is answered while the transaction is open that has called"
+                  + " TransactionalCompletion.lock: commit it or roll it back before the handler"
+                  + " answers")
+              .formatted(row.id()));
+    }
   }
 
   /** Returns how the claim is settled by what its handler's transaction did; empty if it is not. */
   private Optional<Settled> settledWith(JoinedAnswer answer, RecordedOutcome sent) {
     return switch (answer.state()) {
-      case WRITTEN -> {
-        Settled settled = checkJoined(answer.outcome(), sent);
-        checkCommitted();
-        yield Optional.of(settled);
-      }
       case OPEN, COMMITTED -> Optional.of(checkJoined(answer.outcome(), sent));
       case UNRECORDED -> {
         Settled unused = recordLate(answer);
@@ -111,20 +137,6 @@ final class Reservation implements Claim {
   }
 
   /**
-   * A transaction that is open on the handler's connection is mostly the one that records. It may
-   * also be the next one, so the database is asked.
-   */
-  private void checkCommitted() {
-    if (writtenOn.filter(DriverState::isKnownOpen).isPresent()
-        && !database.inStore("read whether the answer is recorded", row::isCompleted)) {
-      throw new TransactionMisuseException(
-          ("operation %s is answered before its transaction is committed: commit first, or call"
-                  + " TransactionalCompletion.completeAndCommit")
-              .formatted(row.id()));
-    }
-  }
-
-  /**
    * An answer whose transaction has not recorded it must not be recorded now, without the effect.
    * Waits for a transaction that the database still ends.
    */
@@ -135,7 +147,7 @@ final class Reservation implements Claim {
 
   private Settled releaseUncommitted() {
     Settled settled =
-        database.inStore(
+        beside(
             "release the key after the handler's rollback",
             connection -> {
               if (row.release(connection)) {
@@ -147,6 +159,15 @@ final class Reservation implements Claim {
       logger.warn("operation {} answered OK, but its transaction was rolled back", row.id());
     }
     return settled;
+  }
+
+  /** The effect may be there, so the key is not free before the lease ends. */
+  private Settled keepUnknown() {
+    logger.warn(
+        "operation {} answered OK, but nobody knows whether its transaction was committed: the key"
+            + " stays reserved until its lease ends",
+        row.id());
+    return beside("mark the outcome as unknown", row::markUnknown) ? Settled.UNKNOWN : Settled.LOST;
   }
 
   @Override
@@ -167,14 +188,14 @@ final class Reservation implements Claim {
       open.get()
           .afterCompletion(
               completion -> {
-                undone = completion != HostTransaction.Completion.COMMITTED;
+                answeredIn = completion;
                 settlement.run();
               });
       return true;
     } catch (IllegalStateException rollbackOnly) {
       logger.debug(
           "operation {} is answered in a transaction without a future", row.id(), rollbackOnly);
-      undone = true;
+      answeredIn = Completion.ROLLED_BACK;
       return false;
     }
   }
@@ -196,7 +217,7 @@ final class Reservation implements Claim {
 
   /** Returns whether the handler's own transaction has recorded the answer, or is about to. */
   boolean isJoined() {
-    return joined.filter(answer -> answer.state() != JoinedAnswer.State.ROLLED_BACK).isPresent();
+    return joined.filter(answer -> answer.state() != State.ROLLED_BACK).isPresent();
   }
 
   /**
@@ -206,39 +227,42 @@ final class Reservation implements Claim {
    * @throws ClaimLostException if the fence stands against it
    */
   void lockWithin(Connection connection) {
-    Optional<String> transaction = row.lock(connection);
-    if (transaction.isEmpty()) {
-      throw claimLost();
+    try {
+      lockedBy = Optional.of(row.lock(connection));
+    } catch (JdbiException failure) {
+      throw Refusal.of(failure).equals(Optional.of(Refusal.CLAIM_LOST)) ? claimLost() : failure;
     }
-    lockedBy = transaction;
   }
 
   /**
-   * Records a response in the handler's own transaction.
+   * Records a response in the handler's own transaction and commits it. If that fails, nobody knows
+   * here whether it was committed, so a settlement will ask the database. If it was not, it is
+   * rolled back, so that the handler cannot commit it without the record: a driver may have saved
+   * the transaction from the failure.
    *
    * @throws ClaimLostException if the fence stands against it
    * @throws TransactionMisuseException if the transaction's snapshot may be older than the row's
    *     last renewal
    */
-  void completeWithin(Connection connection, RecordedOutcome outcome) {
-    record(connection, row.joining().alone(), outcome);
-    writtenOn = Optional.of(connection);
-    joined = Optional.of(JoinedAnswer.written(outcome));
-  }
-
-  /**
-   * Records a response in the handler's own transaction and commits it. If that fails, nobody knows
-   * here whether it was committed, so a settlement will ask the database.
-   *
-   * @throws ClaimLostException as {@link #completeWithin} does
-   * @throws TransactionMisuseException as {@link #completeWithin} does
-   */
   void commitWithin(Connection connection, RecordedOutcome outcome) {
     JoinedAnswer answer = JoinedAnswer.sent(outcome);
     joined = Optional.of(answer);
-    record(connection, row.joining().withCommit(), outcome);
+    try {
+      record(connection, row.joining().withCommit(), outcome);
+    } catch (RuntimeException failure) {
+      rollBack(connection);
+      throw failure;
+    }
     answer.recorded();
-    answer.ended(HostTransaction.Completion.COMMITTED);
+    answer.ended(Completion.COMMITTED);
+  }
+
+  private static void rollBack(Connection connection) {
+    try {
+      connection.rollback();
+    } catch (SQLException broken) {
+      logger.debug("could not roll the handler's transaction back; the database does", broken);
+    }
   }
 
   /** Records a response in a transaction of the host's, just before it commits. */
@@ -259,7 +283,7 @@ final class Reservation implements Claim {
     JoinedAnswer latest = joined.orElse(answer);
     if (latest != answer) {
       switch (latest.state()) {
-        case WRITTEN, OPEN -> {
+        case OPEN -> {
           return;
         }
         case COMMITTED ->
@@ -329,8 +353,7 @@ final class Reservation implements Claim {
   /** The effect is committed without it, so it is recorded as early as may be. */
   private Settled recordLate(JoinedAnswer answer) {
     logger.error("a call has lost its protection", unrecorded());
-    return database.inStore(
-        "record the answer", connection -> complete(connection, answer.outcome()));
+    return beside("record the answer", connection -> complete(connection, answer.outcome()));
   }
 
   private TransactionMisuseException unrecorded() {
@@ -341,21 +364,27 @@ final class Reservation implements Claim {
   }
 
   private Settled complete(Connection connection, RecordedOutcome outcome) {
-    return row.complete(connection, outcome) || row.isCompleted(connection)
-        ? Settled.DONE
-        : Settled.LOST;
+    if (row.complete(connection, outcome) || row.isCompleted(connection)) {
+      return Settled.DONE;
+    }
+    if (row.timeLine().isPresent() && row.markUnknown(connection)) {
+      logger.warn(
+          "the database failed over while the handler of operation {} ran, and may have lost what it"
+              + " wrote: its answer is not recorded, and a retry runs it again once its lease ends",
+          row.id());
+    }
+    return Settled.LOST;
   }
 
   private Settled settle(String what, Predicate<Connection> statement) {
     if (lost) {
       return Settled.LOST;
     }
-    Optional<JoinedAnswer> unrecorded =
-        joined.filter(answer -> answer.state() == JoinedAnswer.State.UNRECORDED);
+    Optional<JoinedAnswer> unrecorded = joined.filter(answer -> answer.state() == State.UNRECORDED);
     if (unrecorded.isPresent()) {
       return recordLate(unrecorded.get());
     }
-    return database.inStore(
+    return beside(
         what,
         connection ->
             statement.test(connection) || (joined.isPresent() && row.isCompleted(connection))

@@ -9,6 +9,8 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.OffsetDateTime;
 import java.util.HashSet;
 import java.util.Optional;
@@ -53,6 +55,7 @@ final class ReservationAttempt {
   private final Set<UUID> ids = new HashSet<>();
 
   private FailurePhase phase = FailurePhase.NOTHING_SENT;
+  private Optional<String> timeLine = Optional.empty();
   private long sentNanos;
 
   ReservationAttempt(RecordDatabase database, ClaimRequest request) {
@@ -121,7 +124,7 @@ final class ReservationAttempt {
     return sure || (extend(row.id(), attempt) && !isLate())
         ? Optional.of(
             new ClaimResult.Won(
-                new Reservation(database, request, row.id(), attempt, row.expires())))
+                new Reservation(database, request, row.id(), attempt, row.expires(), timeLine)))
         : Optional.empty();
   }
 
@@ -152,13 +155,8 @@ final class ReservationAttempt {
     try {
       return finder.find().orElseThrow(() -> broken);
     } catch (JdbiException failure) {
-      FailureCause cause = Failures.causeOf(failure);
-      boolean brokenToo =
-          FailureDecider.remedy(FailurePhase.NOTHING_SENT, cause) == Remedy.FIND
-              || cause == FailureCause.OTHER;
-      throw brokenToo
-          ? broken
-          : new StoreException("could not read the record", failure, phase, cause);
+      broken.addSuppressed(failure);
+      throw broken;
     }
   }
 
@@ -176,32 +174,49 @@ final class ReservationAttempt {
                   connection,
                   sql.claim(),
                   values -> bind(values, id),
-                  row ->
-                      RecordRow.reserved(
-                          id,
-                          request,
-                          database.lease(),
-                          row.getObject("expires", OffsetDateTime.class).toInstant()));
+                  row -> {
+                    readTimeLine(row);
+                    return RecordRow.reserved(
+                        id,
+                        request,
+                        database.lease(),
+                        row.getObject("expires", OffsetDateTime.class).toInstant());
+                  });
           return inserted.isPresent() ? inserted : finder.read(connection);
         });
   }
 
   private Optional<RecordRow> replaceExpired(UUID id) {
-    return send(sql.reclaim(), values -> bind(values, id), RecordRow::read);
+    return send(
+        sql.reclaim(),
+        values -> bind(values, id),
+        row -> {
+          readTimeLine(row);
+          return RecordRow.read(row);
+        });
   }
 
   private Optional<Integer> takeOver(RecordRow row) {
     return send(
         database.reservationSql().takeOver(),
         values -> bind(values, row.id()).bind("attempt", row.attempt()),
-        taken -> taken.getInt("attempt"));
+        this::readAttempt);
+  }
+
+  private int readAttempt(ResultSet row) throws SQLException {
+    readTimeLine(row);
+    return row.getInt("attempt");
+  }
+
+  private void readTimeLine(ResultSet row) throws SQLException {
+    timeLine = Optional.ofNullable(row.getString("time_line"));
   }
 
   private boolean extend(UUID operation, int attempt) {
     return send(
             database.reservationSql().extend(),
             values -> bind(values, operation).bind("attempt", attempt),
-            extended -> extended.getInt("attempt"))
+            this::readAttempt)
         .isPresent();
   }
 

@@ -14,8 +14,15 @@ import org.slf4j.LoggerFactory;
 /**
  * The row of a reservation, for its owner. Every statement names the owner's attempt, so that it
  * touches nothing once another owner has taken over. Thread-safe.
+ *
+ * @param timeLine the only one on which {@link #complete} records; empty for any
  */
-record ReservedRow(RecordDatabase database, ClaimRequest request, UUID id, int attempt) {
+record ReservedRow(
+    RecordDatabase database,
+    ClaimRequest request,
+    UUID id,
+    int attempt,
+    Optional<String> timeLine) {
   private static final Logger logger = LoggerFactory.getLogger(ReservedRow.class);
 
   /**
@@ -35,7 +42,10 @@ record ReservedRow(RecordDatabase database, ClaimRequest request, UUID id, int a
   }
 
   private boolean complete(Connection connection, String statement, RecordedOutcome outcome) {
-    return touch(connection, statement, values -> OutcomeParameters.of(values, outcome));
+    return touch(
+        connection,
+        statement,
+        values -> OutcomeParameters.of(values, outcome).bind("time_line", "text", timeLine));
   }
 
   /** Returns whether an earlier statement has recorded the answer, although its result was lost. */
@@ -55,14 +65,27 @@ record ReservedRow(RecordDatabase database, ClaimRequest request, UUID id, int a
 
   /**
    * Locks the row in the handler's own transaction, so that no other transaction can touch it any
-   * more. Returns the transaction's id; empty if the row was not the owner's.
+   * more. Returns the transaction's id.
+   *
+   * @throws JdbiException a {@link Refusal} if the row was not the owner's, among others
    */
-  Optional<String> lock(Connection connection) {
+  String lock(Connection connection) {
     return run(
-        connection,
-        database.reservationSql().lock(),
-        values -> values,
-        row -> row.getString("transaction"));
+            connection,
+            database.reservationSql().lock(),
+            values -> values,
+            row -> row.getString("transaction"))
+        .orElseThrow();
+  }
+
+  /** Returns whether a transaction of the handler's is still open. */
+  boolean isOpen(Connection connection, String transaction) {
+    return StatementBatch.run(
+            connection,
+            database.reservationSql().isOpen(),
+            values -> values.bind("transaction", "text", Optional.of(transaction)),
+            row -> row.getBoolean("open"))
+        .orElse(false);
   }
 
   /** Returns the statements that {@link #join} takes. */

@@ -90,7 +90,11 @@ final class ReservedTransaction implements Claim {
 
   private static ReservedRow rowOf(RecordDatabase database, Claim reservation) {
     return new ReservedRow(
-        database, reservation.request(), reservation.operationId(), reservation.attempt());
+        database,
+        reservation.request(),
+        reservation.operationId(),
+        reservation.attempt(),
+        Optional.empty());
   }
 
   @Override

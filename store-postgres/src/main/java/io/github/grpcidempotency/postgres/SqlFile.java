@@ -4,6 +4,7 @@ import com.google.common.io.Resources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -12,8 +13,24 @@ import java.util.regex.Pattern;
  * A statement from a folder of this package's {@code sql}, its {@code ${names}} filled in. The
  * database copies a statement's text every time that it is executed, so comments and indentation
  * stay here.
+ *
+ * <p>Every file may use {@code ${lock_timeout}}, which bounds the wait for a locked row until the
+ * end of the transaction. A file that runs within a transaction of a handler restores the host's
+ * value.
  */
 final class SqlFile {
+  /**
+   * Shorter than any sensible {@code socketTimeout}, because the driver closes a connection that is
+   * silent for longer. The migration gives the functions the same value.
+   */
+  private static final String LOCK_TIMEOUT = "set_config('lock_timeout', '2s', true)";
+
+  private static final String KEEP_LOCK_TIMEOUT =
+      "set_config('idempotency.lock_timeout', current_setting('lock_timeout'), true), "
+          + LOCK_TIMEOUT;
+  private static final String RESTORE_LOCK_TIMEOUT =
+      "SELECT set_config('lock_timeout', current_setting('idempotency.lock_timeout'), true)";
+
   private static final Pattern COMMENT = Pattern.compile("--.*");
   private static final Pattern NAME = Pattern.compile("\\$\\{([a-z_]+)}");
   private static final Pattern SPACE = Pattern.compile("\\s+");
@@ -32,8 +49,22 @@ final class SqlFile {
         .replaceAll(found -> Matcher.quoteReplacement(value(name, found.group(1), values)));
   }
 
+  /**
+   * Loads the last statements of a transaction of the host, after which the host commits: they end
+   * where the file says {@code ${commit}}.
+   */
+  static String loadRestoring(String name, Map<String, String> values) {
+    Map<String, String> all = new HashMap<>(values);
+    all.put("lock_timeout", KEEP_LOCK_TIMEOUT);
+    all.put("commit", RESTORE_LOCK_TIMEOUT);
+    return load(name, all);
+  }
+
   private static String value(String file, String name, Map<String, String> values) {
     String value = values.get(name);
+    if (value == null && name.equals("lock_timeout")) {
+      return LOCK_TIMEOUT;
+    }
     if (value == null) {
       throw new IllegalArgumentException("%s needs a value for %s".formatted(file, name));
     }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import javax.sql.DataSource;
+import org.jdbi.v3.core.ConnectionException;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.transaction.TransactionException;
@@ -69,8 +70,14 @@ final class StartupCheck {
     if (maintenance != database.pool()) {
       PoolCheck.ofSingleStatements("the maintenance pool", maintenance).ifPresent(problems::add);
     }
-    if (checkSchema(procedures)) {
-      problems.addAll(probe().problemsOfReservations());
+    try {
+      if (checkSchema(procedures)) {
+        problems.addAll(probe().problemsOfReservations());
+      }
+    } catch (ConnectionException unreachable) {
+      if (problems.isEmpty()) {
+        throw unreachable;
+      }
     }
     throwIfAny();
   }

@@ -14,19 +14,12 @@ import org.postgresql.PGConnection;
 /**
  * Writes the record of a reserved call in the handler's own transaction, so that no crash can
  * separate effect and record. The handler answers with the same response once the transaction is
- * committed. The interceptor writes nothing more. There are three ways to call it, each at the end
- * of the transaction:
+ * committed. The interceptor writes nothing more. There are two ways to call it, each at the end of
+ * the transaction:
  *
  * <ul>
  *   <li>{@link #completeAndCommit(Handle, Message)} records and commits in one round trip. Use it
  *       where the handler ends its transaction by itself, by Jdbi or plain JDBC.
- *   <li>{@link #complete(Handle, Message)} records, and leaves the commit to the handler, which
- *       costs a round trip more. Use it where something must still happen between the two. It locks
- *       the record's row until then. If that transaction is still open when the handler answers
- *       {@code OK}, the client gets {@code INTERNAL}. <b>A rollback is not noticed</b>: if the
- *       handler has rolled it back, or given its connection back without a commit, and answers
- *       {@code OK}, the client gets that, nothing is recorded, and a retry runs the handler again.
- *       To notice it would cost every call a round trip.
  *   <li>{@link #complete(Message)} is for a handler that writes through the host's transactions,
  *       with {@link HostTransactions}. The host commits, and if it {@linkplain
  *       HostTransaction#commitsByConnection() can}, that is one round trip too.
@@ -48,7 +41,7 @@ import org.postgresql.PGConnection;
  *     handle -> {
  *       TransactionalCompletion.lock(handle);
  *       …
- *       TransactionalCompletion.complete(handle, response);
+ *       TransactionalCompletion.completeAndCommit(handle, response);
  *     });
  * }</pre>
  */
@@ -60,6 +53,9 @@ public final class TransactionalCompletion {
    * renewed nor taken over. Costs a round trip. A {@code READ COMMITTED} transaction does not need
    * it. Sets {@code app.current_user_id} for the transaction, and does nothing for a call without a
    * key, or one that runs unguarded during an outage of the store.
+   *
+   * <p>End the transaction before the handler answers: an {@code OK} before that is misuse, and the
+   * client gets {@code INTERNAL}.
    *
    * @param handle has the handler's transaction open, with nothing done in it yet
    * @throws ClaimLostException if another server has taken over; the transaction must roll back
@@ -77,7 +73,11 @@ public final class TransactionalCompletion {
    * does.
    */
   public static void lock(Connection connection) {
-    reservation(connection).ifPresent(reservation -> reservation.lockWithin(connection));
+    Optional<Reservation> reservation = reservation();
+    if (reservation.isPresent()) {
+      checkTransaction(connection);
+      reservation.get().lockWithin(connection);
+    }
   }
 
   /**
@@ -92,33 +92,6 @@ public final class TransactionalCompletion {
   }
 
   /**
-   * Records the response of the current call in the handler's transaction. Does nothing for a call
-   * without a key, or one that runs unguarded during an outage of the store.
-   *
-   * @param handle has the handler's transaction open, on the database of the store
-   * @throws ClaimLostException if another server has taken over; the transaction must roll back
-   * @throws TransactionMisuseException if the transaction is {@code REPEATABLE READ} or {@code
-   *     SERIALIZABLE} and has not called {@link #lock}; it must roll back
-   * @throws IllegalStateException if the handle has no transaction open, or the procedure is
-   *     transactional and records by itself
-   * @throws org.jdbi.v3.core.JdbiException if the database fails
-   */
-  public static void complete(Handle handle, Message response) {
-    complete(handle.getConnection(), response);
-  }
-
-  /**
-   * Records the response of the current call through a plain JDBC connection, as {@link
-   * #complete(Handle, Message)} does.
-   */
-  public static void complete(Connection connection, Message response) {
-    reservation(connection)
-        .ifPresent(
-            reservation ->
-                reservation.completeWithin(connection, CurrentOperation.keptOf(response)));
-  }
-
-  /**
    * Records the response of the current call in the handler's transaction and commits it, in one
    * round trip. It is the last thing in the transaction; what runs on the connection after it is
    * another transaction.
@@ -130,9 +103,11 @@ public final class TransactionalCompletion {
    * <p>The transaction of a call without a key, or of one that runs unguarded during an outage of
    * the store, is committed as well.
    *
-   * <p>If it throws anything but what is listed here, such as for a connection that breaks, the
-   * transaction may be committed: let the handler fail. A retry then gets the recorded response, or
-   * runs the handler.
+   * <p>If it throws one of the exceptions that are listed here, other than {@code
+   * IllegalStateException}, the transaction is rolled back, and cannot be committed afterwards.
+   *
+   * <p>If it throws anything else, or because a connection breaks, the transaction may be
+   * committed: let the handler fail. A retry then gets the recorded response, or runs the handler.
    *
    * @param handle has the handler's transaction open, on the database of the store
    * @throws ClaimLostException if another server has taken over; nothing is committed
@@ -227,14 +202,6 @@ public final class TransactionalCompletion {
     Connection connection = transaction.connection();
     checkTransaction(connection);
     return connection;
-  }
-
-  private static Optional<Reservation> reservation(Connection connection) {
-    Optional<Reservation> reservation = reservation();
-    if (reservation.isPresent()) {
-      checkTransaction(connection);
-    }
-    return reservation;
   }
 
   private static Optional<Reservation> reservation() {

@@ -222,27 +222,55 @@ class CompletionWithCommitTest {
     assertThat(table.thingsOf(user)).isEmpty();
   }
 
-  /** Jdbi rolls back; plain JDBC code may forget to, and then commits nothing either. */
+  /**
+   * Jdbi rolls back; plain JDBC code may forget to, and then commits nothing either, even if the
+   * driver has saved the transaction from the failure.
+   */
+  @ParameterizedTest
+  @ValueSource(strings = {"never", "always"})
+  void whoCommitsALostTransactionNonethelessHasItRolledBack(String autosave) {
+    try (HikariDataSource pool =
+        PostgresThingServer.pool(database.appUrl() + "&autosave=" + autosave)) {
+      assertThatExceptionOfType(WorkRefusedException.class)
+          .isThrownBy(
+              () ->
+                  run(
+                      () -> {
+                        table.clear();
+                        try (Connection connection = pool.getConnection()) {
+                          connection.setAutoCommit(false);
+                          ThingHandlers.insert(Jdbi.open(connection), user, thing);
+                          assertThatExceptionOfType(ClaimLostException.class)
+                              .isThrownBy(
+                                  () ->
+                                      TransactionalCompletion.completeAndCommit(connection, thing));
+                          connection.commit();
+                        }
+                        return thing;
+                      }));
+    }
+
+    assertThat(table.thingsOf(user)).isEmpty();
+  }
+
   @Test
-  void whoCommitsALostTransactionNonethelessHasItRolledBack() {
-    assertThatExceptionOfType(WorkRefusedException.class)
+  void anAnswerThatIsTooLargeToBeRecordedRollsItsTransactionBack() {
+    assertThatExceptionOfType(TransactionMisuseException.class)
         .isThrownBy(
             () ->
                 run(
                     () -> {
-                      table.clear();
-                      try (Connection connection = begin()) {
-                        ThingHandlers.insert(Jdbi.open(connection), user, thing);
-                        assertThatExceptionOfType(ClaimLostException.class)
-                            .isThrownBy(
-                                () -> TransactionalCompletion.completeAndCommit(connection, thing));
-                        assertThatExceptionOfType(SQLException.class)
-                            .isThrownBy(connection::commit);
-                      }
-                      return thing;
-                    }));
-
-    assertThat(table.thingsOf(user)).isEmpty();
+                      Thing large = thing.toBuilder().setName("x".repeat(1 << 20)).build();
+                      jdbi.useTransaction(
+                          handle -> {
+                            become(handle);
+                            insertThing(handle);
+                            TransactionalCompletion.completeAndCommit(handle, large);
+                          });
+                      return large;
+                    }))
+        .withMessageContaining("too large to be recorded");
+    assertNothingIsLeft();
   }
 
   @ParameterizedTest

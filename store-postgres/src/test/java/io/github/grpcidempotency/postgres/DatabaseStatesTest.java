@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.SQLExceptionOverride;
-import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -37,7 +37,6 @@ class DatabaseStatesTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
   private static final CreateThingRequest REQUEST = Things.named("a thing");
-  private static final String FAILED_OPEN = "unprotected FAILED_OPEN";
 
   private final KeyTable table = new KeyTable(database);
   private final IdempotencyStore others =
@@ -80,7 +79,7 @@ class DatabaseStatesTest {
   }
 
   @Test
-  void aReadOnlyDatabaseReplaysWhatItHasAndIsAnOutageForWhatItHasNot() {
+  void aReadOnlyDatabaseReplaysWhatItHasAndRefusesTheRest() {
     ThingServer server = open(PostgresThingServer.on(readOnlyLater()).start());
     ThingClient client = open(ThingClient.to(server.port()));
     Reply first = client.createOther(REQUEST);
@@ -92,9 +91,39 @@ class DatabaseStatesTest {
     assertThat(client.createOther(REQUEST).bytes()).isEqualTo(first.bytes());
     assertThat(client.createOther(Things.named("another")).reason()).isEqualTo(Things.KEY_REUSED);
     assertThat(running.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
+    assertUnavailable(client.withNewKey().createOther(REQUEST), "read only");
     assertThat(server.runs()).isEqualTo(1);
-    assertThat(client.withNewKey().createOther(REQUEST).isOk()).isTrue();
-    assertThat(server.events()).contains(FAILED_OPEN);
+  }
+
+  /** The other server's connections live on, so its handler runs. */
+  @ParameterizedTest
+  @CsvSource(
+      textBlock =
+          """
+          NOLOGIN,            LOGIN,               no login
+          CONNECTION LIMIT 0, CONNECTION LIMIT -1, pool exhausted
+          """)
+  void aServerThatIsRefusedALoginRunsNothingBesideOneWhoseConnectionsLiveOn(
+      String refuses, String accepts, String refusedAs) {
+    ThingServer one = open(PostgresThingServer.on(database.app()).start());
+    ThingClient toOne = open(ThingClient.to(one.port()));
+    HikariDataSource pool = open(PostgresThingServer.pool(database.appUrl()));
+    ThingServer two = open(PostgresThingServer.on(pool).start());
+    ThingClient toTwo = open(ThingClient.to(two.port())).like(toOne);
+    try (Gate gate = Gate.shut(database.superuser())) {
+      CreateThingRequest slow = Things.waitingAt(gate);
+      CompletableFuture<Reply> first = toOne.startThing(slow);
+      gate.awaitWaiting(1);
+      asSuperuser("ALTER ROLE things_app " + refuses);
+      pool.getHikariPoolMXBean().softEvictConnections();
+
+      assertUnavailable(toTwo.createThing(slow), refusedAs);
+      gate.open();
+      assertThat(first.join().isOk()).isTrue();
+    } finally {
+      asSuperuser("ALTER ROLE things_app " + accepts);
+    }
+    assertThat(two.runs()).isZero();
   }
 
   @Test
@@ -164,7 +193,7 @@ class DatabaseStatesTest {
 
       Reply refused = call == client ? call.createThing(REQUEST) : call.createOther(REQUEST);
 
-      assertThat(refused.isOk()).isEqualTo(call != client);
+      assertUnavailable(refused, "read only");
       assertThat(call.withNewKey().createThing(REQUEST).isOk()).as("a new connection").isTrue();
     }
   }
@@ -178,56 +207,69 @@ class DatabaseStatesTest {
   }
 
   @Test
-  void aMissingRightIsAnOutageButARecordThatCanBeReadIsReplayed() {
+  void aMissingRightIsNoOutageAndARecordThatCanBeReadIsReplayed() {
     ThingServer server = open(PostgresThingServer.on(database.app()).start());
     ThingClient client = open(ThingClient.to(server.port()));
     Reply first = client.createOther(REQUEST);
 
     asSuperuser("REVOKE INSERT ON idempotency.idempotency_keys FROM things_app");
     assertThat(client.createOther(REQUEST).bytes()).isEqualTo(first.bytes());
-    assertThat(server.runs()).isEqualTo(1);
-    assertThat(client.withNewKey().createOther(REQUEST).isOk()).isTrue();
-    assertThat(server.runs()).isEqualTo(2);
-    assertThat(server.events()).contains(FAILED_OPEN);
+    assertUnavailable(client.withNewKey().createOther(REQUEST), "broken");
 
     asSuperuser("REVOKE SELECT ON idempotency.idempotency_keys FROM things_app");
-    assertThat(client.createOther(REQUEST).isOk()).as("not even a look").isTrue();
-    assertThat(server.runs()).isEqualTo(3);
+    assertUnavailable(client.createOther(REQUEST), "broken");
+    assertThat(server.runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aTransactionalCallWhoseRecordCannotBeWrittenIsToldTheCause() {
+    ThingServer server =
+        open(PostgresThingServer.on(database.app()).execution(Execution.TRANSACTIONAL).start());
+    ThingClient client = open(ThingClient.to(server.port()));
+
+    asSuperuser("REVOKE INSERT ON idempotency.idempotency_keys FROM things_app");
+
+    assertUnavailable(client.createThing(REQUEST), "broken");
+  }
+
+  @Test
+  void aTransactionalCallWithoutAKeyIsToldTheCause() {
+    HikariDataSource pool =
+        open(PostgresThingServer.pool(database.appUrl(), Duration.ofMillis(250)));
+    ThingServer server =
+        open(PostgresThingServer.on(pool).execution(Execution.TRANSACTIONAL).start());
+    ThingClient client = open(ThingClient.to(server.port())).withoutKey();
+
+    pool.close();
+
+    assertUnavailable(client.createThing(REQUEST), "");
   }
 
   @ParameterizedTest
   @CsvSource(
       textBlock =
           """
-          # state, runs,  refused as
-          53100,   true,
-          42P01,   true,
-          40P01,   false, contention
-          55P03,   false, timeout
-          57014,   false, timeout
-          26000,   false, other
-          08P01,   false, other
-          22P05,   false, other
-          53200,   false, other
+          # state, refused as
+          53100,   broken
+          42P01,   broken
+          40P01,   contention
+          55P03,   contention
+          57014,   timeout
+          26000,   other
+          08P01,   other
+          22P05,   other
+          53200,   other
           """)
-  void anErrorOfTheDatabaseRunsACallOpenOnlyIfTheStoreIsBrokenForEverybody(
-      String state, boolean runs, String refusedAs) {
+  void anErrorOfTheDatabaseRunsNoCall(String state, String refusedAs) {
     ThingServer server = open(PostgresThingServer.on(database.app()).start());
     ThingClient client = open(ThingClient.to(server.port()));
     Reply first = client.createOther(REQUEST);
     breakInserts(state);
 
-    Reply fresh = client.withNewKey().createOther(REQUEST);
+    assertUnavailable(client.withNewKey().createOther(REQUEST), refusedAs);
 
-    if (runs) {
-      assertThat(fresh.isOk()).isTrue();
-      assertThat(server.events()).contains(FAILED_OPEN);
-    } else {
-      assertUnavailable(fresh, refusedAs);
-      assertThat(server.events()).doesNotContain(FAILED_OPEN);
-    }
     assertThat(client.createOther(REQUEST).bytes()).isEqualTo(first.bytes());
-    assertThat(server.runs()).isEqualTo(runs ? 2 : 1);
+    assertThat(server.runs()).isEqualTo(1);
   }
 
   @Test
@@ -238,7 +280,7 @@ class DatabaseStatesTest {
       migration.begin();
       migration.execute("LOCK TABLE idempotency.idempotency_keys IN ACCESS EXCLUSIVE MODE");
 
-      assertUnavailable(client.createOther(REQUEST), "timeout");
+      assertUnavailable(client.createOther(REQUEST), "contention");
 
       migration.rollback();
     }
@@ -246,25 +288,11 @@ class DatabaseStatesTest {
     assertThat(client.createOther(REQUEST).isOk()).isTrue();
   }
 
-  @Test
-  void whereEffectAndRecordShareADatabaseAnOutageRunsNothingUnlessItIsAskedFor() {
-    ThingServer server =
-        open(
-            PostgresThingServer.on(database.app())
-                .execution(Execution.RESERVED_SAME_DATABASE)
-                .start());
-    ThingClient client = open(ThingClient.to(server.port()));
-    breakInserts("53100");
-
-    assertUnavailable(client.createThing(REQUEST), "broken");
-
-    assertThat(server.runs()).isZero();
-  }
-
   private static void assertUnavailable(Reply reply, String cause) {
     assertThat(reply.reason()).isEqualTo(Things.STORE_UNAVAILABLE);
     assertThat(reply.status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
     assertThat(reply.description()).endsWith(cause);
+    assertThat(reply.reasonMetadata()).containsKey("cause");
     assertThat(reply.retryAfter()).isPresent();
   }
 

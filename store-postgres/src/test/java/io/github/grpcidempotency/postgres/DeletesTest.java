@@ -281,7 +281,7 @@ class DeletesTest {
                       TransactionalCompletion.lock(handle);
                       become(handle, user);
                       HARD.on(handle, UUID.fromString(request.getId()));
-                      TransactionalCompletion.complete(handle, Empty.getDefaultInstance());
+                      TransactionalCompletion.completeAndCommit(handle, Empty.getDefaultInstance());
                     });
                 ThingService.answer(answer);
               });
@@ -327,7 +327,8 @@ class DeletesTest {
               RecordedProcedure.of(procedure),
               IdempotencySchema.DEFAULT_NAME,
               TransactionBoundaries.OF_THE_STORE,
-              true);
+              true,
+              TimeLineSql.of(true));
 
       assertThat(Stream.of(sql.complete(), sql.join().alone(), sql.record().withCommit()))
           .allMatch(

@@ -656,6 +656,7 @@ class FirstStatementTest {
     CANCEL {
       @Override
       void meanwhile(Statement slow) throws SQLException {
+        await().until(() -> sleepers() == 1);
         slow.cancel();
       }
     };
@@ -704,12 +705,18 @@ class FirstStatementTest {
     return connection.prepareStatement("SELECT pg_sleep(600)");
   }
 
-  private static String stopped(PreparedStatement slow, Stop stop) throws SQLException {
-    CompletableFuture<String> end =
-        CompletableFuture.supplyAsync(() -> attempt(slow::executeQuery));
-    await().until(() -> sleepers() == 1);
-    stop.meanwhile(slow);
-    return end.join();
+  private static String stopped(PreparedStatement slow, Stop stop) {
+    CompletableFuture<String> meanwhile =
+        CompletableFuture.supplyAsync(
+            () ->
+                attempt(
+                    () -> {
+                      stop.meanwhile(slow);
+                      return "stopped";
+                    }));
+    String end = attempt(slow::executeQuery);
+    assertThat(meanwhile.join()).isEqualTo("stopped");
+    return end;
   }
 
   private static int sleepers() {
@@ -723,28 +730,25 @@ class FirstStatementTest {
   void aThreadThatIsInterruptedWhileItsFirstStatementRunsHasItsAnswer() throws Exception {
     PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
     Claim claim = store.claimLater(LateClaims.request());
-    Connection connection = LateClaims.connection(claim);
-    CompletableFuture<String> end = new CompletableFuture<>();
+    Thread handler = Thread.currentThread();
     try (Gate gate = Gate.shut(database.superuser())) {
-      Thread handler =
-          new Thread(
-              () ->
-                  end.complete(
-                      attempt(
-                          () -> {
-                            PreparedStatement wait =
-                                connection.prepareStatement(
-                                    "SELECT 1 FROM pg_advisory_xact_lock_shared(?)");
-                            wait.setInt(1, Integer.parseInt(gate.name()));
-                            return wait.execute() + "" + Thread.interrupted();
-                          })));
-      handler.start();
-      gate.awaitWaiting(1);
-      handler.interrupt();
-      gate.open();
+      CompletableFuture<Void> interrupting =
+          CompletableFuture.runAsync(
+              () -> {
+                gate.awaitWaiting(1);
+                handler.interrupt();
+                gate.open();
+              });
+      PreparedStatement wait =
+          LateClaims.connection(claim)
+              .prepareStatement("SELECT 1 FROM pg_advisory_xact_lock_shared(?)");
+      wait.setInt(1, Integer.parseInt(gate.name()));
+
+      assertThat(wait.execute()).isTrue();
+      assertThat(Thread.interrupted()).isTrue();
+      interrupting.join();
     }
 
-    assertThat(end.join()).isEqualTo("truetrue");
     assertThat(claim.isWon()).isTrue();
     assertThat(claim.confirm()).isTrue();
     assertThat(claim.complete(LateClaims.answer())).isEqualTo(Claim.Settled.DONE);

@@ -193,6 +193,32 @@ class HostCompletionTest {
     assertThat(heard).isTrue();
   }
 
+  /** Its effect may be there, and nothing in the database can say so. */
+  @Test
+  void anAnswerInATransactionWhoseEndNobodyKnowsKeepsItsKey() {
+    assertThatExceptionOfType(WorkRefusedException.class)
+        .isThrownBy(
+            () ->
+                run(
+                    () -> {
+                      Claim claim = CurrentOperation.claim().orElseThrow();
+                      host.saying(HostTransaction.Completion.UNKNOWN);
+                      host.inNew(
+                          () -> {
+                            ThingHandlers.insert(host.handle(), user, thing);
+                            assertThat(claim.deferSettlement(() -> {})).isTrue();
+                          });
+                      return thing;
+                    }));
+
+    assertThatExceptionOfType(WorkRefusedException.class).isThrownBy(this::rerun);
+    assertThat(
+            table.count(
+                "SELECT count(*) FROM idempotency.idempotency_keys"
+                    + " WHERE outcome_unknown AND user_id = '%s'".formatted(user)))
+        .isOne();
+  }
+
   @Test
   void aDeferredSettlementHearsOfARollbackAsWell() {
     AtomicBoolean heard = new AtomicBoolean();
@@ -473,23 +499,6 @@ class HostCompletionTest {
         });
 
     assertThat(table.joined(user)).isTrue();
-  }
-
-  @Test
-  void theHostsConnectionCanBePassedToo() throws Exception {
-    run(
-        () -> {
-          host.inNew(
-              () -> {
-                ThingHandlers.insert(host.handle(), user, thing);
-                TransactionalCompletion.lock(host.required().connection());
-                TransactionalCompletion.complete(host.required().connection(), thing);
-              });
-          return thing;
-        });
-
-    assertThat(table.joined(user)).isTrue();
-    assertThat(rerun().replayed()).isTrue();
   }
 
   @Test

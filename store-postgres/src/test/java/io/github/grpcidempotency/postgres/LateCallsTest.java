@@ -19,9 +19,7 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.grpc.Context;
 import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -173,35 +171,6 @@ class LateCallsTest {
       assertThat(second.bytes()).isEqualTo(first.bytes());
       assertThat(journal.kinds())
           .containsExactly("KeyFound", "Claimed", "Settled", "Unprotected", "KeyFound", "Replayed");
-    }
-  }
-
-  @Test
-  void aHandlerWhoseStatementsRunOnAnotherThreadIsStoppedThere() {
-    ThingHandler elsewhere =
-        (asked, answer) -> {
-          Context handlers = Context.current();
-          CompletableFuture<Void> unused =
-              CompletableFuture.runAsync(() -> handlers.run(() -> writeOrFail(asked, answer)));
-        };
-    try (ThingServer server = late(database.app(), elsewhere).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(request);
-      Reply second = client.createThing(request);
-
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(second.isReplay()).as(second.toString()).isTrue();
-      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
-    }
-  }
-
-  private static void writeOrFail(CreateThingRequest asked, StreamObserver<Thing> answer) {
-    try {
-      Thing thing = ThingHandler.newThing(asked);
-      insert(ClaimTransaction.handle(), thing);
-      ThingHandler.answer(answer, thing);
-    } catch (RuntimeException failed) {
-      answer.onError(Status.INTERNAL.withCause(failed).asException());
     }
   }
 

@@ -208,7 +208,7 @@ class OperationsTest {
             refused(() -> stranger.await(name, Duration.ofSeconds(1))),
             refused(() -> inTenant.get(name)),
             refused(() -> inTenant.delete(name)),
-            refused(() -> operations.get(name.toUpperCase(Locale.ROOT) + "0")),
+            refused(() -> operations.get(name.toUpperCase(Locale.ROOT))),
             refused(() -> operations.get("operations/" + name)),
             refused(() -> operations.get("")))) {
       assertThat(other).hasMessage(absent.getMessage());

@@ -55,6 +55,10 @@ class OutageTest {
         assertThat(served.isReplay()).isFalse();
         assertThat(served.bytes()).isNotEqualTo(before.bytes());
         assertThat(open.events()).contains("unprotected FAILED_OPEN");
+        int runs = open.runs();
+        Reply demanding = toOpen.with("idempotency-required", "true").createOther(REQUEST);
+        assertThat(demanding.reason()).isEqualTo(Things.STORE_UNAVAILABLE);
+        assertThat(open.runs()).isEqualTo(runs);
         assertThat(log.warnings())
             .anyMatch(
                 line ->

@@ -11,10 +11,8 @@ import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
-import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
-import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
 import java.time.Duration;
@@ -58,7 +56,6 @@ class PgBouncerTest {
   private enum Form {
     RESERVED,
     COMPLETING,
-    COMMITTING,
     TRANSACTIONAL,
     LATE;
 
@@ -67,27 +64,12 @@ class PgBouncerTest {
       return switch (this) {
         case RESERVED -> server.start();
         case COMPLETING -> server.handler(ThingHandlers.completing(pool)).start();
-        case COMMITTING -> server.handler(committing(pool)).start();
         case TRANSACTIONAL -> server.transactional().start();
         case LATE ->
             server
                 .createThing(thing -> thing.claim(ClaimTiming.WITH_FIRST_STATEMENT))
                 .transactional()
                 .start();
-      };
-    }
-
-    /** Writes, completes and commits, in a transaction of its own. */
-    private static ThingHandler committing(HikariDataSource pool) {
-      Jdbi jdbi = Jdbi.create(pool);
-      return (request, answer) -> {
-        Thing thing = ThingHandler.newThing(request);
-        jdbi.useTransaction(
-            handle -> {
-              ThingHandlers.insert(handle, Things.caller(), thing);
-              TransactionalCompletion.completeAndCommit(handle, thing);
-            });
-        ThingHandler.answer(answer, thing);
       };
     }
 

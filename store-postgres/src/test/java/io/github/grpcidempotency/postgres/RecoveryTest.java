@@ -152,8 +152,11 @@ class RecoveryTest {
     CompletableFuture<Thing> running = CompletableFuture.supplyAsync(() -> left.create("slow"));
     left.entered.await();
     for (RecoveringServer things : new RecoveringServer[] {left, right}) {
-      assertThat(things.recover(METHOD, key, Duration.ZERO).getUnfinished().getState())
-          .isEqualTo(Unfinished.State.STATE_RUNNING);
+      RecoverResponse found = things.recover(METHOD, key, Duration.ZERO);
+      assertThat(found.getUnfinished().getState()).isEqualTo(Unfinished.State.STATE_RUNNING);
+      assertThat(found.getOperation())
+          .as("as a duplicate is told")
+          .matches(execution == Execution.TRANSACTIONAL ? "" : "[0-9a-f-]{36}");
     }
 
     CompletableFuture<RecoverResponse> onLeft = recovering(left);

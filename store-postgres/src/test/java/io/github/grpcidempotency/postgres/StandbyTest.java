@@ -3,7 +3,17 @@ package io.github.grpcidempotency.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.ByteString;
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.IdempotencyStore;
+import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -12,12 +22,17 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A primary that comes back as a standby, as after a failover, under servers that stay. */
 class StandbyTest {
   private static final CreateThingRequest REQUEST = Things.named("a thing");
+  private static final RecordedOutcome ANSWER =
+      new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.empty());
 
   @Test
   void aDemotedDatabaseReplaysWhatItHasAndRefusesWhatItCannotRecord(@TempDir Path data)
@@ -50,12 +65,79 @@ class StandbyTest {
     }
   }
 
+  /** What the handler wrote before may be lost, although its older reservation is not. */
+  @Test
+  void anAnswerIsNotRecordedOnAnotherTimeLineThanItsReservationUnlessAFailoverLosesNothing(
+      @TempDir Path data) throws IOException {
+    int port = freePort();
+    EmbeddedPostgres postgres = start(port, data);
+    try (TestDatabase database = TestDatabase.in(postgres);
+        HikariDataSource pool = PostgresThingServer.pool(database.appUrl())) {
+      IdempotencyStore store = store(pool).build();
+      ClaimRequest request = request();
+      Claim reserved = Things.win(store, request);
+      Claim takenOver = takeOver(store, database);
+      Claim careless = Things.win(store(pool).timeLines(false).build(), request());
+      execute(database, "ALTER SYSTEM SET synchronous_standby_names = 'another'");
+      execute(database, "SELECT pg_reload_conf()");
+      pool.getHikariPoolMXBean().softEvictConnections();
+      Claim synchronous = Things.win(store, request());
+
+      postgres.close();
+      Files.createFile(data.resolve("standby.signal"));
+      postgres = start(port, data);
+      execute(database, "SELECT pg_promote()");
+      pool.getHikariPoolMXBean().softEvictConnections();
+
+      assertThat(reserved.complete(ANSWER)).isEqualTo(Settled.LOST);
+      assertThat(takenOver.complete(ANSWER)).isEqualTo(Settled.LOST);
+      assertThat(careless.complete(ANSWER)).isEqualTo(Settled.DONE);
+      assertThat(synchronous.complete(ANSWER)).isEqualTo(Settled.DONE);
+      assertThat(store.claim(request))
+          .isInstanceOfSatisfying(
+              ClaimResult.InFlight.class, unknown -> assertThat(unknown.outcomeUnknown()).isTrue());
+      endLease(database, request);
+      Claim retried = Things.win(store, request);
+      assertThat(retried.attempt()).isEqualTo(2);
+      assertThat(retried.complete(ANSWER)).isEqualTo(Settled.DONE);
+    } finally {
+      postgres.close();
+    }
+  }
+
+  private static PostgresIdempotencyStore.Builder store(HikariDataSource pool) {
+    return PostgresIdempotencyStore.builder(pool).lease(Duration.ofMinutes(5));
+  }
+
+  private static ClaimRequest request() {
+    return Things.claimOf(
+        new IdempotencyKey(Caller.of(UUID.randomUUID()), "a key"),
+        Things.CREATE_THING,
+        Fingerprinter.wholeRequest().fingerprint(REQUEST));
+  }
+
+  private static Claim takeOver(IdempotencyStore store, TestDatabase database) {
+    ClaimRequest request = request();
+    Things.win(store, request);
+    endLease(database, request);
+    return Things.win(store, request);
+  }
+
+  private static void endLease(TestDatabase database, ClaimRequest request) {
+    new KeyTable(database).endLeases(request.key().caller().userId());
+  }
+
+  private static void execute(TestDatabase database, String statement) {
+    database.superuser().useHandle(handle -> handle.execute(statement));
+  }
+
   private static EmbeddedPostgres start(int port, Path data) throws IOException {
     return EmbeddedPostgres.builder()
         .setPort(port)
         .setDataDirectory(data)
         .setCleanDataDirectory(false)
         .setServerConfig("hot_standby", "on")
+        .setServerConfig("synchronous_commit", "local")
         .start();
   }
 

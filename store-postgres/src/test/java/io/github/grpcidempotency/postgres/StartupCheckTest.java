@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariConfig;
@@ -11,6 +12,7 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import java.time.Duration;
 import java.util.List;
@@ -150,6 +152,20 @@ class StartupCheckTest {
 
     assertThatVerifying(database.appUrl(), broken)
         .hasMessageContaining("CreateThing: its outbox query finds more than one row");
+  }
+
+  @Test
+  void aPoolThatMayWaitWithoutEndForASilentDatabaseIsReported() {
+    for (boolean set : List.of(true, false)) {
+      try (LogLines log = LogLines.listen();
+          HikariDataSource pool = new HikariDataSource()) {
+        pool.setJdbcUrl(database.appUrl() + (set ? "&socketTimeout=9" : ""));
+        PostgresIdempotencyStore.builder(pool).build().verify(List.of());
+
+        assertThat(log.warnings().stream().filter(line -> line.contains("sets no socketTimeout")))
+            .hasSize(set ? 0 : 1);
+      }
+    }
   }
 
   @Test

@@ -1,16 +1,17 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -35,6 +36,12 @@ class StartupProbeTest {
   private static final Procedure TRANSACTIONAL =
       Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
           .execution(Execution.TRANSACTIONAL)
+          .build();
+
+  private static final Procedure LATE =
+      Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
+          .execution(Execution.TRANSACTIONAL)
+          .claim(ClaimTiming.WITH_FIRST_STATEMENT)
           .build();
 
   private final TestDatabase database = TestDatabase.create();
@@ -318,23 +325,49 @@ class StartupProbeTest {
         "pg_try_advisory_xact_lock",
         "UPDATE idempotency.idempotency_keys",
         "COMMIT",
-        "DELETE FROM idempotency.idempotency_keys"
+        "DELETE FROM idempotency.idempotency_keys",
+        "refuse_claim"
       })
-  void aConnectionThatIsCutWhileItChecksIsNotMistakenForAWrongOne(String statement) {
+  void aCheckWhoseConnectionIsCutStartsAgain(String statement) {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl())) {
       FaultProxy.Trap trap = proxy.cutBefore(statement);
-      assertThatCode(
-              () -> {
-                try {
-                  verify(pool, TRANSACTIONAL);
-                } catch (StoreException outOfReach) {
-                  assertThat(outOfReach).hasMessageStartingWith("could not");
-                }
-              })
-          .doesNotThrowAnyException();
+
+      verify(pool, TRANSACTIONAL, LATE);
+
       assertThat(trap.hasSprung()).isTrue();
-      verify(pool, TRANSACTIONAL);
+    }
+  }
+
+  @Test
+  void aCheckWhoseConnectionsAreCutAgainAndAgainSaysSoAndEnds() {
+    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
+        HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl());
+        LogLines log = LogLines.listen()) {
+      for (int i = 0; i < 5; i++) {
+        proxy.cutBefore("refuse_claim");
+      }
+
+      assertThatThrownBy(() -> verify(pool, LATE))
+          .isInstanceOfSatisfying(
+              StoreException.class,
+              failure ->
+                  assertThat(failure.failureCause()).isEqualTo(FailureCause.CONNECTION_LOST));
+      assertThat(log.warnings())
+          .filteredOn(line -> line.contains("a connection to the database was cut"))
+          .hasSize(4);
+    }
+  }
+
+  @Test
+  void aPoolThatIsRefusedALoginIsNamedWithTheDatabasesAnswer() {
+    execute("ALTER ROLE things_app NOLOGIN");
+    try (HikariDataSource refused = PostgresThingServer.pool(database.appUrl())) {
+      assertThatVerifying(refused, refused)
+          .hasMessageContaining("the store's pool is refused a login")
+          .hasMessageContaining("role \"things_app\" is not permitted to log in (SQLSTATE 28000)");
+    } finally {
+      execute("ALTER ROLE things_app LOGIN");
     }
   }
 

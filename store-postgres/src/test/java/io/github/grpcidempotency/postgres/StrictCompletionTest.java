@@ -4,6 +4,7 @@ import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
 import static io.github.grpcidempotency.thing.ThingHandler.answer;
 import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -23,6 +24,7 @@ import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -69,7 +71,7 @@ class StrictCompletionTest {
                 handle -> {
                   insert(handle, user, thing);
                   between.accept(user);
-                  TransactionalCompletion.complete(handle, thing);
+                  TransactionalCompletion.completeAndCommit(handle, thing);
                 });
           } catch (RuntimeException thrown) {
             told.complete(thrown);
@@ -106,7 +108,7 @@ class StrictCompletionTest {
                 TransactionalCompletion.lock(handle);
                 insert(handle, user, thing);
                 await().until(() -> table.leaseEnd(user).isBefore(table.now()));
-                TransactionalCompletion.complete(handle, thing);
+                TransactionalCompletion.completeAndCommit(handle, thing);
               });
           answer(answer, thing);
         };
@@ -147,7 +149,7 @@ class StrictCompletionTest {
             handle.begin();
             insert(handle, user, thing);
             try {
-              TransactionalCompletion.complete(handle, thing);
+              TransactionalCompletion.completeAndCommit(handle, thing);
               told.complete(new AssertionError("not told"));
             } catch (RuntimeException thrown) {
               told.complete(thrown);
@@ -156,7 +158,7 @@ class StrictCompletionTest {
             handle.begin();
             TransactionalCompletion.lock(handle);
             insert(handle, user, thing);
-            TransactionalCompletion.complete(handle, thing);
+            TransactionalCompletion.completeAndCommit(handle, thing);
             handle.commit();
           }
           answer(answer, thing);
@@ -185,18 +187,96 @@ class StrictCompletionTest {
                           "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1"
                               + " WHERE user_id = ?",
                           user));
-          try {
-            jdbi.useTransaction(TransactionalCompletion::lock);
-          } catch (RuntimeException thrown) {
-            told.complete(thrown);
-            throw thrown;
-          }
-          answer(answer, newThing(request));
+          Thing thing = newThing(request);
+          assertThatThrownBy(
+                  () ->
+                      jdbi.useTransaction(
+                          handle -> {
+                            try {
+                              TransactionalCompletion.lock(handle);
+                            } catch (RuntimeException swallowed) {
+                              told.complete(swallowed);
+                            }
+                            insert(handle, user, thing);
+                          }))
+              .hasMessageContaining("transaction is aborted");
+          answer(answer, thing);
         };
     try (ThingServer server = server(LONG_LEASE, handler);
         ThingClient client = ThingClient.to(server.port())) {
       assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
       assertThat(told.join()).isInstanceOf(ClaimLostException.class);
+      assertThat(table.thingsOf(client.user())).isEmpty();
+    }
+  }
+
+  @Test
+  @Timeout(30)
+  void anAnswerWhileTheHandlersTransactionHasTheRecordLockedIsMisuse() {
+    ThingHandler handler =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          jdbi.useTransaction(
+              handle -> {
+                TransactionalCompletion.lock(handle);
+                insert(handle, Things.caller(), thing);
+                answer(answer, thing);
+                handle.rollback();
+              });
+        };
+    try (ThingServer server = server(LONG_LEASE, handler);
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply reply = client.createThing(REQUEST);
+
+      assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(reply.description())
+          .contains("while the transaction is open that has called TransactionalCompletion.lock");
+    }
+  }
+
+  @Test
+  @Timeout(30)
+  void anErrorWhileTheHandlersTransactionHasTheRecordLockedFreesTheKeyAfterIt() {
+    CompletableFuture<Void> answered = new CompletableFuture<>();
+    ThingHandler handler =
+        (request, answer) ->
+            jdbi.useTransaction(
+                handle -> {
+                  TransactionalCompletion.lock(handle);
+                  answer.onError(Status.INTERNAL.withDescription("told").asRuntimeException());
+                  answered.join();
+                });
+    try (ThingServer server = server(LONG_LEASE, handler);
+        ThingClient client = ThingClient.to(server.port())) {
+      assertThat(client.createThing(REQUEST).description()).isEqualTo("told");
+      answered.complete(null);
+
+      await().until(() -> table.rowsOf(client.user()).isEmpty());
+    }
+  }
+
+  @Test
+  void anAnswerInTheTransactionAfterTheOneThatLockedIsRecorded() {
+    ThingHandler handler =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          try (Handle handle = jdbi.open()) {
+            handle.begin();
+            TransactionalCompletion.lock(handle);
+            insert(handle, Things.caller(), thing);
+            handle.commit();
+            handle.begin();
+            handle.execute("SELECT 1");
+            answer(answer, thing);
+            handle.commit();
+          }
+        };
+    try (ThingServer server = server(LONG_LEASE, handler);
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply first = client.createThing(REQUEST);
+
+      assertThat(first.isOk()).as(first.toString()).isTrue();
+      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
     }
   }
 
@@ -211,7 +291,7 @@ class StrictCompletionTest {
               handle -> {
                 TransactionalCompletion.lock(handle);
                 insert(handle, user, thing);
-                TransactionalCompletion.complete(handle, thing);
+                TransactionalCompletion.completeAndCommit(handle, thing);
               });
           answer(answer, thing);
         };

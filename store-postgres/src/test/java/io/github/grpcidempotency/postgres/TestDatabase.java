@@ -4,6 +4,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.common.io.Resources;
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.testing.CheckedPool;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.util.List;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
@@ -29,7 +31,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * <p>Beside the library's schema it has {@code app.things}, under row-level security and known to
  * the library as the resource type {@code thing}, and {@code app.outbox}; see {@code things.sql}.
  */
-final class TestDatabase implements AfterAllCallback, AutoCloseable {
+final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoCloseable {
   private static final String OWNER = "things_owner";
   private static final String APP = "things_app";
   private static final String SUPERUSER = "postgres";
@@ -44,7 +46,7 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
   private static final PostgresFixture.Builder PARTITIONED =
       migrated().migrate(owner -> partition(owner, PARTITIONS));
 
-  private static final PostgresFixture.Builder UNMIGRATED = PostgresFixture.withRoles(OWNER, APP);
+  private static final PostgresFixture.Builder UNMIGRATED = PostgresFixture.withRoles(OWNER, APP).checkConnections();
 
   private final PostgresFixture fixture;
   private final List<HikariDataSource> pools = new ArrayList<>();
@@ -105,6 +107,7 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
 
   private static PostgresFixture.Builder migrated() {
     return PostgresFixture.withRoles(OWNER, APP)
+        .checkConnections()
         .migrate(IdempotencySchema::migrate)
         .migrate(TestDatabase::runHostMigration);
   }
@@ -135,6 +138,11 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
     HikariDataSource pool = fixture.newPool(size);
     pools.add(pool);
     return pool;
+  }
+
+  /** Returns such a pool that also checks whether a user is left set. */
+  CheckedPool newPoolThatChecksUsers(int size) {
+    return ((CheckedPool) newAppPool(size)).checkUsers();
   }
 
   /** Waits until no pool lacks a connection; one that is not given back is lost for ever. */
@@ -221,6 +229,11 @@ final class TestDatabase implements AfterAllCallback, AutoCloseable {
   /** Returns where another process finds this database, as the application. */
   String appUrl() {
     return fixture.jdbcUrl(APP);
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) {
+    fixture.afterEach(context);
   }
 
   @Override

@@ -55,7 +55,7 @@ final class ThingHandlers {
       jdbi.useTransaction(
           handle -> {
             insert(handle, user, thing);
-            TransactionalCompletion.complete(handle, thing);
+            TransactionalCompletion.completeAndCommit(handle, thing);
           });
       jdbi.useHandle(handle -> waitAsAskedFor(handle, request));
       if (!failsAsAskedFor(request, answer)) {

@@ -125,7 +125,7 @@ final class ThingWork {
     jdbi.useTransaction(
         handle -> {
           ThingHandlers.insert(handle, user, thing);
-          TransactionalCompletion.complete(handle, thing);
+          TransactionalCompletion.completeAndCommit(handle, thing);
         });
   }
 

@@ -230,6 +230,7 @@ final class ThreadTransactions implements HostTransactions {
       try {
         commitPhysically();
       } catch (SQLException failure) {
+        rollBackPhysically();
         end(Completion.UNKNOWN);
         throw new HostException(failure);
       } catch (RuntimeException failure) {
@@ -252,12 +253,16 @@ final class ThreadTransactions implements HostTransactions {
     @Override
     public void rollback() {
       if (!over) {
-        try {
-          sql(physical::rollback);
-        } catch (HostException unreachable) {
-          // the database does it
-        }
+        rollBackPhysically();
         end(Completion.ROLLED_BACK);
+      }
+    }
+
+    private void rollBackPhysically() {
+      try {
+        sql(physical::rollback);
+      } catch (HostException unreachable) {
+        // the database does it
       }
     }
 

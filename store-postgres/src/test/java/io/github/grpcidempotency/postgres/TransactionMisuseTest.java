@@ -36,6 +36,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.core.BaseConnection;
 
 /** How handlers misuse their claim's transaction, and the exceptions that they get. */
 class TransactionMisuseTest {
@@ -226,8 +227,8 @@ class TransactionMisuseTest {
   }
 
   private static void endBehindTheGuardsBack(Ending ending) {
-    try (PreparedStatement statement = ClaimTransaction.connection().prepareStatement("SELECT 1")) {
-      ending.of(statement.getConnection());
+    try {
+      ending.of(ClaimTransaction.connection().unwrap(BaseConnection.class));
     } catch (SQLException failure) {
       throw new IllegalStateException(failure);
     }
@@ -300,11 +301,13 @@ class TransactionMisuseTest {
 
         assertThatIllegalStateException()
             .isThrownBy(() -> handle.join().execute("DELETE FROM app.things"))
-            .withMessageContaining("the call has been answered, and its transaction has ended");
+            .withMessageContaining("its transaction cannot be used any more");
         assertThatIllegalStateException()
             .isThrownBy(() -> connection.join().createStatement())
-            .withMessageContaining("the call has been answered, and its transaction has ended");
-        assertThatExceptionOfType(SQLException.class).isThrownBy(() -> statement.join().execute());
+            .withMessageContaining("its transaction cannot be used any more");
+        assertThatIllegalStateException()
+            .isThrownBy(() -> statement.join().execute())
+            .withMessageContaining("its transaction cannot be used any more");
         assertThat(closed(connection.join())).isTrue();
       }
       assertThat(table.thingsOf(client.user())).hasSize(2);
@@ -334,7 +337,7 @@ class TransactionMisuseTest {
     ThingHandler completing =
         (request, answer) -> {
           try {
-            TransactionalCompletion.complete(ClaimTransaction.handle(), newThing(request));
+            TransactionalCompletion.completeAndCommit(ClaimTransaction.handle(), newThing(request));
           } catch (IllegalStateException told) {
             answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
           }

@@ -4,7 +4,6 @@ import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
 import static io.github.grpcidempotency.thing.ThingHandler.answer;
 import static io.github.grpcidempotency.thing.ThingHandler.newThing;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
@@ -20,20 +19,17 @@ import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -90,137 +86,19 @@ class TransactionalCompletionTest {
   }
 
   @Test
-  void completingIsOneRoundTripOfTheHandlers() {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource pool = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer server =
-            PostgresThingServer.on(pool)
-                .store(database.app())
-                .handler(ThingHandlers.completing(pool))
-                .lease(LONG_LEASE)
-                .start();
-        ThingClient client = ThingClient.to(server.port())) {
-      client.withNewKey().createThing(REQUEST);
-      proxy.forgetRoundTrips();
-
-      client.createThing(REQUEST);
-
-      assertThat(proxy.roundTrips())
-          .filteredOn(flush -> flush.contains("idempotency.idempotency_keys"))
-          .singleElement()
-          .asString()
-          .contains("UPDATE");
-    }
-  }
-
-  @Test
-  void aPlainConnectionWillDo() {
-    ThingHandler plain =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          try (Connection connection = database.app().getConnection()) {
-            connection.setAutoCommit(false);
-            insert(Jdbi.open(connection), Things.caller(), thing);
-            TransactionalCompletion.complete(connection, thing);
-            connection.commit();
-          } catch (SQLException failure) {
-            throw new IllegalStateException(failure);
-          }
-          answer(answer, thing);
-        };
-    try (ThingServer server = reserved(plain).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-
-      assertThat(table.joined(client.user())).isTrue();
-      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void anAnswerBeforeTheCommitIsNotSent(boolean failed) {
-    ThingHandler forgetful =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          withinTransaction(
-              connection -> {
-                TransactionalCompletion.complete(connection, thing);
-                if (failed) {
-                  assertThatExceptionOfType(SQLException.class)
-                      .isThrownBy(() -> connection.prepareStatement("SELECT 1 / 0").execute());
-                }
-                answer(answer, thing);
-              },
-              thing);
-        };
-    try (ThingServer server = reserved(forgetful).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply reply = client.createThing(REQUEST);
-
-      assertThat(reply.status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(reply.description()).contains("is answered before its transaction is committed");
-      assertThat(table.thingsOf(client.user())).isEmpty();
-      assertThat(table.rowsOf(client.user())).as("reserved until the lease ends").hasSize(1);
-    }
-  }
-
-  /** As JDBC begins one with the first statement after a commit. */
-  @Test
-  void anAnswerWithinTheNextTransactionIsSent() {
-    ThingHandler reading =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          withinTransaction(
-              connection -> {
-                TransactionalCompletion.complete(connection, thing);
-                connection.commit();
-                connection.prepareStatement("SELECT 1").execute();
-                answer(answer, thing);
-              },
-              thing);
-        };
-    try (ThingServer server = reserved(reading).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
-    }
-  }
-
-  /** What is done on a connection, in a transaction that is rolled back unless it is committed. */
-  private interface InTransaction {
-    void on(Connection connection) throws SQLException;
-  }
-
-  private static void withinTransaction(InTransaction rest, Thing thing) {
-    try (Connection connection = database.app().getConnection()) {
-      connection.setAutoCommit(false);
-      insert(Jdbi.open(connection), Things.caller(), thing);
-      rest.on(connection);
-    } catch (SQLException failure) {
-      throw new IllegalStateException(failure);
-    }
-  }
-
-  @Test
   void aMessageOfAnotherTypeIsRefusedBeforeAnythingIsSent() {
-    List<Throwable> told = new CopyOnWriteArrayList<>();
+    CompletableFuture<Throwable> told = new CompletableFuture<>();
     ThingHandler mistaken =
         (request, answer) -> {
           Thing thing = newThing(request);
-          withinTransaction(
-              connection -> {
-                told.add(
-                    catchThrowable(() -> TransactionalCompletion.complete(connection, request)));
-                told.add(
+          jdbi.useTransaction(
+              handle -> {
+                insert(handle, Things.caller(), thing);
+                told.complete(
                     catchThrowable(
-                        () -> TransactionalCompletion.completeAndCommit(connection, request)));
-                TransactionalCompletion.complete(connection, thing);
-                connection.commit();
-              },
-              thing);
+                        () -> TransactionalCompletion.completeAndCommit(handle, request)));
+                TransactionalCompletion.completeAndCommit(handle, thing);
+              });
           answer(answer, thing);
         };
     try (ThingServer server = reserved(mistaken).start();
@@ -229,24 +107,9 @@ class TransactionalCompletionTest {
 
       assertThat(first.isOk()).as(first.toString()).isTrue();
       assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
-      assertThat(told)
-          .hasSize(2)
-          .allSatisfy(
-              thrown ->
-                  assertThat(thrown)
-                      .isInstanceOf(IllegalArgumentException.class)
-                      .hasMessageContaining("answers with idempotency.testing.v1.Thing, not"));
-    }
-  }
-
-  @Test
-  void withoutAKeyItDoesNothing() {
-    try (ThingServer server = completing().start();
-        ThingClient client = ThingClient.to(server.port()).withoutKey()) {
-      Reply first = client.createThing(REQUEST);
-
-      assertThat(table.rowsOf(client.user())).isEmpty();
-      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
+      assertThat(told.join())
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("answers with idempotency.testing.v1.Thing, not");
     }
   }
 
@@ -268,64 +131,6 @@ class TransactionalCompletionTest {
   }
 
   @Test
-  void aHandlerThatThrowsBeforeItsCommitReleases() {
-    AtomicBoolean fail = new AtomicBoolean(true);
-    ThingHandler failingOnce =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          jdbi.useTransaction(
-              handle -> {
-                insert(handle, Things.caller(), thing);
-                TransactionalCompletion.complete(handle, thing);
-                if (fail.getAndSet(false)) {
-                  throw new IllegalStateException("on purpose");
-                }
-              });
-          answer(answer, thing);
-        };
-    try (ThingServer server = reserved(failingOnce).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNKNOWN);
-      assertThat(table.rowsOf(client.user())).isEmpty();
-      assertThat(table.thingsOf(client.user())).isEmpty();
-
-      Reply retried = client.createThing(REQUEST);
-      assertThat(retried.isReplay()).isFalse();
-      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
-    }
-  }
-
-  @Test
-  void aTransactionThatIsTriedAgainCompletesAgain() {
-    ThingHandler tryingTwice =
-        (request, answer) -> {
-          Thing first = newThing(request);
-          Thing second = newThing(request);
-          for (Thing thing : List.of(first, second)) {
-            try (Handle handle = jdbi.open()) {
-              handle.begin();
-              insert(handle, Things.caller(), thing);
-              TransactionalCompletion.complete(handle, thing);
-              if (thing.equals(first)) {
-                handle.rollback();
-              } else {
-                handle.commit();
-              }
-            }
-          }
-          answer(answer, second);
-        };
-    try (ThingServer server = reserved(tryingTwice).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
-      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
-    }
-  }
-
-  @Test
   void aHandlerThatAnswersSomethingElseThanItRecordedFailsTheCallAndRetriesGetTheRecord() {
     ThingHandler twoFaced =
         (request, answer) -> {
@@ -333,7 +138,7 @@ class TransactionalCompletionTest {
           jdbi.useTransaction(
               handle -> {
                 insert(handle, Things.caller(), thing);
-                TransactionalCompletion.complete(handle, thing);
+                TransactionalCompletion.completeAndCommit(handle, thing);
               });
           answer(answer, thing.toBuilder().setName("something else").build());
         };
@@ -351,24 +156,6 @@ class TransactionalCompletionTest {
   }
 
   @Test
-  void outsideATransactionItIsRefused() {
-    ThingHandler withoutTransaction =
-        (request, answer) -> {
-          try (Handle handle = jdbi.open()) {
-            TransactionalCompletion.complete(handle, newThing(request));
-          } catch (IllegalStateException told) {
-            answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
-          }
-        };
-    try (ThingServer server = reserved(withoutTransaction).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      assertThat(client.createThing(REQUEST).description())
-          .contains("the handle has no transaction open");
-      assertThat(table.rowsOf(client.user())).isEmpty();
-    }
-  }
-
-  @Test
   void aResponseThatNamesNoResourceIsRecordedWithoutOne() {
     ThingHandler anonymous =
         (request, answer) -> {
@@ -377,7 +164,7 @@ class TransactionalCompletionTest {
           jdbi.useTransaction(
               handle -> {
                 insert(handle, Things.caller(), thing);
-                TransactionalCompletion.complete(handle, nameless);
+                TransactionalCompletion.completeAndCommit(handle, nameless);
               });
           answer(answer, nameless);
         };
@@ -465,7 +252,7 @@ class TransactionalCompletionTest {
     jdbi.useTransaction(
         handle -> {
           insert(handle, Things.caller(), thing);
-          TransactionalCompletion.complete(handle, thing);
+          TransactionalCompletion.completeAndCommit(handle, thing);
         });
   }
 
@@ -495,10 +282,9 @@ class TransactionalCompletionTest {
     }
   }
 
-  /** The record's row is locked from the completion to the commit. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void nobodyWaitsForATransactionThatIsAboutToCompleteItsRecord(boolean leaseHasEnded) {
+  void nobodyWaitsForATransactionThatHasLockedItsRecord(boolean leaseHasEnded) {
     HikariDataSource small = database.newAppPool(2);
     try (Gate gate = Gate.shut(database.superuser());
         ThingServer left = reserved(committingAt(gate, leaseHasEnded)).start();
@@ -566,38 +352,30 @@ class TransactionalCompletionTest {
     }
   }
 
+  /** The record refers to a row that the transaction has locked, which nobody can know. */
   @Test
-  void aConnectionCutBeforeTheHandlersCommitReleasesAndAfterItReplays() {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer server =
-            PostgresThingServer.on(proxied)
-                .store(database.app())
-                .lease(LONG_LEASE)
-                .handler(ThingHandlers.completing(proxied))
-                .start();
+  @Timeout(30)
+  void anAnswerWhoseRecordWaitsForTheHandlersOpenTransactionIsRecordedAfterIt() {
+    ThingHandler locking =
+        (request, answer) -> {
+          Thing thing = newThing(request);
+          jdbi.useTransaction(handle -> insert(handle, Things.caller(), thing));
+          database
+              .superuser()
+              .useTransaction(
+                  handle -> {
+                    handle.execute(
+                        "SELECT FROM app.things WHERE id = ? FOR UPDATE",
+                        UUID.fromString(thing.getId()));
+                    answer(answer, thing);
+                  });
+        };
+    try (ThingServer server = reserved(locking).start();
         ThingClient client = ThingClient.to(server.port())) {
-      proxy.cutBefore("COMMIT");
-      assertThat(client.createThing(REQUEST).isOk()).isFalse();
-      assertThat(table.thingsOf(client.user())).isEmpty();
-      Reply retried = client.createThing(REQUEST);
-      assertThat(retried.isReplay()).isFalse();
+      assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.IN_PROGRESS);
 
-      ThingClient next = client.as(UUID.randomUUID());
-      proxy.cutAfter("COMMIT");
-      assertThat(next.createThing(REQUEST).isOk()).isFalse();
-      Reply replayed = next.createThing(REQUEST);
-      assertThat(replayed.isReplay()).isTrue();
-      assertThat(table.thingsOf(next.user())).containsExactly(replayed.thingId());
-    }
-  }
-
-  @Test
-  void aHandleOfNoCallIsLeftAlone() {
-    try (Handle handle = jdbi.open()) {
-      handle.begin();
-      TransactionalCompletion.complete(handle, Thing.getDefaultInstance());
-      handle.rollback();
+      assertThat(untilAnswered(client, REQUEST).isReplay()).isTrue();
+      assertThat(server.runs()).isOne();
     }
   }
 
@@ -618,7 +396,7 @@ class TransactionalCompletionTest {
         jdbi.useTransaction(
             handle -> {
               insert(handle, Things.caller(), thing);
-              TransactionalCompletion.complete(handle, thing);
+              TransactionalCompletion.completeAndCommit(handle, thing);
             });
       } catch (RuntimeException thrown) {
         told.accept(thrown);
@@ -628,7 +406,7 @@ class TransactionalCompletionTest {
     };
   }
 
-  /** Waits at a gate between completion and commit. */
+  /** Waits at a gate while it has its record's row locked. */
   private ThingHandler committingAt(Gate gate, boolean leaseHasEnded) {
     return (request, answer) -> {
       Thing thing = newThing(request);
@@ -637,9 +415,10 @@ class TransactionalCompletionTest {
       }
       jdbi.useTransaction(
           handle -> {
+            TransactionalCompletion.lock(handle);
             insert(handle, Things.caller(), thing);
-            TransactionalCompletion.complete(handle, thing);
             gate.pass(handle);
+            TransactionalCompletion.completeAndCommit(handle, thing);
           });
       answer(answer, thing);
     };

@@ -73,6 +73,24 @@ class TransactionalExecutionTest {
   }
 
   @Test
+  void anAnswerThatIsTooLargeToBeRecordedRollsItsEffectBack() {
+    try (ThingServer server =
+            PostgresThingServer.on(database.app())
+                .createThing(thing -> thing.maxRecordedBytes(10))
+                .transactional()
+                .start();
+        ThingClient client = ThingClient.to(server.port())) {
+      Reply refused = client.createThing(REQUEST);
+
+      assertThat(refused.status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(refused.status().getDescription())
+          .contains("too large to be recorded", "maxRecordedBytes is 10", "omit", "rebuild");
+      assertThat(table.thingsOf(client.user())).isEmpty();
+      assertThat(table.rowsOf(client.user())).isEmpty();
+    }
+  }
+
+  @Test
   void effectAndRecordAreOneTransaction() {
     try (ThingServer server = PostgresThingServer.on(database.app()).transactional().start();
         ThingClient client = ThingClient.to(server.port())) {

@@ -29,8 +29,9 @@ import java.util.UUID;
  * </ol>
  *
  * <p>If Redis takes no more writes for everybody, or would forget them, the record is read without
- * writing: an answer that can be read is replayed, and a known holder keeps its key. A replica may
- * not know the holder, so without a record nobody knows who owns the key.
+ * writing: an answer that can be read, and that the replicas have, is replayed, and a known holder
+ * keeps its key. A replica may not know the holder, so without a record nobody knows who owns the
+ * key.
  */
 final class ClaimAttempt {
   private static final int MAX_ROUNDS = 3;
@@ -173,18 +174,17 @@ final class ClaimAttempt {
 
   private ClaimResult find(StoreException broken) {
     try {
-      RecordReply reply = RecordReply.of(records.link().session().run(Script.FIND, key));
-      if (reply instanceof RecordReply.Seen seen) {
-        return seen.result();
+      RedisSession session = records.link().session();
+      if (!(RecordReply.of(session.run(Script.FIND, key)) instanceof RecordReply.Seen seen)) {
+        throw broken;
       }
-      throw broken;
+      if (seen.result() instanceof ClaimResult.Recorded) {
+        session.confirm();
+      }
+      return seen.result();
     } catch (RedisFailure failure) {
-      boolean brokenToo =
-          FailureDecider.remedy(FailurePhase.NOTHING_SENT, failure.why()) == Remedy.FIND
-              || failure.why() == FailureCause.OTHER;
-      throw brokenToo
-          ? broken
-          : new StoreException("could not read the record", failure, phase, failure.why());
+      broken.addSuppressed(failure);
+      throw broken;
     }
   }
 

@@ -5,6 +5,9 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
+import java.net.ConnectException;
+import java.net.NoRouteToHostException;
+import java.net.UnknownHostException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -58,7 +61,9 @@ final class RedisFailure extends RuntimeException {
     return new RedisFailure(
         "could not connect to Redis",
         failure,
-        errorOf(failure).map(RedisFailure::causeOfRefusal).orElse(FailureCause.NO_CONNECTION),
+        errorOf(failure)
+            .map(RedisFailure::causeOfRefusal)
+            .orElseGet(() -> causeOfNoConnection(failure)),
         true);
   }
 
@@ -118,7 +123,19 @@ final class RedisFailure extends RuntimeException {
       return FailureCause.POOL_EXHAUSTED;
     }
     FailureCause cause = causeOf(error);
-    return cause == FailureCause.SHUTTING_DOWN ? cause : FailureCause.NO_CONNECTION;
+    return cause == FailureCause.SHUTTING_DOWN ? cause : FailureCause.NO_LOGIN;
+  }
+
+  /** Behind an accepted connection somebody is there, silent or not. */
+  private static FailureCause causeOfNoConnection(Throwable failure) {
+    boolean nobody =
+        Throwables.getCausalChain(failure).stream()
+            .anyMatch(
+                cause ->
+                    cause instanceof ConnectException
+                        || cause instanceof NoRouteToHostException
+                        || cause instanceof UnknownHostException);
+    return nobody ? FailureCause.NO_CONNECTION : FailureCause.NO_LOGIN;
   }
 
   private static FailureCause causeOf(String error) {

@@ -72,6 +72,30 @@ class FailoverTest {
   }
 
   @Test
+  void anAnswerThatNoReplicaHasIsNotReplayedEitherByAServerThatGetsNoMoreClaims() {
+    try (RedisProcess master = RedisProcess.inMemory();
+        RedisProcess replica = RedisProcess.inMemory().replicate(master);
+        RedisIdempotencyStore unconfirmed = store(master.uri(), UNCONFIRMED);
+        RedisIdempotencyStore store =
+            RedisIdempotencyStore.builder(master.uri())
+                .durability(CONFIRMED)
+                .timeout(Duration.ofMillis(300))
+                .settingsInterval(Duration.ofNanos(1))
+                .build()) {
+      store.verify(List.of());
+      ClaimRequest request = Calls.request();
+      replica.freeze();
+      Calls.win(unconfirmed, request).complete(Calls.ANSWER);
+      master.with(commands -> commands.configSet("maxmemory-policy", "allkeys-lru"));
+
+      failureOf(() -> store.claim(request));
+
+      replica.thaw();
+      awaitConfirmation(() -> store.claim(request) instanceof ClaimResult.Recorded);
+    }
+  }
+
+  @Test
   void aPromotedReplicaHasEverythingThatItHasConfirmed() {
     try (RedisProcess master = RedisProcess.inMemory();
         RedisProcess replica = RedisProcess.inMemory().replicate(master);

@@ -1,9 +1,14 @@
 package io.github.grpcidempotency.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.internal.decision.Decision;
+import io.github.grpcidempotency.internal.decision.FailureDecider;
+import io.github.grpcidempotency.procedure.OutagePolicy;
+import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -12,9 +17,12 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
+import java.io.IOException;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -136,6 +144,58 @@ class FailuresTest {
               assertThat(failure.phase()).isEqualTo(FailurePhase.NOTHING_SENT);
               assertThat(failure.failureCause()).isEqualTo(FailureCause.NO_CONNECTION);
             });
+  }
+
+  /** A server that has logged in before goes on, and may own the key. */
+  @Test
+  void aServerThatRefusesALoginIsNoOutage() {
+    redis.with(
+        commands ->
+            commands.aclSetuser(
+                "rotated",
+                AclSetuserArgs.Builder.on()
+                    .addPassword("new")
+                    .allKeys()
+                    .allChannels()
+                    .allCommands()));
+    RedisURI old = RedisURI.builder(redis.uri()).withAuthentication("rotated", "old").build();
+    try (RedisIdempotencyStore refused = store(old)) {
+      Calls.win(direct, request);
+
+      StoreException failure = failureOf(() -> refused.claim(request));
+
+      assertThat(failure.failureCause()).isEqualTo(FailureCause.NO_LOGIN);
+      assertThat(FailureDecider.decide(failure, OutagePolicy.FAIL_OPEN))
+          .isInstanceOf(Decision.Refuse.class);
+      assertThatThrownBy(() -> refused.verify(List.of()))
+          .isInstanceOf(SetupException.class)
+          .hasMessageContaining("WRONGPASS");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "WRONGPASS invalid username-password pair or user is disabled. | NO_LOGIN",
+        "NOAUTH HELLO must be called with the client already authenticated | NO_LOGIN",
+        "NOPERM this user has no permissions to run the 'ping' command | NO_LOGIN",
+        "ERR max number of clients reached | POOL_EXHAUSTED",
+        "LOADING Redis is loading the dataset in memory | SHUTTING_DOWN"
+      })
+  void aRefusalToConnectMeansWhatItsCodeSays(String error, FailureCause cause) {
+    assertThat(RedisFailure.ofConnect(new RedisCommandExecutionException(error)).why())
+        .isEqualTo(cause);
+  }
+
+  /** As a proxy is that has no connection left. */
+  @Test
+  void aServerThatAcceptsAConnectionAndIsSilentIsNoOutage() throws IOException {
+    try (ServerSocket silent = new ServerSocket(0);
+        RedisIdempotencyStore unheard = store(RedisProcess.uri(silent.getLocalPort()))) {
+      assertThat(failureOf(() -> unheard.claim(request)).failureCause())
+          .isEqualTo(FailureCause.NO_LOGIN);
+    }
   }
 
   @Test

@@ -107,10 +107,19 @@ final class RedisProxy implements AutoCloseable {
     return sprung;
   }
 
-  /** Cuts every connection, and each new one at once. */
+  /** Cuts every connection, and accepts no new one. */
   void refuse() {
-    refuses = true;
+    refuseNew();
     links.forEach(Link::close);
+  }
+
+  private void refuseNew() {
+    refuses = true;
+    try {
+      acceptor.close();
+    } catch (IOException ignored) {
+      // It is closed for us.
+    }
   }
 
   /** One trap follows the other. */
@@ -131,11 +140,6 @@ final class RedisProxy implements AutoCloseable {
   @Override
   public void close() {
     refuse();
-    try {
-      acceptor.close();
-    } catch (IOException ignored) {
-      // It is closed for us.
-    }
   }
 
   private void acceptAll() {
@@ -229,7 +233,9 @@ final class RedisProxy implements AutoCloseable {
     private void spring(Trap met) {
       sprung = true;
       LockSupport.parkNanos(met.delay().toNanos());
-      refuses |= met.staysDown();
+      if (met.staysDown()) {
+        refuseNew();
+      }
       if (met.cuts()) {
         close();
       }

@@ -47,17 +47,24 @@ public final class FaultProxy implements AutoCloseable {
   private static final long NEVER = 0;
 
   private final URI target;
-  private final ServerSocket acceptor;
+  private final InetSocketAddress address;
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
   private final List<Trap> traps = new CopyOnWriteArrayList<>();
   private final List<String> roundTrips = new CopyOnWriteArrayList<>();
+  private ServerSocket acceptor;
   private volatile Mode mode = Mode.FORWARD;
   private volatile boolean swallowsNotifications;
 
   private FaultProxy(URI target) throws IOException {
     this.target = target;
-    this.acceptor = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
-    inBackground("fault-proxy", this::acceptAll);
+    this.acceptor = listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    this.address = new InetSocketAddress(acceptor.getInetAddress(), acceptor.getLocalPort());
+  }
+
+  private ServerSocket listen(InetSocketAddress address) throws IOException {
+    ServerSocket listening = new ServerSocket(address.getPort(), 100, address.getAddress());
+    inBackground("fault-proxy", () -> acceptAll(listening));
+    return listening;
   }
 
   /** Starts a proxy in front of the server of a JDBC URL. */
@@ -73,8 +80,8 @@ public final class FaultProxy implements AutoCloseable {
   public String jdbcUrl() {
     return "jdbc:postgresql://%s:%d%s?%s"
         .formatted(
-            acceptor.getInetAddress().getHostAddress(),
-            acceptor.getLocalPort(),
+            address.getAddress().getHostAddress(),
+            address.getPort(),
             target.getPath(),
             target.getQuery());
   }
@@ -108,10 +115,16 @@ public final class FaultProxy implements AutoCloseable {
     return this;
   }
 
-  /** Cuts every connection, and each new one at once, until {@link #restore}. */
+  /** Cuts every connection, and accepts no new one until {@link #restore}. */
   public void refuse() {
-    mode = Mode.REFUSE;
+    refuseNew();
     cutAll();
+  }
+
+  /** Keeps every connection, and accepts no new one until {@link #restore}. */
+  public synchronized void refuseNew() {
+    mode = Mode.REFUSE;
+    closeQuietly(acceptor);
   }
 
   /** Keeps connections open, but forwards nothing more, until {@link #restore}. */
@@ -120,11 +133,18 @@ public final class FaultProxy implements AutoCloseable {
   }
 
   /** Forwards again. Connections that have lost data are cut. */
-  public void restore() {
+  public synchronized void restore() {
     if (mode == Mode.SWALLOW) {
       cutAll();
     }
     mode = Mode.FORWARD;
+    if (acceptor.isClosed()) {
+      try {
+        acceptor = listen(address);
+      } catch (IOException taken) {
+        throw new UncheckedIOException(taken);
+      }
+    }
   }
 
   /** Cuts every open connection. */
@@ -149,7 +169,6 @@ public final class FaultProxy implements AutoCloseable {
 
   @Override
   public void close() {
-    closeQuietly(acceptor);
     refuse();
   }
 
@@ -158,9 +177,9 @@ public final class FaultProxy implements AutoCloseable {
     return trap;
   }
 
-  private void acceptAll() throws IOException {
+  private void acceptAll(ServerSocket listening) throws IOException {
     while (true) {
-      Socket client = acceptor.accept();
+      Socket client = listening.accept();
       if (mode == Mode.REFUSE) {
         client.close();
       } else {
@@ -247,7 +266,7 @@ public final class FaultProxy implements AutoCloseable {
     /** Waits, and then cuts if the trap is set to; returns whether it did. */
     private boolean spring(Link link) {
       if (stayDown) {
-        mode = Mode.REFUSE;
+        refuseNew();
       }
       sprungAt = System.currentTimeMillis();
       pause(delay);

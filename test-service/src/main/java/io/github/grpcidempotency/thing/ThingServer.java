@@ -25,6 +25,7 @@ import io.grpc.ServerInterceptor;
 import io.grpc.ServerInterceptors;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -129,6 +130,11 @@ public final class ThingServer implements AutoCloseable {
   /** Returns a channel to it. */
   public ManagedChannel channel() {
     return channel;
+  }
+
+  /** Stops the server as its process does on SIGTERM. */
+  public void drain(Duration grace) {
+    interceptor.orElseThrow().drain(grace, server);
   }
 
   /** Closes the interceptor while the server still serves. */

@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -43,19 +44,25 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * are copies of what it has migrated once.
  */
 public final class PostgresFixture
-    implements BeforeAllCallback, BeforeEachCallback, AfterAllCallback, AutoCloseable {
+    implements BeforeAllCallback,
+        BeforeEachCallback,
+        AfterEachCallback,
+        AfterAllCallback,
+        AutoCloseable {
   private static final int DEFAULT_POOL_SIZE = 10;
   private static final Duration POOL_PATIENCE = Duration.ofSeconds(10);
 
   private final PostgresTemplate template;
+  private final boolean checksConnections;
   private final Supplier<String> name;
   private final List<HikariDataSource> pools = new ArrayList<>();
   private Optional<HikariDataSource> pool = Optional.empty();
   private Optional<List<String>> emptyTables = Optional.empty();
   private int classes;
 
-  private PostgresFixture(PostgresTemplate template) {
+  private PostgresFixture(PostgresTemplate template, boolean checksConnections) {
     this.template = template;
+    this.checksConnections = checksConnections;
     this.name = new Once<>(template::copy);
   }
 
@@ -100,7 +107,8 @@ public final class PostgresFixture
     config.setMaximumPoolSize(size);
     config.setMinimumIdle(0);
     config.setConnectionTimeout(POOL_PATIENCE.toMillis());
-    HikariDataSource made = new HikariDataSource(config);
+    HikariDataSource made =
+        checksConnections ? new CheckedPool(config) : new HikariDataSource(config);
     pools.add(made);
     return made;
   }
@@ -156,12 +164,26 @@ public final class PostgresFixture
     return emptyTables.orElseGet(template::emptyTables);
   }
 
-  /** Closes all pools. The database stays until the server or this JVM ends. */
+  /**
+   * Closes all pools. The database stays until the server or this JVM ends.
+   *
+   * @throws AssertionError as {@link Builder#checkConnections} says
+   */
   @Override
   public synchronized void close() {
+    List<HikariDataSource> closed = List.copyOf(pools);
     pools.forEach(HikariDataSource::close);
     pools.clear();
     pool = Optional.empty();
+    check(closed);
+  }
+
+  private static void check(List<HikariDataSource> pools) {
+    for (HikariDataSource each : pools) {
+      if (each instanceof CheckedPool checked) {
+        checked.check();
+      }
+    }
   }
 
   @Override
@@ -172,6 +194,11 @@ public final class PostgresFixture
   @Override
   public void beforeEach(ExtensionContext context) {
     reset();
+  }
+
+  @Override
+  public synchronized void afterEach(ExtensionContext context) {
+    check(pools);
   }
 
   /** Leaves pools open if a class ends within another one. */
@@ -192,6 +219,7 @@ public final class PostgresFixture
     private final List<Migration> migrations = new ArrayList<>();
     private Supplier<PostgresServer> server = PostgresServer::embedded;
     private Optional<PostgresTemplate> template = Optional.empty();
+    private boolean checksConnections;
 
     private Builder(String owner, String application) {
       this.owner = checked(owner);
@@ -225,6 +253,16 @@ public final class PostgresFixture
     }
 
     /**
+     * Makes every pool of the application a {@link CheckedPool}. A test fails if a connection was
+     * given back to one while a transaction was open on it.
+     */
+    public Builder checkConnections() {
+      checkUnused();
+      checksConnections = true;
+      return this;
+    }
+
+    /**
      * Makes a fixture with a database of its own. Nothing is started or migrated until it is first
      * used.
      */
@@ -232,7 +270,7 @@ public final class PostgresFixture
       if (template.isEmpty()) {
         template = Optional.of(new PostgresTemplate(server, owner, application, migrations));
       }
-      return new PostgresFixture(template.get());
+      return new PostgresFixture(template.get(), checksConnections);
     }
 
     private synchronized void checkUnused() {

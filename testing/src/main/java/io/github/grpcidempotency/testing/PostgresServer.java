@@ -26,6 +26,8 @@ final class PostgresServer {
   private static final Supplier<PostgresServer> EMBEDDED =
       new Once<>(PostgresServer::startEmbedded);
 
+  private static final int SOCKET_TIMEOUT_SECONDS = 30;
+
   private static final Pattern URL =
       Pattern.compile("(jdbc:postgresql://[^/?]+/)([^?]*)(?:\\?(.*))?");
   private static final Pattern LOGIN = Pattern.compile("(user|password)=.*");
@@ -128,7 +130,9 @@ final class PostgresServer {
   }
 
   PGSimpleDataSource role(String database, String role) {
-    return connect(jdbcUrl(database, role));
+    PGSimpleDataSource dataSource = connect(jdbcUrl(database, role));
+    dataSource.setSocketTimeout(SOCKET_TIMEOUT_SECONDS);
+    return dataSource;
   }
 
   String jdbcUrl(String database, String role) {

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.torture;
 
 import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.torture.History.Answer;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
@@ -77,6 +78,23 @@ final class Checker {
         .filter(effect -> !effect.guarded())
         .forEach(effect -> checkUnguarded(effect, calls.getOrDefault(effect.scope(), List.of())));
     history.calls().forEach(this::checkEnd);
+    history.calls().stream().filter(call -> call.form().isGuarded()).forEach(this::checkRight);
+    history.effects().stream()
+        .filter(effect -> effect.way() == Way.FROM_ANOTHER_THREAD)
+        .forEach(
+            effect ->
+                violate(
+                    Rule.FIRST_STATEMENT_ON_ITS_THREAD,
+                    effect.scope(),
+                    "%s on %s at %d".formatted(effect.form(), effect.server(), effect.at())));
+    history
+        .findings()
+        .forEach(
+            finding ->
+                violate(
+                    finding.rule(),
+                    new Scope(new UUID(0, 0), finding.server()),
+                    "%s at %d".formatted(finding.what(), finding.at())));
     checkNobodyIsForgotten();
     checkRecordings();
     history.faults().stream()
@@ -151,7 +169,7 @@ final class Checker {
     boolean mayBeWithout =
         written == 0
             && call.form() != Form.FAIL_OPEN
-            && (mayBeLost || mayBeRecordedLater(answer.scope(), call.form(), answer.value()));
+            && (mayBeLost || mayBeWrittenElsewhere(answer.scope(), call.form(), answer.value()));
     if (written != 1 && !mayBeWithout) {
       violate(Rule.ANSWER_HAS_EFFECT, scope, written + " effects with the value answered");
     }
@@ -161,10 +179,10 @@ final class Checker {
   }
 
   /**
-   * Whether a handler that does not join may have written before a failover that took its effect
-   * back, and have ended after it.
+   * Whether a handler that does not join may have written to an old primary that still took
+   * connections, although its key was claimed on the new one: no time line shows that.
    */
-  private boolean mayBeRecordedLater(Scope scope, Form form, UUID value) {
+  private boolean mayBeWrittenElsewhere(Scope scope, Form form, UUID value) {
     List<Call> ofKey = calls.getOrDefault(scope, List.of());
     long recorded =
         ofKey.stream()
@@ -176,7 +194,7 @@ final class Checker {
         && form != Form.FAIL_OPEN
         && ofKey.stream()
             .min(Comparator.comparing(Call::start))
-            .filter(first -> losses.mayHaveHit(first, recorded))
+            .filter(first -> losses.hadTwoPrimaries(first, recorded))
             .isPresent();
   }
 
@@ -205,7 +223,7 @@ final class Checker {
     for (StoredAnswer record : history.stored()) {
       long written = written(record.scope(), record.value());
       boolean mayBeWithout =
-          written == 0 && mayBeRecordedLater(record.scope(), record.form(), record.value());
+          written == 0 && mayBeWrittenElsewhere(record.scope(), record.form(), record.value());
       if (!told.contains(record.bytes()) && written != 1 && !mayBeWithout) {
         violate(
             Rule.RECORD_HAS_EFFECT, record.scope(), written + " effects with the value on record");
@@ -298,7 +316,7 @@ final class Checker {
             .anyMatch(answer -> !unguarded.contains(answer.value()));
     if (effect.form() != Form.FAIL_OPEN) {
       violate(Rule.NO_UNGUARDED_EFFECT, scope, what);
-    } else if (!excuses.couldNotConnect(effect) && (readable || !excuses.couldNotWrite(effect))) {
+    } else if (!excuses.couldNotConnect(effect) && (readable || !excuses.failedOver(effect))) {
       violate(
           Rule.NO_UNGUARDED_EFFECT,
           scope,
@@ -355,6 +373,19 @@ final class Checker {
         "%s of a completed record at %d".formatted(change.kind(), change.at()));
   }
 
+  private void checkRight(Call call) {
+    boolean denied = call.reason().equals(WireNames.REPLAY_DENIED);
+    if (call.session().hasRight() && denied) {
+      violate(Rule.ENTITLED_IS_ANSWERED, call.scope(), "denied to a session that has the right");
+    }
+    if (!call.session().hasRight() && call.isOk() && call.isOfRecord()) {
+      violate(
+          Rule.NO_UNENTITLED_ANSWERED,
+          call.scope(),
+          "%s of %d was answered".formatted(call.purpose(), call.start()));
+    }
+  }
+
   private void checkEnd(Call call) {
     long late = call.end() - call.deadline();
     if (late > DEADLINE_GRACE_MILLIS) {
@@ -379,6 +410,7 @@ final class Checker {
     history.calls().stream()
         .filter(call -> call.code() == Code.DEADLINE_EXCEEDED && !call.cancelled())
         .filter(call -> call.deadline() - call.start() >= 3 * lease)
+        .filter(call -> call.session().manner() != Manner.NEVER)
         .filter(
             call ->
                 between(answered.get(call.server()), call.start() + lease, call.deadline() - lease)

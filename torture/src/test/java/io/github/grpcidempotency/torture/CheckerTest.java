@@ -7,9 +7,11 @@ import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.CommittedEffect;
 import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.History.Finding;
 import io.github.grpcidempotency.torture.History.Life;
 import io.github.grpcidempotency.torture.History.Purpose;
 import io.github.grpcidempotency.torture.History.Replication;
+import io.github.grpcidempotency.torture.History.Session;
 import io.github.grpcidempotency.torture.History.StoredAnswer;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
@@ -33,6 +35,7 @@ class CheckerTest {
   private final List<Call> calls = new ArrayList<>();
   private final List<CommittedEffect> effects = new ArrayList<>();
   private final List<Change> changes = new ArrayList<>();
+  private final List<Finding> findings = new ArrayList<>();
   private final List<Fault> faults = new ArrayList<>();
   private final List<StoredAnswer> stored = new ArrayList<>();
   private long refusedRecordings;
@@ -184,7 +187,8 @@ class CheckerTest {
             Code.DEADLINE_EXCEEDED,
             "",
             false,
-            Optional.empty()));
+            Optional.empty(),
+            Session.ORDINARY));
     assertThat(brokenRules()).containsExactly(Rule.CALL_ENDS);
   }
 
@@ -240,17 +244,8 @@ class CheckerTest {
   }
 
   @Test
-  void aReadOnlyDatabaseExplainsAnUnguardedEffectOfAKeyWithoutRecord() {
+  void aReadOnlyDatabaseExplainsNoUnguardedEffect() {
     unguarded(Form.FAIL_OPEN, FIRST, 50_000);
-    fault(FaultKind.READ_ONLY, "", 49_000, 51_000);
-    assertThat(brokenRules()).isEmpty();
-  }
-
-  @Test
-  void aReadOnlyDatabaseExplainsNoUnguardedEffectOfAKeyWithRecord() {
-    committed(Form.FAIL_OPEN, FIRST, 5);
-    ok(wish(Form.FAIL_OPEN, "a"), answer(ALICE, Form.FAIL_OPEN, "a", FIRST));
-    unguarded(Form.FAIL_OPEN, SECOND, 50_000);
     fault(FaultKind.READ_ONLY, "", 49_000, 51_000);
     assertThat(brokenRules()).containsExactly(Rule.NO_UNGUARDED_EFFECT);
   }
@@ -465,7 +460,112 @@ class CheckerTest {
 
   private History history() {
     return new History(
-        lease, calls, effects, changes, faults, stored, refusedRecordings, 0, lives, replication);
+        lease,
+        calls,
+        effects,
+        changes,
+        faults,
+        stored,
+        refusedRecordings,
+        0,
+        lives,
+        replication,
+        findings);
+  }
+
+  @Test
+  void aRecordThatAnotherSessionGotIsSeen() {
+    Answer answer = recorded(Form.GUARDED);
+    calls.add(guarded(Code.OK, "", true, false, Optional.of(answer)));
+    assertThat(brokenRules()).containsExactly(Rule.NO_UNENTITLED_ANSWERED);
+  }
+
+  @Test
+  void theFirstAnswerNeedsNoRight() {
+    Answer answer = recorded(Form.GUARDED);
+    calls.add(guarded(Code.OK, "", false, false, Optional.of(answer)));
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
+  void aDenialToASessionWithTheRightIsSeen() {
+    calls.add(
+        guarded(
+            Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED", false, true, Optional.empty()));
+    assertThat(brokenRules()).containsExactly(Rule.ENTITLED_IS_ANSWERED);
+  }
+
+  @Test
+  void aFirstStatementFromAnotherThreadIsSeen() {
+    Answer answer = recorded(Form.LATE);
+    effects.clear();
+    effects.add(
+        new CommittedEffect(
+            ALICE,
+            "server-0",
+            Form.LATE,
+            "a",
+            answer.value(),
+            true,
+            Way.FROM_ANOTHER_THREAD,
+            1,
+            2));
+    assertThat(brokenRules()).containsExactly(Rule.FIRST_STATEMENT_ON_ITS_THREAD);
+  }
+
+  @Test
+  void aCallThatIsNeverAnsweredRunsIntoItsDeadlineUnseen() {
+    for (int i = 0; i < 30; i++) {
+      later(1_000 + i, Code.OK, "", Optional.empty());
+    }
+    for (Manner manner : List.of(Manner.NEVER, Manner.ELSEWHERE)) {
+      calls.add(
+          new Call(
+              Purpose.WORK,
+              wish(Form.JOINED, "a"),
+              0,
+              0,
+              3_000,
+              3_000,
+              false,
+              Code.DEADLINE_EXCEEDED,
+              "",
+              false,
+              Optional.empty(),
+              new Session(manner, true)));
+    }
+    assertThat(brokenRules()).containsExactly(Rule.CALL_ENDS);
+  }
+
+  @Test
+  void aFindingIsAViolation() {
+    findings.add(new Finding(Rule.TRANSACTIONS_END, "server-0", "idle for 20000 ms", 1));
+    assertThat(brokenRules()).containsExactly(Rule.TRANSACTIONS_END);
+  }
+
+  /** Returns an answer that is recorded, with its effect. */
+  private Answer recorded(Form form) {
+    UUID value = UUID.randomUUID();
+    Answer answer = answer(ALICE, form, "a", value);
+    effects.add(new CommittedEffect(ALICE, "server-0", form, "a", value, true, Way.PLAIN, 1, 2));
+    return answer;
+  }
+
+  private static Call guarded(
+      Code code, String reason, boolean replayed, boolean hasRight, Optional<Answer> answer) {
+    return new Call(
+        Purpose.DUPLICATE,
+        wish(Form.GUARDED, "a"),
+        0,
+        0,
+        10,
+        3_000,
+        false,
+        code,
+        reason,
+        replayed,
+        answer,
+        new Session(Manner.ORDINARY, hasRight));
   }
 
   private static Operation wish(Form form, String payload) {
@@ -494,7 +594,18 @@ class CheckerTest {
   private void ok(Operation wish, Answer answer) {
     calls.add(
         new Call(
-            Purpose.WORK, wish, 0, 0, 10, 3_000, false, Code.OK, "", false, Optional.of(answer)));
+            Purpose.WORK,
+            wish,
+            0,
+            0,
+            10,
+            3_000,
+            false,
+            Code.OK,
+            "",
+            false,
+            Optional.of(answer),
+            Session.ORDINARY));
   }
 
   private void failed(Purpose purpose, Form form, String payload, Code code, String reason) {
@@ -510,7 +621,8 @@ class CheckerTest {
             code,
             reason,
             false,
-            Optional.empty()));
+            Optional.empty(),
+            Session.ORDINARY));
   }
 
   private void later(long start, Code code, String reason, Optional<Answer> answer) {
@@ -521,7 +633,18 @@ class CheckerTest {
       long start, long end, long deadline, Code code, String reason, Optional<Answer> answer) {
     Form form = answer.map(Answer::form).map(Form::valueOf).orElse(Form.JOINED);
     return new Call(
-        Purpose.WORK, wish(form, "a"), 0, start, end, deadline, false, code, reason, false, answer);
+        Purpose.WORK,
+        wish(form, "a"),
+        0,
+        start,
+        end,
+        deadline,
+        false,
+        code,
+        reason,
+        false,
+        answer,
+        Session.ORDINARY);
   }
 
   private void unguarded(Form form, UUID value, long at) {

@@ -32,6 +32,10 @@ record EffectRun(Effect effect, boolean guarded, Stopwatch watch, Way way) {
         effect, CurrentOperation.claim().isPresent(), Stopwatch.createStarted(), Way.PLAIN);
   }
 
+  Form form() {
+    return Form.valueOf(effect.getForm());
+  }
+
   EffectRun by(Way other) {
     return new EffectRun(effect, guarded, watch, other);
   }

@@ -66,10 +66,10 @@ final class Excuses {
         .sum();
   }
 
-  /** Whether the database was read-only when a handler began. */
-  boolean couldNotWrite(CommittedEffect effect) {
+  /** Whether the database failed over when a handler began. */
+  boolean failedOver(CommittedEffect effect) {
     return history.faults().stream()
-        .filter(fault -> fault.kind() == FaultKind.READ_ONLY || fault.kind().isFailover())
+        .filter(fault -> fault.kind().isFailover())
         .anyMatch(
             fault ->
                 fault.touches(

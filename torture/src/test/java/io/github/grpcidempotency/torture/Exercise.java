@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.torture;
 
 import com.google.common.collect.ImmutableMap;
+import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.torture.History.Answer;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
@@ -20,6 +21,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What a run has exercised. A run that has exercised too little proves nothing. */
 record Exercise(Map<String, Long> counts) {
@@ -62,6 +64,17 @@ record Exercise(Map<String, Long> counts) {
     counts.put("mismatches refused", reasons(calls, "IDEMPOTENCY_KEY_REUSED", Purpose.MISMATCH));
     counts.put("cancelled", calls.stream().filter(Call::cancelled).count());
     counts.put("terminal failures", calls.stream().filter(Call::isTerminal).count());
+    for (Manner manner : Manner.values()) {
+      counts.put(
+          "calls " + manner,
+          calls.stream().filter(call -> call.session().manner() == manner).count());
+    }
+    counts.put("waits by name", purpose(calls, Purpose.WAIT).count());
+    counts.put("waits by name answered", purpose(calls, Purpose.WAIT).filter(Call::isOk).count());
+    counts.put(
+        "records denied",
+        calls.stream().filter(call -> call.reason().equals(WireNames.REPLAY_DENIED)).count());
+    counts.put("findings", (long) history.findings().size());
     counts.put("unguarded effects", unguarded(history));
     counts.put(
         "replays while read-only", ReadOnlyPhases.of(history).within().filter(Call::isOk).count());
@@ -103,6 +116,18 @@ record Exercise(Map<String, Long> counts) {
     if (plan.forms().contains(Form.LATE)) {
       least.put("effects " + Way.WITH_FIRST_STATEMENT, few());
       least.put("preempted", few());
+    }
+    plan.mix()
+        .manners()
+        .forEach(
+            (manner, percent) -> {
+              if (plan.forms().stream().anyMatch(form -> form.knows(manner))) {
+                least.put("calls " + manner, few());
+              }
+            });
+    if (plan.forms().contains(Form.GUARDED) && plan.mix().waiting() > 0) {
+      least.put("waits by name answered", few());
+      least.put("records denied", few());
     }
     if (plan.faults().containsKey(FaultKind.KILL)) {
       least.put("takeovers", 1L);
@@ -216,6 +241,10 @@ record Exercise(Map<String, Long> counts) {
         .filter(call -> call.purpose() == purpose)
         .filter(call -> call.reason().equals(reason))
         .count();
+  }
+
+  private static Stream<Call> purpose(List<Call> calls, Purpose purpose) {
+    return calls.stream().filter(call -> call.purpose() == purpose);
   }
 
   private static long answered(List<Call> calls, Form form) {

@@ -70,7 +70,7 @@ enum FailoverFault {
           FailoverFault.JOIN,
           """
               jdbi.useTransaction(
-                  handle -> TransactionalCompletion.complete(handle, run.effect()));
+                  handle -> TransactionalCompletion.completeAndCommit(handle, run.effect()));
               rest.run();
               jdbi.useTransaction(
                   handle -> {
@@ -133,6 +133,14 @@ enum FailoverFault {
     return Plan.only(Duration.ofSeconds(40), Map.of(FaultKind.LAGGING_REPLICAS, 1), forms)
         .leasing(Duration.ofSeconds(30))
         .mixing(QUICK);
+  }
+
+  /** Returns a run whose handlers outlast the death of their primary. */
+  static Plan outlasting() {
+    return lagging(Form.RESERVED, Form.SAME_DATABASE)
+        .calling(24)
+        .leasing(Duration.ofSeconds(8))
+        .mixing(new Plan.Mix(60, 0, 0, 0));
   }
 
   /** Returns the rules that it breaks; one is enough. */

@@ -110,6 +110,11 @@ final class FailoverPostgres implements FaultyPostgres {
   }
 
   @Override
+  public void allowLogins(boolean allowed) {
+    throw new UnsupportedOperationException("not for several nodes");
+  }
+
+  @Override
   public Map<UUID, Long> timelines() {
     return cluster.logged("on time line").stream()
         .map(TIMELINE::matcher)

@@ -102,6 +102,16 @@ class FailoverTest {
     assertThat(report.broken().keySet()).containsAnyElementsOf(fault.broken());
   }
 
+  /** Reserved handlers write in the last moments of a primary, and answer on the next one. */
+  @Test
+  @Tag("torture")
+  void anAnswerWhoseEffectWasLostIsNotRecorded() throws InterruptedException {
+    TortureReport report =
+        run("failover-timeline", ASYNCHRONOUS, FailoverFault.outlasting(), Optional.empty());
+
+    assertThat(report.violations()).isEmpty();
+  }
+
   /** The same without the fault. */
   @Test
   @Tag("torture")

@@ -142,6 +142,9 @@ final class FaultInjector implements AutoCloseable {
       case EXHAUST -> exhaust(server, planned);
       case REFUSE -> exclusively(server.fault(), () -> refuse(server, planned));
       case CLOSE -> exclusively(server.fault(), () -> close(server, planned));
+      case REFUSE_LOGINS ->
+          exclusively(
+              server.fault(), () -> exclusively(database, () -> refuseLogins(server, planned)));
     }
   }
 
@@ -185,6 +188,15 @@ final class FaultInjector implements AutoCloseable {
     server.proxy().refuse();
     Pause.of(planned.length());
     server.proxy().restore();
+    note(planned, planned.length().toString(), start);
+  }
+
+  private void refuseLogins(ServerNode server, Planned planned) {
+    long start = now();
+    postgres.allowLogins(false);
+    server.proxy().cutAll();
+    Pause.of(planned.length());
+    postgres.allowLogins(true);
     note(planned, planned.length().toString(), start);
   }
 

@@ -33,6 +33,11 @@ enum FaultKind {
   READ_ONLY,
   /** A server is shut down properly, while calls wait, and is started again. */
   CLOSE,
+  /**
+   * A server loses its connections and may not log in again, while those of the others live on. The
+   * database is there, and says so.
+   */
+  REFUSE_LOGINS,
   /** Another node becomes the primary, in good order. */
   SWITCHOVER,
   /** The primary's postmaster dies by SIGKILL, and another node takes over. */
@@ -74,14 +79,15 @@ enum FaultKind {
           EXHAUST,
           REFUSE,
           READ_ONLY,
-          CLOSE ->
+          CLOSE,
+          REFUSE_LOGINS ->
           false;
     };
   }
 
   /** Whether it breaks what passes between a server and the database. */
   boolean needsProxy() {
-    return isLight() || this == SWALLOW || this == REFUSE;
+    return isLight() || this == SWALLOW || this == REFUSE || this == REFUSE_LOGINS;
   }
 
   /** Whether a server cannot connect to the database while it lasts. */
@@ -111,6 +117,7 @@ enum FaultKind {
           REFUSE,
           READ_ONLY,
           CLOSE,
+          REFUSE_LOGINS,
           SWITCHOVER,
           PRIMARY_KILL,
           PRIMARY_FREEZE,

@@ -137,7 +137,7 @@ final class FaultSchedule {
           case STOP -> lease + random.nextLong(lease);
           case KILL, SKEW, DATABASE_STOP, DATABASE_KILL, CLOSE -> random.nextLong(500);
           case SWALLOW, READ_ONLY -> 200 + random.nextLong(lease);
-          case EXHAUST, REFUSE -> 500 + random.nextLong(2 * lease);
+          case EXHAUST, REFUSE, REFUSE_LOGINS -> 500 + random.nextLong(2 * lease);
           case SWALLOW_CLAIM -> lease * 3 / 2 + random.nextLong(lease);
           case PRIMARY_FREEZE, MANAGER_FREEZE -> 12_000 + random.nextLong(6_000);
           case LAGGING_REPLICAS -> 300 + random.nextLong(1_500);

@@ -23,6 +23,9 @@ interface FaultyPostgres extends AutoCloseable {
   /** Breaks it in one of its ways, and returns when it has recovered. */
   Fault inject(Planned planned);
 
+  /** Sets whether servers may log in; connections that are open stay open. */
+  void allowLogins(boolean allowed);
+
   /** Returns on which time line each effect was written, where there can be several. */
   Map<UUID, Long> timelines();
 

@@ -15,7 +15,10 @@ enum Form {
   TRANSACTIONAL(TortureServiceGrpc.getTransactionalMethod(), true),
   TRANSACTIONAL_ATTACHED(TortureServiceGrpc.getTransactionalAttachedMethod(), true),
   LATE(TortureServiceGrpc.getLateMethod(), true),
-  LATE_ATTACHED(TortureServiceGrpc.getLateAttachedMethod(), true);
+  LATE_ATTACHED(TortureServiceGrpc.getLateAttachedMethod(), true),
+  GUARDED(TortureServiceGrpc.getGuardedMethod(), true),
+  GUARDED_ATTACHED(TortureServiceGrpc.getGuardedAttachedMethod(), true),
+  JOB(TortureServiceGrpc.getJobMethod(), true);
 
   @SuppressWarnings("ImmutableEnumChecker") // gRPC's descriptors are, and do not say so
   private final MethodDescriptor<EffectRequest, Effect> method;
@@ -36,11 +39,53 @@ enum Form {
     return joins;
   }
 
+  /** Whether duplicates wait. */
+  boolean isAttached() {
+    return this == JOINED_ATTACHED
+        || this == TRANSACTIONAL_ATTACHED
+        || this == LATE_ATTACHED
+        || this == GUARDED_ATTACHED
+        || this == JOB;
+  }
+
+  /** Whether only callers with a right may have a recorded answer. */
+  boolean isGuarded() {
+    return this == GUARDED || this == GUARDED_ATTACHED;
+  }
+
+  /** Whether a handler has a transaction of its own, in which it may answer. */
+  private boolean mayAnswerWithin() {
+    return switch (this) {
+      case RESERVED, SAME_DATABASE, JOINED -> true;
+      case FAIL_OPEN,
+          JOINED_ATTACHED,
+          TRANSACTIONAL,
+          TRANSACTIONAL_ATTACHED,
+          LATE,
+          LATE_ATTACHED,
+          GUARDED,
+          GUARDED_ATTACHED,
+          JOB ->
+          false;
+    };
+  }
+
+  /** Whether a handler can behave in a manner. */
+  boolean knows(Manner manner) {
+    return switch (manner) {
+      case ORDINARY -> true;
+      case ELSEWHERE, NEVER -> this != JOB;
+      case WITHIN -> mayAnswerWithin();
+      case INTERRUPTED -> this == JOB;
+    };
+  }
+
   /** Returns what the first flush of a claim contains. */
   String claim() {
     return switch (this) {
-      case RESERVED, SAME_DATABASE, FAIL_OPEN, JOINED, JOINED_ATTACHED -> Plan.RESERVATION;
-      case TRANSACTIONAL, TRANSACTIONAL_ATTACHED -> Plan.TRANSACTION;
+      case RESERVED, SAME_DATABASE, FAIL_OPEN, JOINED, JOINED_ATTACHED, GUARDED, GUARDED_ATTACHED ->
+          Plan.RESERVATION;
+      case TRANSACTIONAL, TRANSACTIONAL_ATTACHED, JOB -> Plan.TRANSACTION;
       case LATE, LATE_ATTACHED -> Plan.FIRST_FLUSH;
     };
   }

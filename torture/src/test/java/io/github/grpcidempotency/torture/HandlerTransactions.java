@@ -44,6 +44,18 @@ interface HandlerTransactions {
   /** Writes in a transaction of the handler's own, which records the answer as well. */
   void join(EffectRun run, Rest rest);
 
-  /** Whether a handler that joins may answer before its transaction has ended. */
-  boolean holdsAnswersBack();
+  /**
+   * Writes in a transaction of the handler's own, which knows nothing of the record. It is rolled
+   * back if the rest throws.
+   */
+  void beside(EffectRun run, Rest rest);
+
+  /** The same, but with the record locked, and rolled back in any case. */
+  void lockAndRollBack(EffectRun run, Rest rest);
+
+  /**
+   * Whether transactions are those of a host: of one thread, and an answer that is given in one is
+   * held back until it ends.
+   */
+  boolean areOfHost();
 }

@@ -28,7 +28,8 @@ record History(
     long refusedRecordings,
     long preempted,
     List<Life> lives,
-    Replication replication) {
+    Replication replication,
+    List<Finding> findings) {
 
   /**
    * How the database keeps what it has confirmed.
@@ -52,8 +53,20 @@ record History(
     DUPLICATE,
     /** Another request or another method with a key that is taken. */
     MISMATCH,
+    /** Waits for the operation of a call, by its name, through the Operations service. */
+    WAIT,
     /** After the faults have stopped: is the key still usable? */
     PROBE
+  }
+
+  /**
+   * What a call says beside its request.
+   *
+   * @param manner of its handler
+   * @param hasRight whether its session may have a recorded answer of a guarded method
+   */
+  record Session(Manner manner, boolean hasRight) {
+    static final Session ORDINARY = new Session(Manner.ORDINARY, true);
   }
 
   /** A call as its client saw it. */
@@ -68,7 +81,8 @@ record History(
       Code code,
       String reason,
       boolean replayed,
-      Optional<Answer> answer) {
+      Optional<Answer> answer,
+      Session session) {
     Scope scope() {
       return operation.scope();
     }
@@ -79,6 +93,11 @@ record History(
 
     String payload() {
       return operation.request().getPayload();
+    }
+
+    /** Whether its answer, if it has one, comes from the record. */
+    boolean isOfRecord() {
+      return replayed || purpose == Purpose.WAIT;
     }
 
     boolean isOk() {
@@ -102,6 +121,13 @@ record History(
           UUID.fromString(effect.getValue()));
     }
   }
+
+  /**
+   * Something that no call shows, and that breaks a rule.
+   *
+   * @param server whose; empty if that is not known
+   */
+  record Finding(Rule rule, String server, String what, long at) {}
 
   /**
    * A row of the effects' table.

@@ -9,9 +9,11 @@ import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.CommittedEffect;
 import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.History.Finding;
 import io.github.grpcidempotency.torture.History.Life;
 import io.github.grpcidempotency.torture.History.Purpose;
 import io.github.grpcidempotency.torture.History.Replication;
+import io.github.grpcidempotency.torture.History.Session;
 import io.github.grpcidempotency.torture.History.StoredAnswer;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
@@ -71,6 +73,9 @@ final class HistoryFile {
       for (Line line : lines) {
         line(writer, line.text().get());
       }
+      for (Finding finding : history.findings()) {
+        line(writer, "finding", finding.rule(), finding.server(), finding.what(), finding.at());
+      }
       for (StoredAnswer stored : history.stored()) {
         line(writer, "stored", scope(stored.scope()), hex(stored.bytes()));
       }
@@ -98,7 +103,12 @@ final class HistoryFile {
         one(lines, "refused"),
         one(lines, "preempted"),
         all(lines, "life", HistoryFile::life),
-        replication(lines));
+        replication(lines),
+        all(
+            lines,
+            "finding",
+            line ->
+                new Finding(Rule.valueOf(line.next()), line.next(), line.next(), line.nextLong())));
   }
 
   /** One that was written before there was replication has no such lines. */
@@ -171,7 +181,8 @@ final class HistoryFile {
         Code.valueOf(line.next()),
         line.next(),
         !line.next().isEmpty(),
-        Optional.of(line.nextBytes()).filter(bytes -> !bytes.isEmpty()).map(HistoryFile::answer));
+        Optional.of(line.nextBytes()).filter(bytes -> !bytes.isEmpty()).map(HistoryFile::answer),
+        new Session(Manner.valueOf(line.next()), line.next().isEmpty()));
   }
 
   private static Answer answer(ByteString bytes) {
@@ -237,7 +248,9 @@ final class HistoryFile {
         call.code(),
         call.reason(),
         call.replayed() ? "replayed" : "",
-        call.answer().map(Answer::bytes).map(HistoryFile::hex).orElse(""));
+        call.answer().map(Answer::bytes).map(HistoryFile::hex).orElse(""),
+        call.session().manner(),
+        call.session().hasRight() ? "" : "without right");
   }
 
   private static String text(CommittedEffect effect) {

@@ -7,9 +7,11 @@ import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.CommittedEffect;
 import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.History.Finding;
 import io.github.grpcidempotency.torture.History.Life;
 import io.github.grpcidempotency.torture.History.Purpose;
 import io.github.grpcidempotency.torture.History.Replication;
+import io.github.grpcidempotency.torture.History.Session;
 import io.github.grpcidempotency.torture.History.StoredAnswer;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
@@ -63,7 +65,8 @@ class HistoryFileTest {
             List.of(
                 new Life(0, 1, 9, ServerLife.ordinary(), ""),
                 new Life(1, 1, 2, ServerLife.ordinary(), "it may not")),
-            new Replication(true, Map.of(VALUE, 3L)));
+            new Replication(true, Map.of(VALUE, 3L)),
+            List.of(new Finding(Rule.TRANSACTIONS_END, "server-1", "idle", 7)));
     Path file = directory.resolve("history.tsv");
 
     HistoryFile.write(file, "a run", written, List.of());
@@ -73,6 +76,17 @@ class HistoryFileTest {
 
   private static Call call(Operation operation, Code code, String reason, Optional<Answer> answer) {
     return new Call(
-        Purpose.WORK, operation, 1, 1, 2, 3_000, false, code, reason, answer.isPresent(), answer);
+        Purpose.WORK,
+        operation,
+        1,
+        1,
+        2,
+        3_000,
+        false,
+        code,
+        reason,
+        answer.isPresent(),
+        answer,
+        new Session(Manner.ELSEWHERE, false));
   }
 }

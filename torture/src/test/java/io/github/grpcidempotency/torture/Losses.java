@@ -39,6 +39,17 @@ final class Losses {
         && failovers.stream().anyMatch(fault -> fault.touches(call.start(), later));
   }
 
+  /** Whether two nodes took connections at one time, from a call's start to a later time. */
+  boolean hadTwoPrimaries(Call call, long later) {
+    return history.replication().mayLose()
+        && failovers.stream()
+            .filter(
+                fault ->
+                    fault.kind() == FaultKind.MANAGER_FREEZE
+                        || fault.kind() == FaultKind.PRIMARY_FREEZE)
+            .anyMatch(fault -> fault.touches(call.start(), later));
+  }
+
   /**
    * Returns how many different answers of one key were given, at most, on one time line: those
    * whose effects were written on the same one, and those that calls got between the same two

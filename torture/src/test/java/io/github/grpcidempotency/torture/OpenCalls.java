@@ -7,7 +7,10 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Counts the calls that have begun and not ended, as gRPC sees them. */
+/**
+ * Counts the calls that have begun and not ended, as gRPC sees them. Those whose handlers never
+ * answer do not count.
+ */
 final class OpenCalls implements ServerInterceptor {
   private final AtomicInteger open = new AtomicInteger();
 
@@ -20,6 +23,9 @@ final class OpenCalls implements ServerInterceptor {
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
+    if (Manner.NEVER.name().equals(headers.get(TortureServer.MANNER))) {
+      return next.startCall(call, headers);
+    }
     open.incrementAndGet();
     return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
       @Override

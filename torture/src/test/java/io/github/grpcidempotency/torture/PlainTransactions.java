@@ -34,7 +34,7 @@ final class PlainTransactions implements HandlerTransactions {
         fail(handle);
         HandlerTransactions.unlessFailed(() -> insert(handle, server, run));
       }
-      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, COMMITTED_WITH_RECORD ->
+      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, FROM_ANOTHER_THREAD ->
           insert(handle, server, run);
     }
     rest.run();
@@ -62,16 +62,32 @@ final class PlainTransactions implements HandlerTransactions {
           lockIfStrict(handle);
           insert(handle, server, run);
           rest.run();
-          if (run.way() == Way.COMMITTED_WITH_RECORD) {
-            TransactionalCompletion.completeAndCommit(handle, run.effect());
-          } else {
-            TransactionalCompletion.complete(handle, run.effect());
-          }
+          TransactionalCompletion.completeAndCommit(handle, run.effect());
         });
   }
 
   @Override
-  public boolean holdsAnswersBack() {
+  public void beside(EffectRun run, Rest rest) {
+    jdbi.useTransaction(
+        handle -> {
+          insert(handle, server, run);
+          rest.run();
+        });
+  }
+
+  @Override
+  public void lockAndRollBack(EffectRun run, Rest rest) {
+    jdbi.useTransaction(
+        handle -> {
+          TransactionalCompletion.lock(handle);
+          insert(handle, server, run);
+          rest.run();
+          handle.rollback();
+        });
+  }
+
+  @Override
+  public boolean areOfHost() {
     return false;
   }
 

@@ -37,8 +37,35 @@ record Plan(
    * @param failing handlers that sometimes fail
    * @param terminal handlers that may fail for good
    * @param expired keys that have an expired record
+   * @param manners how handlers behave that are not ordinary; the first that fits is chosen
+   * @param waiting guarded operations that several sessions wait for
+   * @param withoutRight sessions that may not have the record of a guarded method
+   * @param queueing operations whose duplicates wait behind a call of another method
    */
-  record Mix(int slow, int failing, int terminal, int expired) {}
+  record Mix(
+      int slow,
+      int failing,
+      int terminal,
+      int expired,
+      Map<Manner, Integer> manners,
+      int waiting,
+      int withoutRight,
+      int queueing) {
+    /** Handlers are ordinary, and nobody waits by name. */
+    Mix(int slow, int failing, int terminal, int expired) {
+      this(slow, failing, terminal, expired, Map.of(), 0, 0, 0);
+    }
+
+    /** Returns a mix in which some handlers behave otherwise. */
+    Mix behaving(Map<Manner, Integer> others) {
+      return new Mix(slow, failing, terminal, expired, others, waiting, withoutRight, queueing);
+    }
+
+    /** Returns a mix with sessions that wait beside others. */
+    Mix waiting(int named, int strangers, int behindOthers) {
+      return new Mix(slow, failing, terminal, expired, manners, named, strangers, behindOthers);
+    }
+  }
 
   /** How server processes are set up. */
   sealed interface Lives {
@@ -81,6 +108,16 @@ record Plan(
           "DELETE FROM idempotency.idempotency_keys",
           "torture.effects");
 
+  /** Operations of handlers that do everything on their threads, and answer at the end. */
+  static final Mix ORDINARY = new Mix(3, 20, 6, 4);
+
+  private static final Mix ALL_MANNERS =
+      ORDINARY
+          .behaving(
+              Map.of(
+                  Manner.ELSEWHERE, 8, Manner.WITHIN, 6, Manner.NEVER, 1, Manner.INTERRUPTED, 40))
+          .waiting(50, 40, 10);
+
   /** All faults, all the time. */
   static Plan everything(Duration length) {
     Map<FaultKind, Integer> faults = new EnumMap<>(FaultKind.class);
@@ -98,16 +135,17 @@ record Plan(
     faults.put(FaultKind.REFUSE, 3);
     faults.put(FaultKind.READ_ONLY, 3);
     faults.put(FaultKind.CLOSE, 3);
+    faults.put(FaultKind.REFUSE_LOGINS, 3);
     return new Plan(
         length,
-        List.of(ServerKind.PLAIN, ServerKind.SPRING),
+        List.of(ServerKind.PLAIN, ServerKind.JTA, ServerKind.SPRING),
         48,
         Duration.ofMillis(2_000),
         Duration.ofMillis(300),
         faults,
         ALL_CUTS,
         List.of(Form.values()),
-        new Mix(3, 20, 6, 4),
+        ALL_MANNERS,
         new Lives.Mixed());
   }
 
@@ -128,8 +166,27 @@ record Plan(
     faults.put(FaultKind.REFUSE, 1);
     return everything(Duration.ofSeconds(8))
         .breaking(faults)
+        .serving(ServerKind.PLAIN, ServerKind.SPRING)
         .calling(8)
-        .leasing(Duration.ofSeconds(1));
+        .leasing(Duration.ofSeconds(1))
+        .mixing(ORDINARY);
+  }
+
+  /**
+   * What servers survive that are killed all the time: what a call leaves behind stays for as long
+   * as its process. Connections are cut, and logins refused.
+   */
+  static Plan undisturbed(Duration length) {
+    Map<FaultKind, Integer> faults = new EnumMap<>(FaultKind.class);
+    faults.put(FaultKind.CUT_BEFORE, 4);
+    faults.put(FaultKind.CUT_AFTER, 4);
+    faults.put(FaultKind.REFUSE_LOGINS, 1);
+    return everything(length)
+        .breaking(faults)
+        .calling(16)
+        .pausing(Duration.ofSeconds(1))
+        .leasing(Duration.ofSeconds(1))
+        .living(ServerLife.ordinary());
   }
 
   /** Every kind of failover, one after the other, and nothing else: what they cost is measured. */
@@ -142,9 +199,11 @@ record Plan(
     faults.put(FaultKind.LAGGING_REPLICAS, 2);
     return everything(length)
         .breaking(faults)
+        .serving(ServerKind.PLAIN, ServerKind.SPRING)
         .calling(16)
         .leasing(Duration.ofSeconds(3))
         .pausing(Duration.ofSeconds(2))
+        .mixing(ORDINARY)
         .living(ServerLife.ordinary());
   }
 
@@ -164,6 +223,7 @@ record Plan(
         .breaking(faults)
         .calling(24)
         .pausing(Duration.ofSeconds(1))
+        .mixing(ALL_MANNERS)
         .living(new Lives.Mixed());
   }
 
@@ -210,6 +270,13 @@ record Plan(
         List.of(forms),
         new Mix(40, 20, 0, 0),
         new Lives.Alike(ServerLife.ordinary()));
+  }
+
+  /** Returns a plan in which a kind of fault does not happen. */
+  Plan sparing(FaultKind kind) {
+    Map<FaultKind, Integer> others = new EnumMap<>(faults);
+    others.remove(kind);
+    return breaking(others);
   }
 
   Plan breaking(Map<FaultKind, Integer> others) {

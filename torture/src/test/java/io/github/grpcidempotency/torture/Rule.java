@@ -67,6 +67,19 @@ enum Rule {
   CALL_ENDS,
   /** Every call that waits or runs is answered when its server closes. */
   CLOSING_ENDS_CALLS,
+  /** No session gets a record, or waits for one, that its own right does not cover. */
+  NO_UNENTITLED_ANSWERED,
+  /** A session with a right is not refused for the lack of another one's. */
+  ENTITLED_IS_ANSWERED,
+  /** Nothing is written by another thread where the first statement is to claim. */
+  FIRST_STATEMENT_ON_ITS_THREAD,
+  /**
+   * No transaction of a server stays open and idle for longer than a call that nobody waits for any
+   * longer, and the lease after it.
+   */
+  TRANSACTIONS_END,
+  /** A connection that goes back to the pool is idle and has no user set. */
+  CONNECTION_RETURNED_CLEAN,
   /**
    * Every key is usable a lease after the last fault: {@code AbandonedKeyIsFree}, {@code
    * KeyBecomesFree}.

@@ -179,7 +179,7 @@ enum SeededFault {
     }
   },
 
-  /** The sweep deletes what has not expired. */
+  /** Neither the sweep nor row-level security asks whether a record has expired. */
   GREEDY_SWEEP(List.of(), Map.of(), List.of(Plan.COMMIT), Form.JOINED, Rule.RECORD_STANDS) {
     @Override
     Optional<String> sabotage() {
@@ -193,7 +193,7 @@ enum SeededFault {
             )
             SELECT count(*)::integer FROM swept
           $$;
-          ALTER FUNCTION idempotency.sweep_expired(integer) OWNER TO postgres;
+          ALTER POLICY maintenance ON idempotency.idempotency_keys USING (true);
           """);
     }
   },
@@ -297,17 +297,15 @@ enum SeededFault {
       Form.JOINED,
       Rule.LOST_CLAIM_IS_REFUSED),
 
-  /** A call can be collected while its handler runs, and is then taken for dropped. */
-  COLLECTED_WHILE_IT_RUNS(
+  /** A call is given up although its client waits for the answer. */
+  GIVEN_UP_WHILE_IT_RUNS(
       List.of(
           interceptor(
-              "internal/runtime/LeaseKeeper",
-              "new WeakReference<>(call)",
-              "new WeakReference<>(new Object())"),
+              "internal/runtime/RunningCalls", "if (call.isOver()) {", "if (call != null) {"),
           interceptor(
-              "internal/runtime/LeaseKeeper",
-              "  private void dropForgotten() {",
-              "  private void dropForgotten() {\n    System.gc();")),
+              "internal/runtime/RunningCalls",
+              "return now - state.overSince >= lease.toNanos();",
+              "return true;")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.RESERVED,
@@ -318,10 +316,8 @@ enum SeededFault {
       List.of(
           interceptor(
               "internal/decision/FailureDecider",
-              "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,"
-                  + " CONNECTION_LOST, SHUTTING_DOWN, CONTENTION,",
-              "case NO_CONNECTION, READ_ONLY, BROKEN, CONTENTION -> true;\n"
-                  + "      case POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN,"),
+              "cause == FailureCause.NO_CONNECTION",
+              "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONTENTION)"),
           store("Contention", "MAX_TRIES = 20", "MAX_TRIES = 1")),
       Map.of(),
       List.of(Plan.COMMIT),
@@ -338,8 +334,8 @@ enum SeededFault {
       List.of(
           interceptor(
               "internal/decision/FailureDecider",
-              "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,",
-              "case NO_CONNECTION, READ_ONLY, BROKEN, POOL_EXHAUSTED -> true;\n      case")),
+              "cause == FailureCause.NO_CONNECTION",
+              "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.POOL_EXHAUSTED)")),
       Map.of(FaultKind.EXHAUST, 1),
       List.of(Plan.COMMIT),
       Form.FAIL_OPEN,
@@ -355,10 +351,8 @@ enum SeededFault {
       List.of(
           interceptor(
               "internal/decision/FailureDecider",
-              "case NO_CONNECTION, READ_ONLY, BROKEN -> true;\n      case POOL_EXHAUSTED,"
-                  + " CONNECTION_LOST,",
-              "case NO_CONNECTION, READ_ONLY, BROKEN, CONNECTION_LOST -> true;\n"
-                  + "      case POOL_EXHAUSTED,"),
+              "cause == FailureCause.NO_CONNECTION",
+              "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONNECTION_LOST)"),
           store(
               "ReservationAttempt",
               "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
@@ -399,7 +393,6 @@ enum SeededFault {
       Map.of(FaultKind.READ_ONLY, 1),
       List.of(Plan.COMMIT),
       Form.FAIL_OPEN,
-      Rule.NO_UNGUARDED_EFFECT,
       Rule.REPLAYED_WHILE_READ_ONLY),
 
   /** What a listener throws reaches the lease keeper, which renews nothing from then on. */
@@ -479,8 +472,9 @@ enum SeededFault {
     @Override
     Plan plan() {
       return super.plan()
-          .mixing(new Plan.Mix(10, 0, 0, 0))
-          .living(ServerLife.ordinary().with(Dimension.REJECTIONS, "30"));
+          .calling(16)
+          .mixing(new Plan.Mix(10, 0, 0, 0).waiting(0, 0, 40))
+          .living(ServerLife.ordinary().with(Dimension.REJECTIONS, "60"));
     }
   },
 
@@ -604,7 +598,178 @@ enum SeededFault {
       List.of(Plan.COMMIT),
       Form.LATE,
       Rule.ANSWER_HAS_EFFECT,
-      Rule.RECORD_HAS_EFFECT);
+      Rule.RECORD_HAS_EFFECT),
+
+  /** A guard decides once for each record, and not for each session. */
+  DECISION_OF_ANOTHER_SESSION(
+      List.of(
+          handlers(
+              "TortureServer",
+              ".guard((caller, effect) -> RIGHT.get() && effect.isPresent());",
+              """
+              .guard(
+                  new io.github.grpcidempotency.procedure.ReplayGuard() {
+                    private final java.util.Map<Optional<UUID>, Boolean> decided =
+                        new java.util.concurrent.ConcurrentHashMap<>();
+
+                    @Override
+                    public boolean mayReplay(Caller caller, Optional<UUID> effect) {
+                      return decided.computeIfAbsent(effect, id -> RIGHT.get());
+                    }
+                  });\
+              """)),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.GUARDED,
+      Rule.NO_UNENTITLED_ANSWERED,
+      Rule.ENTITLED_IS_ANSWERED) {
+    @Override
+    Plan plan() {
+      return super.plan().mixing(new Plan.Mix(10, 0, 0, 0).waiting(100, 50, 0));
+    }
+  },
+
+  /** A login that the database refuses looks like a database that is not there. */
+  REFUSED_LOGIN_IS_AN_OUTAGE(
+      List.of(
+          handlers(
+              "DefectivePool",
+              "throw thrown.getCause();",
+              """
+              throw method.getName().equals("getConnection")
+                        ? new java.sql.SQLException(
+                            "no", "08001", new java.net.ConnectException("refused"))
+                        : thrown.getCause();\
+              """)),
+      Map.of(FaultKind.REFUSE_LOGINS, 1),
+      List.of(Plan.COMMIT),
+      Form.FAIL_OPEN,
+      Rule.NO_UNGUARDED_EFFECT) {
+    @Override
+    Plan plan() {
+      return super.plan().living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300"));
+    }
+  },
+
+  /** A job that is interrupted leaves a connection with a transaction behind. */
+  INTERRUPTED_JOB_LEAVES_A_TRANSACTION(
+      List.of(
+          handlers(
+              "TortureService",
+              "later(random(delay(request) + 50), worker::interrupt);",
+              """
+              later(
+                        random(delay(request) + 50),
+                        () -> {
+                          worker.interrupt();
+                          try {
+                            Connection left = pool.getConnection();
+                            left.setAutoCommit(false);
+                            boolean unused = left.createStatement().execute("SELECT 1");
+                          } catch (SQLException exhausted) {
+                            // then enough of them are left
+                          }
+                        });\
+              """)),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.JOB,
+      Rule.TRANSACTIONS_END) {
+    @Override
+    Plan plan() {
+      return Plan.only(LENGTH, Map.of(), Form.JOB)
+          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.INTERRUPTED, 1)));
+    }
+  },
+
+  /** A handler that never answers keeps its own transaction for ever, and the record's lock. */
+  LOCK_WITHOUT_END(
+      List.of(handlers("TortureService", "pause(3 * lease.toMillis())", "pause(3_600_000)")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.JOINED,
+      Rule.TRANSACTIONS_END,
+      Rule.KEY_USABLE) {
+    @Override
+    Plan plan() {
+      return Plan.only(LENGTH, Map.of(), Form.JOINED)
+          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 2)));
+    }
+  },
+
+  /** The thread that a handler hands its work to writes beside the claim's transaction. */
+  EFFECT_OF_ANOTHER_THREAD(
+      List.of(
+          handlers(
+              "TortureService",
+              "handOver(run, answer, once -> write(run, request, once));",
+              """
+              handOver(
+                            run,
+                            answer,
+                            once ->
+                                answer(
+                                    run,
+                                    once,
+                                    () ->
+                                        jdbi.useTransaction(
+                                            own -> PlainTransactions.insert(own, server, run))));\
+              """)),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.TRANSACTIONAL,
+      Rule.ONE_EFFECT,
+      Rule.EFFECT_HAS_RECORD) {
+    @Override
+    Plan plan() {
+      return super.plan().mixing(new Plan.Mix(40, 0, 0, 0).behaving(Map.of(Manner.ELSEWHERE, 60)));
+    }
+  },
+
+  /** What a handler writes is committed beside the claim's transaction, in one of its own. */
+  EFFECT_BESIDE_THE_JTA_CLAIM(
+      List.of(
+          handlers(
+              "JtaHandlers",
+              "      if (manager.getTransaction() != null) {\n        work.run();\n",
+              """
+                    jakarta.transaction.Transaction outer = manager.suspend();
+                    if (outer != null) {
+                      try {
+                        required(work);
+                      } finally {
+                        manager.resume(outer);
+                      }
+              """)),
+      Map.of(FaultKind.CUT_BEFORE, 1),
+      List.of(Plan.COMMIT),
+      Form.TRANSACTIONAL,
+      Rule.ONE_EFFECT,
+      Rule.EFFECT_HAS_RECORD) {
+    @Override
+    Plan plan() {
+      return super.plan().serving(ServerKind.JTA, ServerKind.JTA);
+    }
+  },
+
+  /** A reserved handler that answers in its transaction has its client told at once. */
+  ANSWER_WITHIN_A_JTA_TRANSACTION(
+      List.of(
+          interceptor(
+              "grpc/ClaimedCall",
+              "deferred = operation.claim().deferSettlement(elsewhere);",
+              "deferred = elsewhere == null;")),
+      Map.of(FaultKind.CUT_BEFORE, 1),
+      List.of(Plan.COMMIT),
+      Form.SAME_DATABASE,
+      Rule.ANSWER_HAS_EFFECT) {
+    @Override
+    Plan plan() {
+      return super.plan()
+          .serving(ServerKind.JTA, ServerKind.JTA)
+          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 90)));
+    }
+  };
 
   private static final Duration LENGTH = Duration.ofSeconds(10);
 

@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.torture;
 
+import io.github.grpcidempotency.procedure.ClaimTiming;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 /** What a server is built with. */
@@ -7,22 +9,50 @@ enum ServerKind {
   /** The library, and nothing else. */
   PLAIN {
     @Override
-    HandlerTransactions transactions(String server, DataSource pool) {
-      return new PlainTransactions(server, pool);
+    Host start(String server, String jdbcUrl, ServerLife life, Supplier<? extends DataSource> own) {
+      DataSource pool = own.get();
+      return new Host(pool, new PlainTransactions(server, pool));
     }
   },
   /** A Spring context, whose transactions are those of claims and handlers. */
   SPRING {
     @Override
-    HandlerTransactions transactions(String server, DataSource pool) {
-      return SpringHandlers.start(server, pool);
+    Host start(String server, String jdbcUrl, ServerLife life, Supplier<? extends DataSource> own) {
+      DataSource pool = own.get();
+      return new Host(pool, SpringHandlers.start(server, pool));
+    }
+  },
+  /** A Jakarta transaction manager, and a pool whose connections join its transactions. */
+  JTA {
+    @Override
+    Host start(String server, String jdbcUrl, ServerLife life, Supplier<? extends DataSource> own) {
+      return JtaHandlers.start(server, jdbcUrl, life);
+    }
+
+    @Override
+    ClaimTiming lateClaim() {
+      return ClaimTiming.BEFORE_HANDLER; // nothing travels with the statements of such a pool
     }
   };
 
   /**
-   * Returns how the handlers of a server write.
+   * What a server has of its kind.
    *
-   * @param pool the pool that they and the store use
+   * @param pool the pool that handlers and the store use
+   * @param transactions how handlers write
    */
-  abstract HandlerTransactions transactions(String server, DataSource pool);
+  record Host(DataSource pool, HandlerTransactions transactions) {}
+
+  /**
+   * Returns what a server has of its kind.
+   *
+   * @param own makes the pool of a host that does not bring one
+   */
+  abstract Host start(
+      String server, String jdbcUrl, ServerLife life, Supplier<? extends DataSource> own);
+
+  /** Returns when a method claims that claims with the first statement where it can. */
+  ClaimTiming lateClaim() {
+    return ClaimTiming.WITH_FIRST_STATEMENT;
+  }
 }

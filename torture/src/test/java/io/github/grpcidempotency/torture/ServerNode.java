@@ -76,11 +76,16 @@ final class ServerNode implements AutoCloseable {
     this.index = index;
     this.classes = classes;
     this.proxy = road.proxied() ? Optional.of(FaultProxy.before(road.url())) : Optional.empty();
-    String url = proxy.map(FaultProxy::jdbcUrl).orElse(road.url());
+    String url = named(proxy.map(FaultProxy::jdbcUrl).orElse(road.url()), index);
     this.recipe = new ServerJvm.Recipe(kind, url, pastUrl, lease, overlay, log);
     this.lives = lives;
     this.options = Stream.concat(road.options().stream(), options.stream()).toList();
     start(Duration.ZERO);
+  }
+
+  /** Returns a URL whose connections tell whose they are. */
+  private static String named(String url, int index) {
+    return "%s%sApplicationName=%s".formatted(url, url.contains("?") ? "&" : "?", name(index));
   }
 
   /** Starts a server once, lets it serve, and closes it, so that later ones start more quickly. */

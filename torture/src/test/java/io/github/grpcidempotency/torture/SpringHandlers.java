@@ -17,6 +17,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
 
 /** Those of Spring: what handlers call is transactional, and writes by a template. */
 class SpringHandlers implements HandlerTransactions {
@@ -56,7 +57,7 @@ class SpringHandlers implements HandlerTransactions {
         fail();
         HandlerTransactions.unlessFailed(() -> insert(run));
       }
-      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, COMMITTED_WITH_RECORD -> insert(run);
+      case PLAIN, CLAIMED_FIRST, WITH_FIRST_STATEMENT, FROM_ANOTHER_THREAD -> insert(run);
     }
     rest.run();
   }
@@ -85,7 +86,23 @@ class SpringHandlers implements HandlerTransactions {
   }
 
   @Override
-  public boolean holdsAnswersBack() {
+  @Transactional
+  public void beside(EffectRun run, Rest rest) {
+    insert(run);
+    rest.run();
+  }
+
+  @Override
+  @Transactional
+  public void lockAndRollBack(EffectRun run, Rest rest) {
+    TransactionalCompletion.lock();
+    insert(run);
+    rest.run();
+    TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();
+  }
+
+  @Override
+  public boolean areOfHost() {
     return true;
   }
 

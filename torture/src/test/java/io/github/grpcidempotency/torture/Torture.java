@@ -1,9 +1,12 @@
 package io.github.grpcidempotency.torture;
 
+import static java.util.Comparator.comparing;
+
 import io.github.grpcidempotency.torture.FaultSchedule.Planned;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.Fault;
+import io.github.grpcidempotency.torture.History.Finding;
 import io.github.grpcidempotency.torture.History.Purpose;
 import io.github.grpcidempotency.torture.History.Replication;
 import io.github.grpcidempotency.torture.Operation.Scope;
@@ -16,6 +19,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -24,6 +28,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jdbi.v3.core.JdbiException;
 
 /** One run: servers, clients and faults, and then a probe of every key. */
@@ -50,6 +55,7 @@ final class Torture implements AutoCloseable {
   private final Progress progress;
   private final Optional<RollingUpgrade> upgrade;
   private final long leastAnswers;
+  private final Set<Finding> leftOpen = ConcurrentHashMap.newKeySet();
 
   /**
    * Starts the servers.
@@ -82,7 +88,7 @@ final class Torture implements AutoCloseable {
     this.leastAnswers = mutant.isPresent() ? 0 : 2 * Exercise.LEAST_ANSWERS;
     this.seed = seed;
     this.database = database;
-    this.client = new TortureClient(plan.lease(), timer);
+    this.client = new TortureClient(plan.lease(), plan.mix(), timer);
     ServerClasses classes = upgrade.map(RollingUpgrade::previous).orElseGet(ServerClasses::current);
     if (mutant.isEmpty() && plan.length().compareTo(WORTH_AN_ARCHIVE) >= 0) {
       ServerNode.archive(
@@ -143,11 +149,15 @@ final class Torture implements AutoCloseable {
             100,
             100,
             TimeUnit.MILLISECONDS);
+    var looks =
+        timer.scheduleWithFixedDelay(
+            this::noteTransactionsLeftOpen, 1_000, 1_000, TimeUnit.MILLISECONDS);
     workUnderFaults();
-    TimeUnit.MILLISECONDS.sleep(plan.lease().toMillis() + 1_000);
+    TimeUnit.MILLISECONDS.sleep(2 * plan.lease().toMillis() + 1_000);
     new Prober(client, servers).probe(List.copyOf(client.made()));
     ticks.cancel(false);
     housekeeping.cancel(false);
+    looks.cancel(false);
     return new History(
         plan.lease(),
         List.copyOf(client.made()),
@@ -158,7 +168,22 @@ final class Torture implements AutoCloseable {
         database.refusedRecordings(),
         database.preempted(),
         servers.stream().flatMap(server -> server.lived().stream()).toList(),
-        new Replication(database.postgres().mayLose(), database.postgres().timelines()));
+        new Replication(database.postgres().mayLose(), database.postgres().timelines()),
+        Stream.concat(
+                leftOpen.stream().sorted(comparing(Finding::at)), database.findings().stream())
+            .toList());
+  }
+
+  /** A failover may keep a session of a server that is gone. */
+  private void noteTransactionsLeftOpen() {
+    if (plan.failsOver()) {
+      return;
+    }
+    try {
+      leftOpen.addAll(database.leftOpen(plan.lease().multipliedBy(7).plusSeconds(1)));
+    } catch (JdbiException databaseIsOut) {
+      // then no transaction is open
+    }
   }
 
   /** Returns how many faults were left out because their server was busy with another. */

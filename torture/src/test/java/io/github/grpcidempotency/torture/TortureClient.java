@@ -3,13 +3,17 @@ package io.github.grpcidempotency.torture;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.KEY;
 import static io.github.grpcidempotency.grpc.IdempotencyMetadata.REPLAYED;
 
+import com.google.longrunning.OperationsGrpc;
+import com.google.longrunning.WaitOperationRequest;
 import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.util.Durations;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.proto.WireNames;
 import io.github.grpcidempotency.torture.History.Answer;
 import io.github.grpcidempotency.torture.History.Call;
 import io.github.grpcidempotency.torture.History.Purpose;
+import io.github.grpcidempotency.torture.History.Session;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
 import io.grpc.CallOptions;
@@ -17,6 +21,8 @@ import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
+import io.grpc.stub.MetadataUtils;
+import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -33,19 +39,27 @@ import java.util.concurrent.atomic.AtomicLong;
 /** Makes calls, and records their results. */
 final class TortureClient {
   private static final int IMPATIENT_PERCENT = 30;
+  private static final Metadata.Key<String> OPERATION =
+      Metadata.Key.of(WireNames.OPERATION, Metadata.ASCII_STRING_MARSHALLER);
   private static final Metadata.Key<String> RETRY =
       Metadata.Key.of(WireNames.RETRY, Metadata.ASCII_STRING_MARSHALLER);
 
   private final Duration lease;
+  private final Plan.Mix mix;
   private final ScheduledExecutorService timer;
+
+  /** The names of operations, by what they are of, as trailers gave them. */
+  private final Map<Operation, String> names = new ConcurrentHashMap<>();
+
   private final Map<UUID, Answer> answers = new ConcurrentHashMap<>();
   private final Queue<Call> made = new ConcurrentLinkedQueue<>();
   private final AtomicLong count = new AtomicLong();
   private final AtomicLong answered = new AtomicLong();
   private final AtomicLong replayed = new AtomicLong();
 
-  TortureClient(Duration lease, ScheduledExecutorService timer) {
+  TortureClient(Duration lease, Plan.Mix mix, ScheduledExecutorService timer) {
     this.lease = lease;
+    this.mix = mix;
     this.timer = timer;
   }
 
@@ -83,11 +97,55 @@ final class TortureClient {
     return ended;
   }
 
+  /** Waits for an operation by its name, if that is known. */
+  Optional<CompletableFuture<Call>> await(Operation operation, ServerNode server) {
+    return Optional.ofNullable(names.get(operation))
+        .map(name -> new OneWait(name, operation, server).start());
+  }
+
+  private Session session(Purpose purpose, Form form) {
+    boolean hasRight = purpose == Purpose.PROBE || !form.isGuarded() || !chance(mix.withoutRight());
+    if (purpose == Purpose.PROBE || purpose == Purpose.WAIT) {
+      return new Session(Manner.ORDINARY, hasRight);
+    }
+    for (Map.Entry<Manner, Integer> manner : mix.manners().entrySet()) {
+      if (form.knows(manner.getKey()) && chance(manner.getValue())) {
+        return new Session(manner.getKey(), hasRight);
+      }
+    }
+    return new Session(Manner.ORDINARY, hasRight);
+  }
+
+  private static boolean chance(int percent) {
+    return ThreadLocalRandom.current().nextInt(100) < percent;
+  }
+
+  private static Metadata headers(Operation operation, Session session) {
+    Metadata headers = new Metadata();
+    headers.put(TortureServer.USER, operation.scope().user().toString());
+    headers.put(KEY, operation.scope().key());
+    headers.put(TortureServer.MANNER, session.manner().name());
+    if (!session.hasRight()) {
+      headers.put(TortureServer.WITHOUT_RIGHT, "true");
+    }
+    return headers;
+  }
+
+  private void made(Call call) {
+    made.add(call);
+    count.incrementAndGet();
+    if (call.isOk()) {
+      answered.incrementAndGet();
+    }
+    if (call.replayed()) {
+      replayed.incrementAndGet();
+    }
+  }
+
   /** Some clients give up before a lease has ended, and try again. */
   private Duration deadline(Purpose purpose) {
     boolean impatient =
-        (purpose == Purpose.WORK || purpose == Purpose.RETRY)
-            && ThreadLocalRandom.current().nextInt(100) < IMPATIENT_PERCENT;
+        (purpose == Purpose.WORK || purpose == Purpose.RETRY) && chance(IMPATIENT_PERCENT);
     return impatient ? lease.multipliedBy(3).dividedBy(4) : lease.multipliedBy(3);
   }
 
@@ -95,6 +153,7 @@ final class TortureClient {
     private final Purpose purpose;
     private final Operation operation;
     private final ServerNode server;
+    private final Session session;
     private final Duration deadline;
     private final ClientCall<EffectRequest, Effect> call;
     private final long start = System.currentTimeMillis();
@@ -106,6 +165,7 @@ final class TortureClient {
       this.purpose = purpose;
       this.operation = operation;
       this.server = server;
+      this.session = session(purpose, operation.form());
       this.deadline = deadline(purpose);
       this.call =
           server
@@ -117,9 +177,7 @@ final class TortureClient {
     }
 
     CompletableFuture<Call> start() {
-      Metadata headers = new Metadata();
-      headers.put(TortureServer.USER, operation.scope().user().toString());
-      headers.put(KEY, operation.scope().key());
+      Metadata headers = headers(operation, session);
       if (purpose == Purpose.RETRY) {
         headers.put(RETRY, "true");
       }
@@ -154,15 +212,104 @@ final class TortureClient {
               status.getCode(),
               reason(status, trailers),
               "true".equals(trailers.get(REPLAYED)),
-              status.isOk() ? answer : Optional.empty());
-      made.add(result);
-      count.incrementAndGet();
-      if (result.isOk()) {
-        answered.incrementAndGet();
+              status.isOk() ? answer : Optional.empty(),
+              session);
+      String name = trailers.get(OPERATION);
+      if (name != null && operation.form() == Form.GUARDED) {
+        names.put(operation, "operations/" + name);
       }
-      if (result.replayed()) {
-        replayed.incrementAndGet();
+      made(result);
+      ended.complete(result);
+    }
+  }
+
+  /** One call of {@code WaitOperation}. */
+  private final class OneWait implements StreamObserver<com.google.longrunning.Operation> {
+    private final String name;
+    private final Operation operation;
+    private final ServerNode server;
+    private final Session session;
+    private final long start = System.currentTimeMillis();
+    private final CompletableFuture<Call> ended = new CompletableFuture<>();
+    private com.google.longrunning.Operation found =
+        com.google.longrunning.Operation.getDefaultInstance();
+
+    OneWait(String name, Operation operation, ServerNode server) {
+      this.name = name;
+      this.operation = operation;
+      this.server = server;
+      this.session = session(Purpose.WAIT, operation.form());
+    }
+
+    CompletableFuture<Call> start() {
+      OperationsGrpc.newStub(server.channel())
+          .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers(operation, session)))
+          .withDeadlineAfter(3 * lease.toMillis(), TimeUnit.MILLISECONDS)
+          .waitOperation(
+              WaitOperationRequest.newBuilder()
+                  .setName(name)
+                  .setTimeout(Durations.fromMillis(lease.toMillis() * 3 / 2))
+                  .build(),
+              this);
+      return ended;
+    }
+
+    @Override
+    public void onNext(com.google.longrunning.Operation operationNow) {
+      found = operationNow;
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      Metadata trailers = Status.trailersFromThrowable(failure);
+      Status status = Status.fromThrowable(failure);
+      end(
+          status.getCode(),
+          reason(status, trailers == null ? new Metadata() : trailers),
+          Optional.empty());
+    }
+
+    @Override
+    public void onCompleted() {
+      if (found.hasError()) {
+        Status.Code code = Status.fromCodeValue(found.getError().getCode()).getCode();
+        end(
+            code,
+            code == Status.Code.FAILED_PRECONDITION
+                ? found.getError().getMessage()
+                : reason(found.getError()),
+            Optional.empty());
+      } else if (found.getDone()) {
+        end(Status.Code.OK, "", Optional.of(alike(Answer.of(unpacked()))));
+      } else {
+        end(Status.Code.UNAVAILABLE, "not done", Optional.empty());
       }
+    }
+
+    private Effect unpacked() {
+      try {
+        return found.getResponse().unpack(Effect.class);
+      } catch (InvalidProtocolBufferException wrong) {
+        throw new IllegalStateException(wrong);
+      }
+    }
+
+    private void end(Status.Code code, String reason, Optional<Answer> answer) {
+      Call result =
+          new Call(
+              Purpose.WAIT,
+              operation,
+              server.index(),
+              start,
+              System.currentTimeMillis(),
+              start + 3 * lease.toMillis(),
+              false,
+              code,
+              reason,
+              false,
+              answer,
+              session);
+      made(result);
       ended.complete(result);
     }
   }
@@ -181,9 +328,10 @@ final class TortureClient {
       return String.valueOf(status.getDescription());
     }
     com.google.rpc.Status rich = StatusProto.fromStatusAndTrailers(status, trailers);
-    if (rich == null || status.isOk()) {
-      return "";
-    }
+    return rich == null || status.isOk() ? "" : reason(rich);
+  }
+
+  private static String reason(com.google.rpc.Status rich) {
     try {
       for (Any detail : rich.getDetailsList()) {
         if (detail.is(ErrorInfo.class)) {

@@ -6,6 +6,7 @@ import com.google.protobuf.UnsafeByteOperations;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import io.github.grpcidempotency.torture.History.Change;
 import io.github.grpcidempotency.torture.History.CommittedEffect;
+import io.github.grpcidempotency.torture.History.Finding;
 import io.github.grpcidempotency.torture.History.StoredAnswer;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import java.io.IOException;
@@ -36,6 +37,7 @@ final class TortureDatabase {
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'torture_app') THEN
           CREATE ROLE torture_owner LOGIN NOSUPERUSER NOBYPASSRLS;
           CREATE ROLE torture_app LOGIN NOSUPERUSER NOBYPASSRLS;
+          CREATE ROLE torture_past LOGIN NOSUPERUSER NOBYPASSRLS;
         END IF;
       END
       $$
@@ -60,6 +62,17 @@ final class TortureDatabase {
       VALUES (gen_random_uuid(), :key, :user, 'of/Old', '\\x00', 1, '\\x00',
               now() - interval '2 hours', now() - interval '1 hour')
       ON CONFLICT DO NOTHING
+      """;
+
+  private static final String LEFT_OPEN =
+      """
+      SELECT application_name AS server, xact_start AS began,
+             format('process %s is %s after %s', pid, state, left(query, 80)) AS what
+      FROM pg_stat_activity
+      WHERE usename = 'torture_app'
+        AND datname = current_database()
+        AND state LIKE 'idle in transaction%'
+        AND state_change < clock_timestamp() - :longest * interval '1 millisecond'
       """;
 
   private final FaultyPostgres postgres;
@@ -165,7 +178,45 @@ final class TortureDatabase {
 
   /** Returns the URL for what handlers write past their server's pool. */
   String pastUrl() {
-    return elsewhere.orElse(this).appUrl();
+    TortureDatabase past = elsewhere.orElse(this);
+    return past.postgres.jdbcUrl("torture_past", past.name);
+  }
+
+  /**
+   * Returns the transactions of servers that are idle for too long.
+   *
+   * @param longest how long they may be
+   */
+  List<Finding> leftOpen(Duration longest) {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery(LEFT_OPEN)
+                .bind("longest", longest.toMillis())
+                .map(
+                    (row, context) ->
+                        new Finding(
+                            Rule.TRANSACTIONS_END,
+                            row.getString("server"),
+                            row.getString("what"),
+                            row.getTimestamp("began").getTime()))
+                .list());
+  }
+
+  /** Returns what servers have found. */
+  List<Finding> findings() {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery("SELECT rule, server, what, at FROM torture.findings")
+                .map(
+                    (row, context) ->
+                        new Finding(
+                            Rule.valueOf(row.getString("rule")),
+                            row.getString("server"),
+                            row.getString("what"),
+                            row.getTimestamp("at").getTime()))
+                .list());
   }
 
   /** Runs SQL that bypasses all rules. */

@@ -107,6 +107,11 @@ final class TorturePostgres implements FaultyPostgres {
   }
 
   @Override
+  public void allowLogins(boolean allowed) {
+    run("ALTER ROLE torture_app " + (allowed ? "LOGIN" : "NOLOGIN"));
+  }
+
+  @Override
   public Map<UUID, Long> timelines() {
     return Map.of();
   }

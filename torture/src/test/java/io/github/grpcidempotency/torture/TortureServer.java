@@ -10,7 +10,6 @@ import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -18,10 +17,14 @@ import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
+import io.github.grpcidempotency.torture.v1.EffectRequest;
+import io.github.grpcidempotency.work.IdempotentWork;
+import io.github.grpcidempotency.work.WorkResult;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.Metadata;
@@ -38,6 +41,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -45,6 +49,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
@@ -58,7 +63,17 @@ import javax.sql.DataSource;
 final class TortureServer {
   static final Metadata.Key<String> USER =
       Metadata.Key.of("user", Metadata.ASCII_STRING_MARSHALLER);
+  static final Metadata.Key<String> MANNER =
+      Metadata.Key.of("manner", Metadata.ASCII_STRING_MARSHALLER);
+  static final Metadata.Key<String> WITHOUT_RIGHT =
+      Metadata.Key.of("without-right", Metadata.ASCII_STRING_MARSHALLER);
+
   static final Context.Key<Scope> SCOPE = Context.key("scope");
+  static final Context.Key<Manner> ASKED_MANNER = Context.keyWithDefault("manner", Manner.ORDINARY);
+  private static final Context.Key<Boolean> RIGHT = Context.keyWithDefault("right", true);
+
+  /** The type of the resource that a guarded method creates. */
+  private static final ResourceType EFFECT = ResourceType.of("effect");
 
   static final String SERVES = "port ";
   static final String REFUSES = "refused ";
@@ -84,6 +99,7 @@ final class TortureServer {
   private final OpenCalls open = new OpenCalls();
   private final TortureService service;
   private final IdempotencyInterceptor interceptor;
+  private final IdempotentWork work;
   private final Server server;
 
   private TortureServer(
@@ -91,16 +107,20 @@ final class TortureServer {
       throws IOException {
     this.life = life;
     this.lease = lease;
-    HikariDataSource pool = pool(jdbcUrl);
+    ServerKind.Host host = kind.start(name, jdbcUrl, life, () -> pool(jdbcUrl));
+    DataSource pool = host.pool();
     DataSource ofStore = DefectivePool.of(pool, life.number(Dimension.POOL_DEFECTS));
-    HandlerTransactions transactions = kind.transactions(name, pool);
-    this.interceptor = interceptor(ofStore, transactions);
+    PostgresIdempotencyStore store = startPatiently(() -> store(ofStore, host.transactions()));
+    this.interceptor = startPatiently(() -> interceptor(store, kind));
+    this.work = startPatiently(() -> IdempotentWork.on(store, procedure(Form.JOB, kind)));
     ExpirySweeper unused =
         ExpirySweeper.builder(pool).interval(Duration.ofSeconds(1)).build().start();
-    this.service = new TortureService(name, transactions, pool, poolPast(pastUrl));
+    this.service =
+        new TortureService(name, host.transactions(), pool, poolPast(pastUrl), this::job, lease);
     this.server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .addService(service)
+            .addService(startPatiently(interceptor::operations))
             .intercept(interceptor)
             .intercept(new Authentication())
             .intercept(open)
@@ -158,6 +178,7 @@ final class TortureServer {
     server.shutdown();
     pause(100);
     interceptor.close();
+    work.close();
     long end = System.nanoTime() + lease.toNanos();
     while (open.count() > service.running() && System.nanoTime() < end) {
       pause(10);
@@ -218,20 +239,11 @@ final class TortureServer {
 
   /** A fault during the start may pass. A life that may be refused is refused soon. */
   @SuppressWarnings("SystemOut") // goes to the log beside the history
-  private IdempotencyInterceptor interceptor(DataSource pool, HandlerTransactions transactions) {
+  private <T> T startPatiently(Supplier<T> start) {
     int tries = life.mayBeRefused() ? 3 : MAX_TRIES;
     while (true) {
       try {
-        PostgresIdempotencyStore.Builder store =
-            PostgresIdempotencyStore.builder(pool).lease(lease);
-        transactions.configure(store);
-        return IdempotencyInterceptor.builder(
-                procedures(),
-                () -> Optional.ofNullable(SCOPE.get()).map(scope -> Caller.of(scope.user())))
-            .store(store.build())
-            .listener(FailingListener.of(life.number(Dimension.LISTENER_FAILURES)))
-            .executor(executor(life.number(Dimension.REJECTIONS)))
-            .build();
+        return start.get();
       } catch (SetupException refused) {
         System.err.println("cannot start so: " + refused.problems());
         tries--;
@@ -246,6 +258,33 @@ final class TortureServer {
     }
   }
 
+  private PostgresIdempotencyStore store(DataSource pool, HandlerTransactions transactions) {
+    PostgresIdempotencyStore.Builder store = PostgresIdempotencyStore.builder(pool).lease(lease);
+    transactions.configure(store);
+    return store.build();
+  }
+
+  private IdempotencyInterceptor interceptor(PostgresIdempotencyStore store, ServerKind kind) {
+    return IdempotencyInterceptor.builder(
+            procedures(kind),
+            () -> Optional.ofNullable(SCOPE.get()).map(scope -> Caller.of(scope.user())))
+        .store(store)
+        .listener(FailingListener.of(life.number(Dimension.LISTENER_FAILURES)))
+        .executor(executor(life.number(Dimension.REJECTIONS)))
+        .build();
+  }
+
+  private WorkResult<Effect> job(Scope scope, EffectRequest request, Callable<Effect> job)
+      throws Exception {
+    return work.run(
+        procedure(Form.JOB, ServerKind.PLAIN),
+        Caller.of(scope.user()),
+        scope.key(),
+        request,
+        Effect.parser(),
+        job);
+  }
+
   private static Executor executor(int rejectedPercent) {
     Executor threads = Executors.newCachedThreadPool();
     return task -> {
@@ -256,12 +295,15 @@ final class TortureServer {
     };
   }
 
-  private static Procedures procedures() {
+  private static Procedures procedures(ServerKind kind) {
     return Procedures.of(
-        Arrays.stream(Form.values()).map(TortureServer::procedure).toArray(Procedure[]::new));
+        Arrays.stream(Form.values())
+            .filter(form -> form != Form.JOB)
+            .map(form -> procedure(form, kind))
+            .toArray(Procedure[]::new));
   }
 
-  private static Procedure procedure(Form form) {
+  private static Procedure procedure(Form form, ServerKind kind) {
     FailurePolicy failures = FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION);
     ProcedureBuilder<Effect> common =
         Procedure.of(form.method())
@@ -283,24 +325,33 @@ final class TortureServer {
               .inFlight(InFlightPolicy.attach(ATTACH))
               .build();
       case TRANSACTIONAL -> common.execution(Execution.TRANSACTIONAL).build();
-      case TRANSACTIONAL_ATTACHED ->
+      case TRANSACTIONAL_ATTACHED, JOB ->
           common.execution(Execution.TRANSACTIONAL).inFlight(InFlightPolicy.attach(ATTACH)).build();
-      case LATE ->
-          common.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.WITH_FIRST_STATEMENT).build();
+      case LATE -> common.execution(Execution.TRANSACTIONAL).claim(kind.lateClaim()).build();
       case LATE_ATTACHED ->
           common
               .execution(Execution.TRANSACTIONAL)
-              .claim(ClaimTiming.WITH_FIRST_STATEMENT)
+              .claim(kind.lateClaim())
               .inFlight(InFlightPolicy.attach(ATTACH))
               .build();
+      case GUARDED -> guarded(common).build();
+      case GUARDED_ATTACHED -> guarded(common).inFlight(InFlightPolicy.attach(ATTACH)).build();
     };
+  }
+
+  /** Its guard reads the right of whoever asks from the gRPC Context. */
+  private static ProcedureBuilder<Effect> guarded(ProcedureBuilder<Effect> common) {
+    return common
+        .execution(Execution.RESERVED_SAME_DATABASE)
+        .resource(EFFECT, effect -> UUID.fromString(effect.getValue()))
+        .guard((caller, effect) -> RIGHT.get() && effect.isPresent());
   }
 
   private static void pause(long millis) {
     LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
   }
 
-  /** Believes the user that the client sends, and keeps the key for the handler to write. */
+  /** Believes what the client sends, and keeps the key for the handler to write. */
   private static final class Authentication implements ServerInterceptor {
     @Override
     public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
@@ -313,7 +364,16 @@ final class TortureServer {
         return next.startCall(call, headers);
       }
       Scope scope = new Scope(UUID.fromString(user), key);
-      return Contexts.interceptCall(Context.current().withValue(SCOPE, scope), call, headers, next);
+      Context context =
+          Context.current()
+              .withValue(SCOPE, scope)
+              .withValue(RIGHT, !headers.containsKey(WITHOUT_RIGHT));
+      String manner = headers.get(MANNER);
+      return Contexts.interceptCall(
+          manner == null ? context : context.withValue(ASKED_MANNER, Manner.valueOf(manner)),
+          call,
+          headers,
+          next);
     }
   }
 }

@@ -2,26 +2,44 @@ package io.github.grpcidempotency.torture;
 
 import com.google.common.base.Strings;
 import com.google.common.base.Throwables;
+import com.google.common.util.concurrent.Uninterruptibles;
+import com.google.protobuf.Any;
+import com.google.rpc.Code;
+import com.google.rpc.ErrorInfo;
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.postgres.ClaimLostException;
 import io.github.grpcidempotency.postgres.ClaimPreemptedException;
 import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
 import io.github.grpcidempotency.torture.v1.HogRequest;
 import io.github.grpcidempotency.torture.v1.Hogged;
 import io.github.grpcidempotency.torture.v1.TortureServiceGrpc;
+import io.github.grpcidempotency.work.WorkFailedException;
+import io.github.grpcidempotency.work.WorkRefusedException;
+import io.github.grpcidempotency.work.WorkResult;
+import io.grpc.Context;
 import io.grpc.Status;
+import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.StreamObserver;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
@@ -29,13 +47,32 @@ import org.jdbi.v3.core.JdbiException;
 /** Writes effects, slowly, and sometimes fails. */
 final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   private static final int MAX_TRIES = 5;
+  private static final Status OUT_OF_TIME =
+      Status.RESOURCE_EXHAUSTED.withDescription("the handler's time is over");
 
   private final String server;
   private final DataSource pool;
   private final HandlerTransactions transactions;
   private final Jdbi jdbi;
   private final Jdbi past;
+  private final Jobs jobs;
+  private final Duration lease;
+  private final Executor threads = Executors.newCachedThreadPool();
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+  private final Map<Thread, Scope> interruptible = new ConcurrentHashMap<>();
   private final AtomicInteger running = new AtomicInteger();
+
+  /** Runs work once for each key. */
+  @FunctionalInterface
+  interface Jobs {
+    WorkResult<Effect> run(Scope scope, EffectRequest request, Callable<Effect> job)
+        throws Exception;
+  }
+
+  /** Rolls a transaction of the host back. */
+  private static final class RolledBack extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
 
   /** A failure that the request asked for. */
   private static final class AskedFor extends RuntimeException {
@@ -55,10 +92,18 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
    * @param transactions of the handlers that write together with their record
    * @param pool the pool, which the store uses too
    * @param past bypasses all faults
+   * @param jobs runs work without gRPC
    */
   TortureService(
-      String server, HandlerTransactions transactions, DataSource pool, DataSource past) {
+      String server,
+      HandlerTransactions transactions,
+      DataSource pool,
+      DataSource past,
+      Jobs jobs,
+      Duration lease) {
     this.server = server;
+    this.jobs = jobs;
+    this.lease = lease;
     this.transactions = transactions;
     this.pool = pool;
     this.jdbi = Jdbi.create(pool);
@@ -72,66 +117,148 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
 
   @Override
   public void reserved(EffectRequest request, StreamObserver<Effect> answer) {
-    reserve(
-        jdbi,
-        EffectRun.begin(Form.RESERVED, request),
-        request,
-        request.getDelayMillis() / 2,
-        answer);
+    reserve(Form.RESERVED, request, answer);
   }
 
   @Override
   public void sameDatabase(EffectRequest request, StreamObserver<Effect> answer) {
-    reserve(
-        jdbi,
-        EffectRun.begin(Form.SAME_DATABASE, request),
-        request,
-        request.getDelayMillis() / 2,
-        answer);
+    reserve(Form.SAME_DATABASE, request, answer);
   }
 
   @Override
   public void failOpen(EffectRequest request, StreamObserver<Effect> answer) {
-    reserve(
-        past,
-        EffectRun.begin(Form.FAIL_OPEN, request),
-        request,
-        request.getDelayMillis() / 10,
-        answer);
-  }
-
-  @Override
-  public void joined(EffectRequest request, StreamObserver<Effect> answer) {
-    join(EffectRun.begin(Form.JOINED, request), request, answer);
-  }
-
-  @Override
-  public void joinedAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    if (transactions.holdsAnswersBack()) {
-      joinAndAnswerWithin(EffectRun.begin(Form.JOINED_ATTACHED, request), request, answer);
-    } else {
-      join(EffectRun.begin(Form.JOINED_ATTACHED, request), request, answer);
+    EffectRun run = EffectRun.begin(Form.FAIL_OPEN, request);
+    switch (manner()) {
+      case NEVER -> {}
+      case ELSEWHERE ->
+          handOver(run, answer, once -> reserve(past, run, request, delay(request) / 10, once));
+      default -> reserve(past, run, request, delay(request) / 10, answer);
     }
   }
 
   @Override
+  public void joined(EffectRequest request, StreamObserver<Effect> answer) {
+    join(Form.JOINED, request, answer);
+  }
+
+  @Override
+  public void joinedAttached(EffectRequest request, StreamObserver<Effect> answer) {
+    if (transactions.areOfHost() && manner() == Manner.ORDINARY) {
+      joinAndAnswerWithin(EffectRun.begin(Form.JOINED_ATTACHED, request), request, answer);
+    } else {
+      join(Form.JOINED_ATTACHED, request, answer);
+    }
+  }
+
+  @Override
+  public void guarded(EffectRequest request, StreamObserver<Effect> answer) {
+    join(Form.GUARDED, request, answer);
+  }
+
+  @Override
+  public void guardedAttached(EffectRequest request, StreamObserver<Effect> answer) {
+    join(Form.GUARDED_ATTACHED, request, answer);
+  }
+
+  @Override
   public void transactional(EffectRequest request, StreamObserver<Effect> answer) {
-    write(EffectRun.begin(Form.TRANSACTIONAL, request), request, answer);
+    write(Form.TRANSACTIONAL, request, answer);
   }
 
   @Override
   public void transactionalAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    write(EffectRun.begin(Form.TRANSACTIONAL_ATTACHED, request), request, answer);
+    write(Form.TRANSACTIONAL_ATTACHED, request, answer);
   }
 
   @Override
   public void late(EffectRequest request, StreamObserver<Effect> answer) {
-    writeLate(EffectRun.begin(Form.LATE, request), request, answer);
+    writeLate(Form.LATE, request, answer);
   }
 
   @Override
   public void lateAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    writeLate(EffectRun.begin(Form.LATE_ATTACHED, request), request, answer);
+    writeLate(Form.LATE_ATTACHED, request, answer);
+  }
+
+  /**
+   * Does the work of a scheduler or consumer, on a thread of its own. One that is to be interrupted
+   * is so at any time, or just when another one with the same key ends.
+   */
+  @Override
+  public void job(EffectRequest request, StreamObserver<Effect> answer) {
+    Scope scope = TortureServer.SCOPE.get();
+    Thread worker =
+        new Thread(
+            Context.current()
+                .wrap(
+                    () -> {
+                      track(answer, () -> work(scope, request, answer));
+                      interruptible.remove(Thread.currentThread());
+                      interruptOthers(scope);
+                    }),
+            "job");
+    if (manner() == Manner.INTERRUPTED && chance(50)) {
+      later(random(delay(request) + 50), worker::interrupt);
+    } else if (manner() == Manner.INTERRUPTED) {
+      interruptible.put(worker, scope);
+    }
+    worker.start();
+  }
+
+  private void interruptOthers(Scope scope) {
+    interruptible.forEach(
+        (other, itsScope) -> {
+          if (itsScope.equals(scope)) {
+            later(random(4), other::interrupt);
+          }
+        });
+  }
+
+  private void work(Scope scope, EffectRequest request, StreamObserver<Effect> answer) {
+    try {
+      Effect effect = jobs.run(scope, request, () -> writeAsJob(request)).value();
+      answer.onNext(effect);
+      answer.onCompleted();
+    } catch (WorkRefusedException refused) {
+      answer.onError(refusal(refused.reason()));
+    } catch (WorkFailedException failed) {
+      answer.onError(
+          Status.fromCodeValue(failed.code().getNumber())
+              .withDescription(failed.getMessage())
+              .asRuntimeException());
+    } catch (AskedFor | ClaimLostException known) {
+      throw known;
+    } catch (Exception failure) {
+      answer.onError(Status.UNKNOWN.withCause(failure).asRuntimeException());
+    }
+  }
+
+  private Effect writeAsJob(EffectRequest request) throws WorkFailedException {
+    EffectRun run = EffectRun.begin(Form.JOB, request);
+    try {
+      transactions.write(
+          run,
+          () -> {
+            pause(request.getDelayMillis());
+            failSometimes(request);
+          });
+    } catch (AskedFor failure) {
+      if (failure.status.getCode() == Status.Code.FAILED_PRECONDITION) {
+        throw new WorkFailedException(Code.FAILED_PRECONDITION, failure.status.getDescription());
+      }
+      throw failure;
+    }
+    return run.effect();
+  }
+
+  private static RuntimeException refusal(RefusalReason reason) {
+    Code code =
+        reason == RefusalReason.IDEMPOTENCY_KEY_REUSED ? Code.INVALID_ARGUMENT : Code.ABORTED;
+    return StatusProto.toStatusRuntimeException(
+        com.google.rpc.Status.newBuilder()
+            .setCode(code.getNumber())
+            .addDetails(Any.pack(ErrorInfo.newBuilder().setReason(reason.name()).build()))
+            .build());
   }
 
   @Override
@@ -156,6 +283,51 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     answer.onCompleted();
   }
 
+  private static Manner manner() {
+    return TortureServer.ASKED_MANNER.get();
+  }
+
+  private static int delay(EffectRequest request) {
+    return request.getDelayMillis();
+  }
+
+  /**
+   * Lets another thread answer. If effect and record are one commit, a time limit may answer first:
+   * nothing is committed after that.
+   */
+  private void handOver(
+      EffectRun run, StreamObserver<Effect> answer, Consumer<StreamObserver<Effect>> handler) {
+    OnceObserver once = new OnceObserver(answer);
+    if (run.form().joins() && chance(50)) {
+      later(random(60), () -> once.onError(OUT_OF_TIME.asRuntimeException()));
+    }
+    threads.execute(
+        Context.current()
+            .wrap(
+                () -> {
+                  try {
+                    handler.accept(once);
+                  } catch (RuntimeException | Error failure) {
+                    once.onError(Status.UNKNOWN.withCause(failure).asRuntimeException());
+                  }
+                }));
+  }
+
+  private void later(long millis, Runnable task) {
+    var unused = timer.schedule(Context.current().wrap(task), millis, TimeUnit.MILLISECONDS);
+  }
+
+  private void reserve(Form form, EffectRequest request, StreamObserver<Effect> answer) {
+    EffectRun run = EffectRun.begin(form, request);
+    switch (manner()) {
+      case NEVER -> {}
+      case WITHIN -> answerWithin(run, request, answer);
+      case ELSEWHERE ->
+          handOver(run, answer, once -> reserve(jdbi, run, request, delay(request) / 2, once));
+      case ORDINARY, INTERRUPTED -> reserve(jdbi, run, request, delay(request) / 2, answer);
+    }
+  }
+
   private void reserve(
       Jdbi target,
       EffectRun run,
@@ -173,14 +345,68 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         });
   }
 
+  /**
+   * Answers while its own transaction is open. Where nobody knows of that transaction, or it holds
+   * the record, only an error can be answered that frees the key.
+   */
+  private void answerWithin(EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
+    track(
+        answer,
+        () -> {
+          pause(request.getDelayMillis() / 2);
+          if (!transactions.areOfHost() || chance(30)) {
+            transactions.lockAndRollBack(
+                run, () -> answer.onError(OUT_OF_TIME.asRuntimeException()));
+          } else {
+            answerInTransactionOfHost(run, request, answer);
+          }
+        });
+  }
+
+  private void answerInTransactionOfHost(
+      EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
+    try {
+      transactions.beside(
+          run,
+          () -> {
+            try {
+              failSometimes(request);
+            } catch (AskedFor failure) {
+              answer.onError(failure.status.asRuntimeException());
+              throw new RolledBack();
+            }
+            answer.onNext(run.effect());
+            answer.onCompleted();
+          });
+    } catch (RolledBack asWanted) {
+      // the client has its error
+    }
+  }
+
+  private void join(Form form, EffectRequest request, StreamObserver<Effect> answer) {
+    EffectRun run = EffectRun.begin(form, request);
+    switch (manner()) {
+      case NEVER ->
+          track(answer, () -> transactions.lockAndRollBack(run, () -> pause(3 * lease.toMillis())));
+      case WITHIN -> {
+        if (transactions.areOfHost()) {
+          joinAndAnswerWithin(run, request, answer);
+        } else {
+          answerWithin(run, request, answer);
+        }
+      }
+      case ELSEWHERE -> handOver(run, answer, once -> join(run, request, once));
+      case ORDINARY, INTERRUPTED -> join(run, request, answer);
+    }
+  }
+
   private void join(EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
     answer(
         run,
         answer,
         () -> {
           pause(request.getDelayMillis() * 3L / 4);
-          EffectRun ofWay = chance(50) ? run.by(Way.COMMITTED_WITH_RECORD) : run;
-          tryAgainOnConflicts(() -> transactions.join(ofWay, () -> finish(request)));
+          tryAgainOnConflicts(() -> transactions.join(run, () -> finish(request)));
         });
   }
 
@@ -228,6 +454,22 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
                     && Strings.nullToEmpty(database.getSQLState()).startsWith("40"));
   }
 
+  private void write(Form form, EffectRequest request, StreamObserver<Effect> answer) {
+    EffectRun run = EffectRun.begin(form, request);
+    switch (manner()) {
+      case NEVER -> track(answer, () -> transactions.write(run, () -> {}));
+      case ELSEWHERE -> {
+        if (transactions.areOfHost()) {
+          track(answer, () -> transactions.write(run, () -> {}));
+          handOver(run, answer, once -> answer(run, once, () -> finish(request)));
+        } else {
+          handOver(run, answer, once -> write(run, request, once));
+        }
+      }
+      case ORDINARY, WITHIN, INTERRUPTED -> write(run, request, answer);
+    }
+  }
+
   private void write(EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
     answer(
         run,
@@ -239,6 +481,23 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
                   pause(request.getDelayMillis());
                   failSometimes(request);
                 }));
+  }
+
+  private void writeLate(Form form, EffectRequest request, StreamObserver<Effect> answer) {
+    EffectRun run = EffectRun.begin(form, request);
+    Way way = lateWay();
+    switch (manner()) {
+      case NEVER -> track(answer, () -> transactions.write(run.by(way), () -> {}));
+      case ELSEWHERE -> {
+        if (transactions.areOfHost()) {
+          writeLate(run.by(way), request, answer);
+        } else {
+          Way elsewhere = way == Way.CLAIMED_FIRST ? way : Way.FROM_ANOTHER_THREAD;
+          handOver(run, answer, once -> writeLate(run.by(elsewhere), request, once));
+        }
+      }
+      case ORDINARY, WITHIN, INTERRUPTED -> writeLate(run.by(way), request, answer);
+    }
   }
 
   /** Takes its time before its first statement too, and may fail there. */
@@ -253,7 +512,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
           }
           try {
             transactions.write(
-                run.by(lateWay()),
+                run,
                 () -> {
                   pause(request.getDelayMillis() * 2L / 3);
                   failSometimes(request);
@@ -329,10 +588,11 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     return ThreadLocalRandom.current().nextInt(100) < percent;
   }
 
+  private static long random(int limit) {
+    return ThreadLocalRandom.current().nextInt(limit);
+  }
+
   private static void pause(long millis) {
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-    for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
-      LockSupport.parkNanos(left);
-    }
+    Uninterruptibles.sleepUninterruptibly(Duration.ofMillis(millis));
   }
 }

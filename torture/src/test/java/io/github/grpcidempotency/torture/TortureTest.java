@@ -23,6 +23,13 @@ class TortureTest {
         Long.getLong("torture.seed", 1));
   }
 
+  /** What calls leave behind is seen where no server dies. */
+  @Test
+  @Tag("torture")
+  void nothingIsLeftBehindWhereNoServerDies() throws InterruptedException {
+    torture(Plan.undisturbed(Duration.ofSeconds(60)), Long.getLong("torture.seed", 1));
+  }
+
   /** For checking an old run again, which took an hour, with a corrected checker. */
   @Test
   @EnabledIfSystemProperty(named = "torture.history", matches = ".+")

@@ -43,7 +43,9 @@ class UpgradeTest {
         Plan.everything(length)
             .calling(24)
             .serving(ServerKind.PLAIN, ServerKind.PLAIN)
-            .through(PreviousVersion.FORMS);
+            .through(PreviousVersion.FORMS)
+            .sparing(FaultKind.REFUSE_LOGINS) // which the previous version takes for an outage
+            .mixing(Plan.ORDINARY);
     try (Torture torture = new Torture(plan, seed, database, upgrade, TortureReport.log(name))) {
       History history = torture.run();
       TortureReport report = TortureReport.report(history, name, name);

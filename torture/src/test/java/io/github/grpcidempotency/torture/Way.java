@@ -15,6 +15,6 @@ enum Way {
    * where the driver has saved the transaction from the failure.
    */
   AFTER_A_FAILURE,
-  /** Recorded and committed in one flush. */
-  COMMITTED_WITH_RECORD
+  /** Written by another thread, where the first statement is to claim. */
+  FROM_ANOTHER_THREAD
 }

@@ -8,6 +8,7 @@ import io.github.grpcidempotency.torture.v1.EffectRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -15,6 +16,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jdbi.v3.core.JdbiException;
 
 /**
@@ -25,6 +27,7 @@ import org.jdbi.v3.core.JdbiException;
 final class Workload implements Runnable {
   private static final int MAX_TRIES = 10;
   private static final int REMEMBERED = 200;
+  private static final int SESSIONS = 4;
   private static final List<UUID> USERS =
       IntStream.range(1, 5).mapToObj(number -> new UUID(0, number)).toList();
 
@@ -86,9 +89,41 @@ final class Workload implements Runnable {
     if (chance(8)) {
       beside.add(client.call(Purpose.MISMATCH, mismatch(operation), anyServer()));
     }
+    if (operation.form() == Form.GUARDED && chance(plan.mix().waiting())) {
+      awaitTogether(operation).forEach(beside::add);
+    }
+    if (chance(plan.mix().queueing())) {
+      beside.addAll(queue(operation));
+    }
     retry(operation, first.join());
     beside.forEach(CompletableFuture::join);
     remember(operation);
+  }
+
+  /** Several sessions wait for one operation, once a duplicate has told its name. */
+  private List<CompletableFuture<Call>> awaitTogether(Operation operation) {
+    Call unused = client.call(Purpose.DUPLICATE, operation, anyServer()).join();
+    ServerNode server = anyServer();
+    return Stream.generate(() -> client.await(operation, server))
+        .limit(SESSIONS)
+        .flatMap(Optional::stream)
+        .toList();
+  }
+
+  /**
+   * Calls another method with the key, which waits, and then duplicates that wait behind it, on one
+   * server.
+   */
+  private List<CompletableFuture<Call>> queue(Operation operation) {
+    ServerNode server = anyServer();
+    List<CompletableFuture<Call>> queued = new ArrayList<>();
+    List<Form> waiting = plan.forms().stream().filter(Form::isAttached).toList();
+    if (!waiting.isEmpty()) {
+      queued.add(client.call(Purpose.MISMATCH, operation.through(any(waiting)), server));
+    }
+    queued.add(client.call(Purpose.DUPLICATE, operation, server));
+    queued.add(client.call(Purpose.DUPLICATE, operation, server));
+    return queued;
   }
 
   private void plantExpired(Scope scope) {

@@ -8,7 +8,7 @@ CREATE TABLE torture.effects (
   server  text        NOT NULL,
   form    text        NOT NULL,
   payload text        NOT NULL,
-  value   uuid        NOT NULL,
+  value   uuid        PRIMARY KEY, -- another one for each run of a handler
   guarded boolean     NOT NULL,
   way     text        NOT NULL DEFAULT 'PLAIN', -- which the previous version does not know
   began   timestamptz NOT NULL,
@@ -22,13 +22,22 @@ CREATE TABLE torture.changes (
   at      timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 
+-- What servers have found themselves.
+CREATE TABLE torture.findings (
+  rule   text        NOT NULL,
+  server text        NOT NULL,
+  what   text        NOT NULL,
+  at     timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
 -- Count what is rolled back.
 CREATE SEQUENCE torture.refused_recordings;
 CREATE SEQUENCE torture.preempted;
 
-GRANT USAGE ON SCHEMA torture TO torture_app;
-GRANT INSERT ON torture.effects TO torture_app;
-GRANT USAGE ON SEQUENCE torture.preempted TO torture_app;
+GRANT USAGE ON SCHEMA torture TO torture_app, torture_past;
+GRANT INSERT ON torture.effects TO torture_app, torture_past;
+GRANT INSERT ON torture.findings TO torture_past;
+GRANT USAGE ON SEQUENCE torture.preempted TO torture_past;
 
 -- Notes every change of a completed record that has not expired, and every takeover.
 CREATE FUNCTION torture.note_change() RETURNS trigger
@@ -70,4 +79,5 @@ CREATE TRIGGER make_older BEFORE UPDATE ON idempotency.idempotency_keys
   WHEN (OLD.completed IS NULL AND NEW.completed IS NOT NULL AND NEW.procedure LIKE '%/FailOpen')
   EXECUTE FUNCTION torture.make_older();
 
+SELECT idempotency.add_resource_type('effect', 'torture.effects', 'value');
 SELECT idempotency.grant_to('torture_app');

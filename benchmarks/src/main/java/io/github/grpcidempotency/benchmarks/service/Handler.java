@@ -39,7 +39,6 @@ final class Handler implements PeerHandler {
       case LOOK_UP -> lookedUp(request);
       case BARE_RECORD -> withTheLeastRecord(request);
       case SEPARATE -> inSeparateSteps(request);
-      case JOINED, JOINED_SAME_DATABASE -> joined(request);
       case JOINED_COMMIT -> joinedWithItsCommit(request);
       case TRANSACTIONAL, FIRST_STATEMENT, TRANSACTIONAL_ATTACHING -> withinTheClaim(request);
     };
@@ -79,15 +78,6 @@ final class Handler implements PeerHandler {
       Effect.writeWithRecord(connection, user, RequestKey.current(), project);
     }
     return project;
-  }
-
-  private Project joined(CreateProjectRequest request) throws SQLException {
-    return inTransaction(
-        request,
-        (connection, project) -> {
-          Effect.write(connection, user, project);
-          TransactionalCompletion.complete(connection, project);
-        });
   }
 
   private Project joinedWithItsCommit(CreateProjectRequest request) throws SQLException {

@@ -19,11 +19,6 @@ public enum Variant {
   RESERVED("reserved", Optional.of(Execution.RESERVED), false),
   RESERVED_SAME_DATABASE(
       "reserved, same database", Optional.of(Execution.RESERVED_SAME_DATABASE), false),
-  JOINED("reserved, joined completion", Optional.of(Execution.RESERVED), false),
-  JOINED_SAME_DATABASE(
-      "reserved, same database, joined completion",
-      Optional.of(Execution.RESERVED_SAME_DATABASE),
-      false),
   JOINED_COMMIT(
       "reserved, same database, joined completion and commit",
       Optional.of(Execution.RESERVED_SAME_DATABASE),
@@ -70,8 +65,6 @@ public enum Variant {
       case ROUND_TRIP, LOOK_UP, BARE_RECORD -> Kind.LIMIT;
       case RESERVED,
           RESERVED_SAME_DATABASE,
-          JOINED,
-          JOINED_SAME_DATABASE,
           JOINED_COMMIT,
           TRANSACTIONAL,
           FIRST_STATEMENT,

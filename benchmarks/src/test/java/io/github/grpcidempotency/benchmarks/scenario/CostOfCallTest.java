@@ -54,8 +54,6 @@ class CostOfCallTest {
           separate,                         12,         17,       3,      1717
           reserved,                          5,          9,       3,      1766
           reserved-same-database,            5,          9,       2,      1781
-          joined,                            5,          9,       2,      1717
-          joined-same-database,              5,          9,       1,      1732
           joined-commit,                     4,          9,       1,      1732
           transactional,                     4,          7,       1,      1227
           first-statement,                   3,          7,       1,      1227

@@ -14,7 +14,7 @@ CREATE TABLE idempotency_client.intents (
   due        timestamptz NOT NULL DEFAULT now(), -- when a worker may take it; while one works on it, the end of its lease
   attempts   int         NOT NULL DEFAULT 0,     -- how often it was taken
   fence      bigint      NOT NULL DEFAULT 0,     -- changes whenever it is taken: who has an older one has lost it
-  first_sent timestamptz,                        -- since when the server may know the key; null if no attempt has left the process
+  sent       int         NOT NULL DEFAULT 0,     -- how many attempts may have left the process; 0 if certainly none has
   answer     bytea                               -- what was answered, until it is handed on
 );
 

@@ -1,9 +1,9 @@
 package io.github.grpcidempotency.example.demo;
 
 import io.github.grpcidempotency.client.CallFailedException;
-import io.github.grpcidempotency.client.FileIntentStore;
 import io.github.grpcidempotency.client.Intent;
 import io.github.grpcidempotency.client.IntentCallback;
+import io.github.grpcidempotency.client.IntentStore;
 import io.github.grpcidempotency.client.IntentWorker;
 import io.github.grpcidempotency.client.Reply;
 import io.github.grpcidempotency.example.organization.v1.Cluster;
@@ -20,6 +20,7 @@ import io.grpc.Metadata;
 import io.grpc.stub.MetadataUtils;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 
 /**
@@ -39,7 +40,8 @@ final class ClusterTool implements IntentCallback<CreateClusterResponse> {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
 
   /** Runs it. */
-  public static void main(String... arguments) throws IOException, InterruptedException {
+  public static void main(String... arguments)
+      throws IOException, InterruptedException, SQLException {
     ManagedChannel channel =
         Grpc.newChannelBuilder("localhost:" + arguments[0], InsecureChannelCredentials.create())
             .build();
@@ -50,12 +52,11 @@ final class ClusterTool implements IntentCallback<CreateClusterResponse> {
     ClusterServiceBlockingStub stub =
         ClusterServiceGrpc.newBlockingStub(channel)
             .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(user));
-    try (FileIntentStore intents = FileIntentStore.open(Path.of(arguments[2]));
-        IntentWorker worker =
-            IntentWorker.builder(intents)
-                .method(
-                    SERVER, stub, ClusterServiceGrpc.getCreateClusterMethod(), new ClusterTool())
-                .build()) {
+    IntentStore intents = IntentStore.sqlite(Path.of(arguments[2]));
+    try (IntentWorker worker =
+        IntentWorker.builder(intents)
+            .method(SERVER, stub, ClusterServiceGrpc.getCreateClusterMethod(), new ClusterTool())
+            .build()) {
       if (arguments.length > 3) {
         System.out.println(INTENT + write(intents, stub, arguments));
         System.in.read();
@@ -65,8 +66,8 @@ final class ClusterTool implements IntentCallback<CreateClusterResponse> {
   }
 
   private static Intent write(
-      FileIntentStore intents, ClusterServiceBlockingStub stub, String... arguments)
-      throws IOException {
+      IntentStore intents, ClusterServiceBlockingStub stub, String... arguments)
+      throws SQLException {
     String project = arguments[3];
     ListClustersResponse unused = // connects, and finds out whether there is such a project
         stub.listClusters(ListClustersRequest.newBuilder().setProjectId(project).build());

@@ -25,8 +25,10 @@ import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.work.IdempotentWork;
+import io.grpc.Server;
 import io.grpc.ServerBuilder;
 import java.util.List;
+import java.util.Optional;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.statement.StatementExceptions;
@@ -41,6 +43,7 @@ public final class OrganizationApi implements AutoCloseable {
   private final IdempotencyListener listener;
   private final Tenant tenant;
   private final Parts parts = new Parts();
+  private Optional<IdempotencyInterceptor> interceptor = Optional.empty();
 
   private OrganizationApi(DataSource pool, Settings settings, IdempotencyListener listener) {
     this.pool = pool;
@@ -88,6 +91,7 @@ public final class OrganizationApi implements AutoCloseable {
                     .store(store)
                     .listener(listener)
                     .build());
+    interceptor = Optional.of(idempotency);
     IdempotentWork lines =
         parts.start(
             () -> IdempotentWork.builder(store, MemberImport.LINE).listener(listener).build());
@@ -138,6 +142,11 @@ public final class OrganizationApi implements AutoCloseable {
     jdbi.configure(
         StatementExceptions.class,
         config -> config.setMessageRendering(StatementExceptions.MessageRendering.NONE));
+  }
+
+  /** Stops the server of the service, and answers its calls or lets them be sent again. */
+  public void drain(Server server) {
+    interceptor.ifPresent(idempotency -> idempotency.drain(settings.grace(), server));
   }
 
   /** Stops the background work. Calls must have ended. */

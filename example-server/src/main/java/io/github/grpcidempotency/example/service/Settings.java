@@ -15,6 +15,7 @@ import java.time.Duration;
  * @param secrets protects recorded answers that contain a secret
  * @param cloud where machines are bought; not closed with the service
  * @param sweepInterval how often expired records are swept
+ * @param grace how long handlers may run on when the server stops
  */
 public record Settings(
     Duration lease,
@@ -23,10 +24,12 @@ public record Settings(
     Retentions retentions,
     ResponseProtection secrets,
     CloudProvider cloud,
-    Duration sweepInterval) {
+    Duration sweepInterval,
+    Duration grace) {
   private static final Duration HOURLY = Duration.ofHours(1);
+  private static final Duration GRACE = Duration.ofSeconds(5);
 
-  /** Sweeps every hour. */
+  /** Sweeps every hour, and lets handlers run on for five seconds. */
   public Settings(
       Duration lease,
       Duration outboxDelay,
@@ -34,6 +37,6 @@ public record Settings(
       Retentions retentions,
       ResponseProtection secrets,
       CloudProvider cloud) {
-    this(lease, outboxDelay, usagePeriod, retentions, secrets, cloud, HOURLY);
+    this(lease, outboxDelay, usagePeriod, retentions, secrets, cloud, HOURLY, GRACE);
   }
 }

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.internal.decision;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprint.Match;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.ClaimResult;
 import java.time.Duration;
@@ -29,11 +30,21 @@ public final class ClaimDecider {
 
   private ClaimDecider() {}
 
+  /** Returns the decision for a call that leaves it to its procedure what an outage means. */
+  public static Decision decide(
+      ClaimResult met,
+      Procedure procedure,
+      Function<Fingerprint, Match> comparison,
+      Optional<Duration> timeLeft) {
+    return decide(met, procedure, procedure.outagePolicy(), comparison, timeLeft);
+  }
+
   /**
    * Returns the decision for a call.
    *
    * @param met the result of its claim
    * @param procedure the procedure that is called
+   * @param outage what an outage of the store means for this call
    * @param comparison how the request compares with a recorded one
    * @param timeLeft how long the call may still wait: until its deadline, less what it has waited;
    *     empty if it has no deadline and has not waited
@@ -41,6 +52,7 @@ public final class ClaimDecider {
   public static Decision decide(
       ClaimResult met,
       Procedure procedure,
+      OutagePolicy outage,
       Function<Fingerprint, Match> comparison,
       Optional<Duration> timeLeft) {
     return met.accept(
@@ -52,7 +64,7 @@ public final class ClaimDecider {
 
           @Override
           public Decision unanswered(ClaimResult.Unanswered unanswered) {
-            return FailureDecider.decide(unanswered.cause(), procedure.outagePolicy());
+            return FailureDecider.decide(unanswered.cause(), outage);
           }
 
           @Override

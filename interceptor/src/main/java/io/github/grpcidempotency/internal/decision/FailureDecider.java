@@ -6,20 +6,19 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 
 /**
- * Decides what a failure of the store means. A call fails open only during an outage of the store
- * as a whole, and only if nobody can hold the key: no connection could be made and nothing was
- * sent, or the store is broken for everybody, and a plain read has found no record or has failed
- * too. Contention, a timeout, a cut connection and an exhausted pool are not an outage: the key may
- * have a live owner. Nor is a caller without a shard: the key may have an owner where it lived
- * before.
+ * Decides what a failure of the store means. A call fails open only if nobody accepts connections
+ * at the store's address, and nothing was sent. Whatever the store answers is not an outage, such
+ * as a refused login, a missing right or a read-only database: the store may serve other servers,
+ * and the key may have a live owner there. Nor is contention, a timeout, a cut connection, an
+ * exhausted pool, or a caller without a shard.
  *
  * <table>
  *   <caption>What becomes of a call whose claim failed</caption>
  *   <tr><th>cause</th><th>nothing sent</th><th>answer lost</th><th>row seen</th></tr>
  *   <tr><td>no connection</td><td>the outage policy</td><td>unavailable</td><td>in progress</td></tr>
- *   <tr><td>read-only, broken</td><td>read the record; then the outage policy</td><td>unavailable</td>
+ *   <tr><td>read-only, broken</td><td>read the record; then unavailable</td><td>unavailable</td>
  *       <td>in progress</td></tr>
- *   <tr><td>contention</td><td colspan="3">retried in place, and then as in the next row</td></tr>
+ *   <tr><td>contention</td><td colspan="3">retried in place, unless it was a locked row; then as in the next row</td></tr>
  *   <tr><td>any other</td><td>unavailable</td><td>unavailable</td><td>in progress</td></tr>
  * </table>
  */
@@ -47,7 +46,7 @@ public final class FailureDecider {
       case CONNECTION_LOST, SHUTTING_DOWN ->
           phase == FailurePhase.NOTHING_SENT ? Remedy.SEND_AGAIN : Remedy.GIVE_UP;
       case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.FIND : Remedy.GIVE_UP;
-      case NO_CONNECTION, POOL_EXHAUSTED, TIMEOUT, NO_SHARD, OTHER -> Remedy.GIVE_UP;
+      case NO_CONNECTION, NO_LOGIN, POOL_EXHAUSTED, TIMEOUT, NO_SHARD, OTHER -> Remedy.GIVE_UP;
     };
   }
 
@@ -56,7 +55,7 @@ public final class FailureDecider {
     FailureCause cause = failure.failureCause();
     return switch (failure.phase()) {
       case NOTHING_SENT ->
-          isOutage(cause) && policy == OutagePolicy.FAIL_OPEN
+          cause == FailureCause.NO_CONNECTION && policy == OutagePolicy.FAIL_OPEN
               ? new Decision.ExecuteUnguarded(failure)
               : unavailable(cause);
       case ANSWER_LOST, HANDLER_DONE -> unavailable(cause);
@@ -71,7 +70,15 @@ public final class FailureDecider {
   public static boolean mayBeDone(FailureCause cause) {
     return switch (cause) {
       case CONNECTION_LOST, SHUTTING_DOWN, OTHER -> true;
-      case NO_CONNECTION, POOL_EXHAUSTED, READ_ONLY, CONTENTION, TIMEOUT, BROKEN, NO_SHARD -> false;
+      case NO_CONNECTION,
+          NO_LOGIN,
+          POOL_EXHAUSTED,
+          READ_ONLY,
+          CONTENTION,
+          TIMEOUT,
+          BROKEN,
+          NO_SHARD ->
+          false;
     };
   }
 
@@ -79,6 +86,7 @@ public final class FailureDecider {
   public static boolean passes(FailureCause cause) {
     return switch (cause) {
       case NO_CONNECTION,
+          NO_LOGIN,
           POOL_EXHAUSTED,
           CONNECTION_LOST,
           SHUTTING_DOWN,
@@ -87,14 +95,6 @@ public final class FailureDecider {
           TIMEOUT ->
           true;
       case BROKEN, NO_SHARD, OTHER -> false;
-    };
-  }
-
-  private static boolean isOutage(FailureCause cause) {
-    return switch (cause) {
-      case NO_CONNECTION, READ_ONLY, BROKEN -> true;
-      case POOL_EXHAUSTED, CONNECTION_LOST, SHUTTING_DOWN, CONTENTION, TIMEOUT, NO_SHARD, OTHER ->
-          false;
     };
   }
 

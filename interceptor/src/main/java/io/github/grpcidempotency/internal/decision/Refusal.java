@@ -63,6 +63,11 @@ public record Refusal(
     return pointless(RefusalReason.IDEMPOTENCY_RECORD_UNREADABLE);
   }
 
+  /** Returns the refusal of a call whose answer was recorded without its body. */
+  public static Refusal answerTooLarge() {
+    return pointless(RefusalReason.IDEMPOTENCY_ANSWER_TOO_LARGE);
+  }
+
   /** Returns the refusal of a replay whose answer would be rebuilt from a resource that is gone. */
   public static Refusal resourceGone() {
     return pointless(RefusalReason.IDEMPOTENCY_RESOURCE_GONE);
@@ -125,19 +130,26 @@ public record Refusal(
         .orElse(this);
   }
 
-  /** Returns the refusal of a call whose key's source is unavailable at the moment. */
-  public static Refusal storeUnavailable() {
-    return storeUnavailable(Map.of());
-  }
-
-  /** Returns the refusal of a call that must not run unguarded, and whose store has failed. */
+  /**
+   * Returns the refusal of a call whose store has failed, or the source of its key, and that must
+   * not run or be answered without it.
+   */
   public static Refusal storeUnavailable(FailureCause cause) {
-    return storeUnavailable(Map.of(CAUSE, cause.word()));
+    return new Refusal(
+        RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE,
+        Map.of(CAUSE, cause.word()),
+        Optional.of(Duration.ofSeconds(1)));
   }
 
-  private static Refusal storeUnavailable(Map<String, String> metadata) {
+  /**
+   * Returns the refusal of a call that the server cannot answer before it stops.
+   *
+   * @param operationId the operation that the call runs or waits for, if it is known
+   */
+  public static Refusal shuttingDown(Optional<UUID> operationId) {
     return new Refusal(
-        RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE, metadata, Optional.of(Duration.ofSeconds(1)));
+            RefusalReason.IDEMPOTENCY_SHUTTING_DOWN, Map.of(), Optional.of(Duration.ofSeconds(1)))
+        .naming(operationId);
   }
 
   private static Refusal pointless(RefusalReason reason) {

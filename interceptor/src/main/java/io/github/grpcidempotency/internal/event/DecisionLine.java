@@ -149,12 +149,12 @@ record DecisionLine(
     }
 
     private Level levelOf(IdempotencyEvent.Refused event) {
-      Level level = levelOf(event.reason(), event.detail());
+      Level level = levelOf(event.reason(), event.operationId());
       return failed && level != Level.ERROR ? Level.WARN : level;
     }
 
     /** What has its own line already is repeated for debugging only. */
-    private static Level levelOf(RefusalReason reason, Optional<String> detail) {
+    private static Level levelOf(RefusalReason reason, Optional<UUID> operationId) {
       return switch (reason) {
         case IDEMPOTENCY_KEY_INVALID,
             IDEMPOTENCY_IN_PROGRESS,
@@ -167,10 +167,11 @@ record DecisionLine(
             IDEMPOTENCY_CALLER_REQUIRED,
             IDEMPOTENCY_REPLAY_DENIED,
             IDEMPOTENCY_RESOURCE_GONE,
-            IDEMPOTENCY_OUTCOME_UNKNOWN ->
+            IDEMPOTENCY_OUTCOME_UNKNOWN,
+            IDEMPOTENCY_SHUTTING_DOWN ->
             Level.INFO;
-        case IDEMPOTENCY_KEY_REUSED -> Level.WARN;
-        case IDEMPOTENCY_STORE_UNAVAILABLE -> detail.isPresent() ? Level.WARN : Level.DEBUG;
+        case IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_ANSWER_TOO_LARGE -> Level.WARN;
+        case IDEMPOTENCY_STORE_UNAVAILABLE -> operationId.isEmpty() ? Level.WARN : Level.DEBUG;
         case IDEMPOTENCY_RECORD_UNREADABLE -> Level.ERROR;
       };
     }

@@ -50,6 +50,7 @@ public final class Engine implements AutoCloseable {
   private final LateReleaser lateReleaser = new LateReleaser();
   private final Settler settler;
   private final InFlightWaiter waiter;
+  private final RunningCalls running;
   private final Executor executor;
   private final Collection<Operations> opened = new CopyOnWriteArrayList<>();
   private final LiveCounts counts = new Counts();
@@ -73,6 +74,11 @@ public final class Engine implements AutoCloseable {
     }
 
     @Override
+    public Duration oldestCall() {
+      return running.oldest();
+    }
+
+    @Override
     public int lateAnswers() {
       return lateRecorder.count();
     }
@@ -90,6 +96,7 @@ public final class Engine implements AutoCloseable {
    * @param decisions says it in the log
    * @param keyName what clients call the key
    * @param timing when transactional calls are claimed whose procedures do not say so
+   * @param callLimit how long a call without a deadline may run
    * @param limits how many calls may wait
    * @param executor resumes calls that had to wait
    */
@@ -99,6 +106,7 @@ public final class Engine implements AutoCloseable {
       DecisionLog decisions,
       String keyName,
       ClaimTiming timing,
+      Duration callLimit,
       WaitLimits limits,
       Executor executor) {
     this(
@@ -109,6 +117,7 @@ public final class Engine implements AutoCloseable {
         new ProcedureInfos(),
         keyName,
         timing,
+        callLimit,
         new WaitingRoom(limits),
         executor);
   }
@@ -121,6 +130,7 @@ public final class Engine implements AutoCloseable {
       ProcedureInfos infos,
       String keyName,
       ClaimTiming timing,
+      Duration callLimit,
       WaitingRoom room,
       Executor executor) {
     this.infos = infos;
@@ -134,6 +144,7 @@ public final class Engine implements AutoCloseable {
     this.lateRecorder = new LateRecorder(leases);
     this.settler = new Settler(leases, lateRecorder, lateReleaser);
     this.waiter = new InFlightWaiter(this::find, leases, store, room);
+    this.running = new RunningCalls(store.lease(), callLimit);
     this.executor = new CallerRunsExecutor(executor);
   }
 
@@ -311,14 +322,13 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Renews an operation's lease until its claim is settled, or its call can never be closed. If the
-   * claim is won already, that is heard.
+   * Renews an operation's lease until its claim is settled. If the claim is won already, that is
+   * heard.
    *
-   * @param call the object through which the call is closed; held weakly
    * @param took how long the claim took
    */
-  public void track(Operation operation, Object call, Duration took) {
-    leases.track(operation, call);
+  public void track(Operation operation, Duration took) {
+    leases.track(operation);
     if (operation.isConfirmed()) {
       waiter.won(operation.claim().request().key());
       operation.events().claimed(operation.claim(), took);
@@ -360,6 +370,11 @@ public final class Engine implements AutoCloseable {
     return log;
   }
 
+  /** Returns the calls whose handlers run. */
+  public RunningCalls running() {
+    return running;
+  }
+
   /** Returns the settler, which settles claims. */
   public Settler settler() {
     return settler;
@@ -368,6 +383,7 @@ public final class Engine implements AutoCloseable {
   /** Stops all background work. */
   @Override
   public void close() {
+    running.close();
     waiter.close();
     lateRecorder.close();
     lateReleaser.close();

@@ -12,6 +12,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.ShardedStore;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,6 +32,7 @@ public final class Engines implements AutoCloseable {
   private final List<Engine> all;
   private final Engine unassigned;
   private final Function<Caller, Engine> choice;
+  private final Drain drain = new Drain();
 
   private Engines(List<Engine> all, Engine unassigned, Function<Caller, Engine> choice) {
     this.all = all;
@@ -45,6 +47,7 @@ public final class Engines implements AutoCloseable {
    * @param decisions says it in the log
    * @param keyName what clients call the key
    * @param timing when transactional calls are claimed whose procedures do not say so
+   * @param callLimit how long a call without a deadline may run
    * @param limits how many calls may wait, for all shards together
    * @param executor resumes calls that had to wait
    */
@@ -54,10 +57,13 @@ public final class Engines implements AutoCloseable {
       DecisionLog decisions,
       String keyName,
       ClaimTiming timing,
+      Duration callLimit,
       WaitLimits limits,
       Executor executor) {
     if (!(store instanceof ShardedStore sharded)) {
-      Engine only = new Engine(store, listeners, decisions, keyName, timing, limits, executor);
+      Engine only =
+          new Engine(
+              store, listeners, decisions, keyName, timing, callLimit, limits, executor);
       return new Engines(List.of(only), only, caller -> only);
     }
     ProcedureInfos infos = new ProcedureInfos();
@@ -76,6 +82,7 @@ public final class Engines implements AutoCloseable {
                         infos,
                         keyName,
                         timing,
+                        callLimit,
                         room,
                         executor)));
     Engine unassigned = Objects.requireNonNull(engines.get(Optional.<String>empty()));
@@ -98,6 +105,11 @@ public final class Engines implements AutoCloseable {
   /** Returns all engines. */
   public List<Engine> all() {
     return all;
+  }
+
+  /** Returns the calls that are refused when their server stops. */
+  public Drain drain() {
+    return drain;
   }
 
   /** Lets it be heard that the engines have started. */

@@ -79,7 +79,7 @@ final class LateRecorder implements AutoCloseable {
   /** Records an answer as soon as the store can. Does not block, and never throws. */
   public void record(Operation operation, RecordedOutcome outcome, StoreException cause) {
     Answer answer = new Answer(operation, outcome, cause);
-    leases.track(operation, answer);
+    leases.track(operation);
     if (keep(answer)) {
       operation.events().recordingDeferred(operation.claim().operationId(), cause);
       answer.tryLater();
@@ -213,7 +213,7 @@ final class LateRecorder implements AutoCloseable {
         case DONE ->
             operation.events().recordedLate(claim.operationId(), operation.sinceHandlerEnded());
         case LOST -> operation.leaseLost();
-        case ROLLED_BACK ->
+        case ROLLED_BACK, UNKNOWN ->
             operation.events().settlementFailed(claim.operationId(), Settlement.COMPLETE, null);
       }
     }

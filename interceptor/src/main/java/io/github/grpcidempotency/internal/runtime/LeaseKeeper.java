@@ -1,7 +1,5 @@
 package io.github.grpcidempotency.internal.runtime;
 
-import static io.github.grpcidempotency.event.Settlement.MARK_UNKNOWN;
-
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.internal.background.DaemonThreads;
 import io.github.grpcidempotency.internal.background.RepeatedTask;
@@ -12,8 +10,6 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
-import io.github.grpcidempotency.store.StoreTransaction;
-import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * Renews the leases of this process's running calls, all in one statement, three times per lease.
  * Thus a slow handler keeps its key, and a crashed process frees its keys within a lease.
  *
- * <p>Calls are held weakly. A call that its handler has dropped can never be closed, so once it is
- * collected, its outcome is marked as unknown and its lease is left to end.
+ * <p>Renewing must not wait for a locked row, and nothing else runs on the thread that renews: a
+ * call that blocks it would let the leases of all others end.
  *
  * <p>An operation whose claim is not confirmed has no lease yet. Its duplicates are told that it
  * runs as soon as its claim is known to be won, so that they need no connection; before that, they
@@ -43,7 +39,6 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. One daemon thread, which runs until it is closed.
  */
 final class LeaseKeeper implements AutoCloseable {
-  private final RateLimitedLog log;
   private final IdempotencyStore store;
   private final Listeners listeners;
   private final Optional<String> shard;
@@ -54,13 +49,9 @@ final class LeaseKeeper implements AutoCloseable {
 
   private volatile Consumer<IdempotencyKey> dropped = key -> {};
 
-  private record Held(Operation operation, WeakReference<Object> call) {
+  private record Held(Operation operation) {
     Claim claim() {
       return operation.claim();
-    }
-
-    boolean isForgotten() {
-      return call.refersTo(null);
     }
   }
 
@@ -98,7 +89,6 @@ final class LeaseKeeper implements AutoCloseable {
       ScheduledExecutorService timer,
       RateLimitedLog log) {
     this.shard = shard;
-    this.log = log;
     this.store = store;
     this.listeners = listeners;
     this.timer = timer;
@@ -112,14 +102,10 @@ final class LeaseKeeper implements AutoCloseable {
             TimeUnit.MILLISECONDS);
   }
 
-  /**
-   * Renews an operation's lease for as long as its call can still be closed.
-   *
-   * @param call the object through which the call is closed
-   */
-  public void track(Operation operation, Object call) {
+  /** Renews an operation's lease until its claim is dropped. */
+  public void track(Operation operation) {
     Claim claim = operation.claim();
-    Held entry = new Held(operation, new WeakReference<>(call));
+    Held entry = new Held(operation);
     held.compute(
         claim.request().key(),
         (key, before) -> {
@@ -176,14 +162,9 @@ final class LeaseKeeper implements AutoCloseable {
   }
 
   private void renew() {
-    try {
-      List<Held> kept =
-          all().filter(entry -> !entry.isForgotten() && entry.operation().isConfirmed()).toList();
-      if (!kept.isEmpty()) {
-        renew(kept);
-      }
-    } finally {
-      dropForgotten();
+    List<Held> kept = all().filter(entry -> entry.operation().isConfirmed()).toList();
+    if (!kept.isEmpty()) {
+      renew(kept);
     }
   }
 
@@ -199,50 +180,6 @@ final class LeaseKeeper implements AutoCloseable {
     Duration took = Duration.ofNanos(System.nanoTime() - begun);
     int lost = dropLost(kept, renewed);
     listeners.notify(new IdempotencyEvent.LeasesRenewed(kept.size(), lost, took, shard));
-  }
-
-  private void dropForgotten() {
-    boolean reachable = true;
-    for (Held entry : all().toList()) {
-      if (entry.isForgotten()) {
-        Operation operation = entry.operation();
-        String procedure = operation.procedure().name();
-        log.warn(
-            procedure + " dropped",
-            null,
-            "%s: operation %s was dropped by its handler without an answer"
-                .formatted(procedure, operation.claim().operationId()));
-        // A lease ends by itself, and each try may take long. A transaction holds a connection.
-        if (!operation.isConfirmed()) {
-          operation.claim().transaction().ifPresent(StoreTransaction::rollback);
-          operation.events().settlementFailed(operation.claim().operationId(), MARK_UNKNOWN, null);
-        } else if (reachable || operation.claim().transaction().isPresent()) {
-          reachable = markUnknown(operation);
-        } else {
-          operation.events().settlementFailed(operation.claim().operationId(), MARK_UNKNOWN, null);
-        }
-        drop(operation.claim());
-      }
-    }
-  }
-
-  private static boolean markUnknown(Operation operation) {
-    UUID id = operation.claim().operationId();
-    Duration handler = operation.handlerTime();
-    long begun = System.nanoTime();
-    try {
-      Claim.Settled settled = operation.claim().markUnknown();
-      Duration took = Duration.ofNanos(System.nanoTime() - begun);
-      if (settled == Claim.Settled.LOST) {
-        operation.leaseLost();
-      } else {
-        operation.events().settled(id, MARK_UNKNOWN, handler, took);
-      }
-      return true;
-    } catch (Throwable unmarked) {
-      operation.events().settlementFailed(id, MARK_UNKNOWN, unmarked);
-      return false;
-    }
   }
 
   /** Returns how many operations belong to somebody else now. */

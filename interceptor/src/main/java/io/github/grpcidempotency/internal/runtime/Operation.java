@@ -9,6 +9,7 @@ import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -126,15 +127,28 @@ public final class Operation {
     return RecordedResponse.of(request, claim.operationId(), response);
   }
 
+  /** Returns why an answer is too large to be recorded, as a sentence; empty if it is not. */
+  Optional<String> tooLarge(RecordedOutcome answer) {
+    return RecordedResponse.tooLarge(procedure(), answer);
+  }
+
   /**
-   * Returns what a store keeps for a response. The same response gives the same result each time.
+   * Returns what a store keeps for a response that the handler's own transaction records. The same
+   * response gives the same result each time.
    *
    * @throws IllegalArgumentException if the method answers with another type
+   * @throws TransactionMisuseException if it is too large to be recorded
    * @throws StoreException if it cannot be sealed
    */
   public RecordedOutcome keptOf(Message response) {
     checkType(response.getDescriptorForType().getFullName());
-    return seal(answerOf(response));
+    RecordedOutcome answer = answerOf(response);
+    tooLarge(answer)
+        .ifPresent(
+            why -> {
+              throw new TransactionMisuseException(why);
+            });
+    return seal(answer);
   }
 
   private void checkType(String given) {
@@ -156,8 +170,14 @@ public final class Operation {
    *
    * @param answer unsealed
    * @throws StoreException if it is not known whether the answer was recorded
+   * @throws TransactionMisuseException if it is too large; the transaction is rolled back
    */
   Settled complete(RecordedOutcome answer) {
+    Optional<String> tooLarge = tooLarge(answer);
+    if (tooLarge.isPresent()) {
+      Settled unused = claim.release();
+      throw new TransactionMisuseException(tooLarge.get());
+    }
     RecordedOutcome kept;
     try {
       kept = seal(answer);

@@ -15,6 +15,17 @@ public final class RecordedResponse {
 
   private RecordedResponse() {}
 
+  /** Returns why an answer is too large to be recorded, as a sentence; empty if it is not. */
+  static Optional<String> tooLarge(Procedure procedure, RecordedOutcome answer) {
+    return answer instanceof RecordedOutcome.Response response
+            && response.bytes().size() > procedure.maxRecordedBytes()
+        ? Optional.of(
+            ("%s: the answer is too large to be recorded: %,d bytes, and maxRecordedBytes is %,d; omit"
+                    + " its large fields, rebuild it from its resource, or raise maxRecordedBytes")
+                .formatted(procedure.name(), response.bytes().size(), procedure.maxRecordedBytes()))
+        : Optional.empty();
+  }
+
   /** Returns the record of an operation's response, with the resource that it names. */
   static RecordedOutcome of(KeyedRequest request, UUID operationId, Message response) {
     Procedure procedure = request.procedure();

@@ -137,16 +137,13 @@ public sealed interface Replay {
 
     @Override
     public Replay reference(RecordedOutcome.Reference reference) {
-      ResponseRebuilder rebuilder =
-          procedure
-              .responseRebuilder()
-              .orElseThrow(
-                  () ->
-                      new IllegalStateException(
-                          "only a reference is recorded, and there is no rebuilder"));
+      Optional<ResponseRebuilder> rebuilder = procedure.responseRebuilder();
+      if (rebuilder.isEmpty()) {
+        return Refused.of(Refusal.answerTooLarge());
+      }
       return reference
           .resourceId()
-          .flatMap(resource -> rebuilder.rebuild(key.caller(), resource))
+          .flatMap(resource -> rebuilder.get().rebuild(key.caller(), resource))
           .<Replay>map(
               message ->
                   new Response(

@@ -7,6 +7,7 @@ import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.internal.decision.Outcome;
 import io.github.grpcidempotency.internal.decision.OutcomeDecider;
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.FailureCause;
@@ -16,9 +17,11 @@ import io.github.grpcidempotency.store.StoreException;
 import io.github.grpcidempotency.store.StoreTransaction;
 import io.github.grpcidempotency.store.TransactionMisuseException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /** Settles claims whose handler has ended, and stops renewing their leases. Thread-safe; blocks. */
 public final class Settler {
@@ -33,6 +36,7 @@ public final class Settler {
           Code.OUT_OF_RANGE,
           Code.UNAUTHENTICATED);
 
+  private final RateLimitedLog log = RateLimitedLog.of(LoggerFactory.getLogger(Settler.class));
   private final LeaseKeeper leases;
   private final LateRecorder lateRecorder;
   private final LateReleaser lateReleaser;
@@ -53,7 +57,7 @@ public final class Settler {
    */
   public Settled complete(Operation operation, Message response) {
     operation.handlerEnded();
-    RecordedOutcome answer = operation.answerOf(response);
+    RecordedOutcome answer = recordable(operation, operation.answerOf(response));
     try {
       return settle(operation, Settlement.COMPLETE, () -> operation.complete(answer));
     } catch (StoreException failure) {
@@ -66,6 +70,23 @@ public final class Settler {
       checkTransactionTaken(operation);
       checkTransactionAlone(operation);
     }
+  }
+
+  /**
+   * The effect of a reserved call has happened, so a record without the response must keep a retry
+   * from running the handler again. A transaction is rolled back instead.
+   */
+  private RecordedOutcome recordable(Operation operation, RecordedOutcome answer) {
+    Optional<String> tooLarge = operation.tooLarge(answer);
+    if (tooLarge.isEmpty() || operation.claim().transaction().isPresent()) {
+      return answer;
+    }
+    log.warn(
+        operation.procedure().name() + " too large",
+        null,
+        "%s. Retries of operation %s are refused"
+            .formatted(tooLarge.get(), operation.claim().operationId()));
+    return new RecordedOutcome.Reference(answer.resourceId());
   }
 
   /**
@@ -106,20 +127,29 @@ public final class Settler {
   }
 
   /**
-   * Rolls back a transaction whose handler has not answered, and is not waited for any longer.
+   * Ends an operation whose handler has not answered, and is not waited for any longer: a
+   * transaction is rolled back, and the outcome of a reservation is unknown, so its lease ends.
    * Never throws if the store fails.
    */
   public void giveUp(Operation operation) {
     operation.handlerEnded();
     Claim claim = operation.claim();
-    @Nullable Throwable why = null;
-    try {
-      Settled unused = operation.settle(() -> write(claim::markUnknown));
-    } catch (StoreException | TransactionMisuseException unsettled) {
-      why = unsettled;
-    }
     leases.drop(claim);
-    failed(operation, Settlement.COMPLETE, why);
+    if (!operation.isConfirmed()) {
+      claim.transaction().ifPresent(StoreTransaction::rollback);
+      failed(operation, Settlement.MARK_UNKNOWN, null);
+      return;
+    }
+    try {
+      if (claim.transaction().isEmpty()) {
+        Settled unused = settle(operation, Settlement.MARK_UNKNOWN, claim::markUnknown);
+        return;
+      }
+      Settled unused = operation.settle(() -> write(claim::markUnknown));
+      failed(operation, Settlement.MARK_UNKNOWN, null);
+    } catch (StoreException | TransactionMisuseException unsettled) {
+      failed(operation, Settlement.MARK_UNKNOWN, unsettled);
+    }
     checkTransactionAlone(operation);
   }
 
@@ -168,7 +198,7 @@ public final class Settler {
               .events()
               .settled(claim.operationId(), settlement, operation.handlerTime(), took);
       case LOST -> operation.leaseLost();
-      case ROLLED_BACK -> failed(operation, settlement, null);
+      case ROLLED_BACK, UNKNOWN -> failed(operation, settlement, null);
     }
     return settled;
   }

@@ -17,8 +17,11 @@ import java.util.regex.Pattern;
  * @param states the states that an operation may be in
  */
 record OperationFilter(Optional<String> procedure, Set<State> states) {
+  private static final int MAX_CHARACTERS = 1_000;
+
+  /** Possessive throughout, so that a text is read once, whatever it is. */
   private static final Pattern TERM =
-      Pattern.compile("\\s*(\\w+)\\s*=\\s*(?:\"([^\"]*)\"|([^\\s\"]+))\\s*(AND\\b|$)");
+      Pattern.compile("\\s*+(\\w++)\\s*+=\\s*+(?:\"([^\"]*+)\"|([^\\s\"]++))\\s*+(AND\\b|$)");
 
   private static final Set<State> DONE = EnumSet.of(State.STATE_COMPLETED, State.STATE_FAILED);
   private static final Set<State> ALL =
@@ -32,11 +35,14 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
   static OperationFilter parse(String text) {
     Optional<String> procedure = Optional.empty();
     EnumSet<State> states = EnumSet.copyOf(ALL);
+    if (text.length() > MAX_CHARACTERS) {
+      throw ServiceError.invalid("a filter has at most %d characters".formatted(MAX_CHARACTERS));
+    }
     Matcher term = TERM.matcher(text);
     int at = 0;
     boolean more = !text.isBlank();
     while (more) {
-      if (!term.find(at) || term.start() != at) {
+      if (!term.region(at, text.length()).lookingAt()) {
         throw wrong("it cannot be read from character " + (at + 1));
       }
       String value = term.group(2) == null ? term.group(3) : term.group(2);

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.service;
 
 import com.google.longrunning.Operation;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
 import io.github.grpcidempotency.internal.runtime.Operations;
@@ -16,19 +17,21 @@ import io.grpc.stub.ServerCallStreamObserver;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * One call that waits for an operation, without a thread or a connection: first for the end of the
  * call, if it is still running, and then for the end of the work behind its answer. When the limit
  * is over, it answers with the operation as it is then.
  */
-final class OperationWait {
+final class OperationWait implements Drain.Call {
   /** How often a deletion is checked: when its resource vanishes, nothing else reports its end. */
   private static final Duration BETWEEN_LOOKS_AT_DELETION = Duration.ofSeconds(1);
 
   /** How often a creation is checked: its resource may be deleted before its work has ended. */
   private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(10);
 
+  private final Drain drain;
   private final Engine engine;
   private final Operations operations;
   private final Question question;
@@ -36,20 +39,38 @@ final class OperationWait {
   private final Context context = Context.current();
   private final long begun = System.nanoTime();
   private final Duration limit;
+  private final AtomicBoolean ended = new AtomicBoolean();
   private volatile Runnable giveUp = () -> {};
 
   OperationWait(
+      Drain drain,
       Engine engine,
       Operations operations,
       Question question,
       ServerCallStreamObserver<Operation> observer,
       Duration limit) {
+    this.drain = drain;
     this.engine = engine;
     this.operations = operations;
     this.question = question;
     this.observer = observer;
     this.limit = limit;
-    observer.setOnCancelHandler(() -> giveUp.run());
+    observer.setOnCancelHandler(
+        () -> {
+          drain.remove(this);
+          giveUp.run();
+        });
+  }
+
+  @Override
+  public void stopWaiting() {
+    giveUp.run();
+    question.within(() -> fail(ServiceError.refused(Refusal.shuttingDown(question.operation()))));
+  }
+
+  @Override
+  public void cutOff() {
+    stopWaiting();
   }
 
   /** Answers now, or waits; fails with what {@link ServiceError} makes of it. */
@@ -77,7 +98,7 @@ final class OperationWait {
             .toRead(key, seen.procedure(), new CallEnds(key.caller(), seen.stored().id()));
     giveUp = waiter::cancel;
     waiter.begin(running, left);
-    giveUpIfCancelled();
+    giveUpIfEnded();
   }
 
   /** However the wait for the call ends, the operation is read again. */
@@ -124,9 +145,9 @@ final class OperationWait {
             () -> readAgain(caller, id),
             leave -> giveUp = leave);
     if (waits) {
-      giveUpIfCancelled();
+      giveUpIfEnded();
     } else {
-      send(unfinished);
+      answerUnfinished(unfinished);
     }
   }
 
@@ -134,8 +155,11 @@ final class OperationWait {
     return limit.minusNanos(System.nanoTime() - begun);
   }
 
-  private void giveUpIfCancelled() {
-    if (observer.isCancelled()) {
+  /** Waits from now on. If the call has ended already, it gives up at once. */
+  private void giveUpIfEnded() {
+    drain.add(this);
+    if (ended.get() || observer.isCancelled()) {
+      drain.remove(this);
       giveUp.run();
     }
   }
@@ -163,8 +187,17 @@ final class OperationWait {
   }
 
   private void answer(SeenOperation seen) {
-    question.answered(seen);
-    send(seen.message());
+    Operation message = seen.message();
+    if (isFirstEnd()) {
+      question.answered(seen);
+      send(message);
+    }
+  }
+
+  private void answerUnfinished(Operation unfinished) {
+    if (isFirstEnd()) {
+      send(unfinished);
+    }
   }
 
   private void send(Operation operation) {
@@ -173,6 +206,13 @@ final class OperationWait {
   }
 
   private void fail(RuntimeException failure) {
-    observer.onError(question.failed(failure));
+    if (isFirstEnd()) {
+      observer.onError(question.failed(failure));
+    }
+  }
+
+  private boolean isFirstEnd() {
+    drain.remove(this);
+    return !ended.getAndSet(true);
   }
 }

@@ -90,6 +90,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
       Asked asked = ask(question);
       OperationWait wait =
           new OperationWait(
+              engines.drain(),
               asked.engine(),
               asked.operations(),
               question,
@@ -154,10 +155,14 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
     return new Asked(caller, engine, Objects.requireNonNull(operations.get(engine)));
   }
 
-  /** Returns the id in a name. Other names are answered like those of unknown operations. */
+  /**
+   * Returns the id in a name. Names are case-sensitive (AIP-122). Other names are answered like
+   * those of unknown operations.
+   */
   private static UUID idOf(String name) {
     return KeyFormat.uuid()
         .canonicalize(name)
+        .filter(name::equals)
         .map(UUID::fromString)
         .orElseThrow(() -> ServiceError.refused(Refusal.operationUnknown()));
   }

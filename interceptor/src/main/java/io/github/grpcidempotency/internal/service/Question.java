@@ -51,6 +51,11 @@ final class Question {
     operationId = Optional.of(stored.id());
   }
 
+  /** Returns the operation that the question is about, if it is known. */
+  Optional<UUID> operation() {
+    return operationId;
+  }
+
   /**
    * Returns what who asks sees of an operation.
    *

@@ -6,6 +6,7 @@ import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.internal.decision.Refusal;
 import io.github.grpcidempotency.internal.event.CallEvents;
+import io.github.grpcidempotency.internal.runtime.Drain;
 import io.github.grpcidempotency.internal.runtime.Engine;
 import io.github.grpcidempotency.internal.runtime.Engines;
 import io.github.grpcidempotency.internal.runtime.InFlightWaiter;
@@ -33,6 +34,8 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -65,16 +68,21 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     }
     CallEvents events = engines.events(procedure, Entry.RECOVERY);
     Recovery recovery;
+    Found found;
     try {
       Caller caller =
           callers.resolve().orElseThrow(() -> new RefusedException(Refusal.callerRequired()));
       Engine engine = engines.of(caller);
       events = events.of(Optional.of(caller)).onShard(engine.shard());
-      IdempotencyKey key = new IdempotencyKey(caller, canonical(procedure, request.getKey()));
-      events = events.of(key, "key");
+      found = find(AskedKey.of(procedure, caller, request), procedure, engine);
+      events = events.of(found.key(), "key");
       recovery =
           new Recovery(
-              engine, procedure, key, events, (ServerCallStreamObserver<RecoverResponse>) observer);
+              engine,
+              procedure,
+              found.key(),
+              events,
+              (ServerCallStreamObserver<RecoverResponse>) observer);
     } catch (RefusedException refused) {
       events.refused(refused.refusal(), Optional.empty(), null);
       observer.onError(errorOf(refused.refusal()));
@@ -83,7 +91,32 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       observer.onError(said);
       return;
     }
-    recovery.run(WaitLimit.of(request.getWait()));
+    recovery.run(found, WaitLimit.of(request.getWait()));
+  }
+
+  /** What is known of a call under one of the keys that may be meant. */
+  private record Found(IdempotencyKey key, Optional<ClaimResult> result, Duration took) {}
+
+  /** Looks for a call of the procedure under each key, until there is one. */
+  private static Found find(List<IdempotencyKey> keys, Procedure procedure, Engine engine) {
+    long begun = System.nanoTime();
+    IdempotencyKey key;
+    Optional<ClaimResult> result;
+    Iterator<IdempotencyKey> each = keys.iterator();
+    do {
+      key = each.next();
+      result = engine.find(key, procedure);
+    } while (each.hasNext() && result.filter(known -> isOf(procedure, known)).isEmpty());
+    return new Found(key, result, Duration.ofNanos(System.nanoTime() - begun));
+  }
+
+  /** Returns whether a result is about a call of the procedure, or ends the search anyway. */
+  private static boolean isOf(Procedure procedure, ClaimResult known) {
+    if (known instanceof ClaimResult.Recorded recorded) {
+      return recorded.procedure().equals(procedure.name());
+    }
+    return !(known instanceof ClaimResult.InFlight running)
+        || running.procedure().map(procedure.name()::equals).orElse(true);
   }
 
   private Procedure procedureOf(String method) {
@@ -99,21 +132,12 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                     .asRuntimeException());
   }
 
-  /** A key from the header is made canonical by its format; a derived key is taken as it is. */
-  private static String canonical(Procedure procedure, String key) {
-    return (procedure.keySource().isPresent()
-            ? Optional.of(key)
-            : procedure.keyFormat().canonicalize(key))
-        .filter(IdempotencyKey::isKey)
-        .orElseThrow(() -> new RefusedException(Refusal.invalidKey()));
-  }
-
   private static StatusRuntimeException errorOf(Refusal refusal) {
     return RefusalError.of(refusal, "key");
   }
 
   /** One search. */
-  private final class Recovery {
+  private final class Recovery implements Drain.Call {
     private final Engine engine;
     private final Procedure procedure;
     private final IdempotencyKey key;
@@ -122,6 +146,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     private volatile Duration took = Duration.ZERO;
     private volatile long begin;
     private volatile Optional<InFlightWaiter.Waiter> waiter = Optional.empty();
+    private volatile Optional<UUID> awaited = Optional.empty();
 
     Recovery(
         Engine engine,
@@ -137,7 +162,25 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       observer.setOnCancelHandler(this::cancelled);
     }
 
+    @Override
+    public void stopWaiting() {
+      if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
+        engines.drain().remove(this);
+        events.within(
+            () -> {
+              waitEnded(WaitEnd.GAVE_UP);
+              tell(Refusal.shuttingDown(awaited), awaited, Optional.empty());
+            });
+      }
+    }
+
+    @Override
+    public void cutOff() {
+      stopWaiting();
+    }
+
     private void cancelled() {
+      engines.drain().remove(this);
       if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
         waitEnded(WaitEnd.CANCELLED);
       }
@@ -147,10 +190,9 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       events.waitEnded(Duration.ofNanos(System.nanoTime() - begin), end);
     }
 
-    void run(Duration wait) {
-      begin = System.nanoTime();
-      Optional<ClaimResult> found = engine.find(key, procedure);
-      took = Duration.ofNanos(System.nanoTime() - begin);
+    void run(Found first, Duration wait) {
+      Optional<ClaimResult> found = first.result();
+      took = first.took();
       if (found.isPresent()
           && found.get() instanceof ClaimResult.InFlight running
           && isOurs(running.procedure())
@@ -160,9 +202,12 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
         Context context = Context.current();
         begin = System.nanoTime();
         events.attached();
+        awaited = running.operationId();
+        engines.drain().add(this);
         InFlightWaiter.Waiter next = engine.waiter().toRead(key, procedure, new Waiting(context));
         waiter = Optional.of(next);
         next.begin(running, wait);
+        engines.drain().stopIfDraining(this);
       } else {
         answer(found);
       }
@@ -197,6 +242,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       }
 
       private void resume(Optional<ClaimResult> found, WaitEnd end) {
+        engines.drain().remove(Recovery.this);
         Runnable step =
             () -> {
               waitEnded(end);
@@ -235,6 +281,10 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                           && isOurs(Optional.of(recorded.procedure()))
                       ? Optional.of(recorded.operationId())
                       : Optional.empty());
+      tell(refusal, operationId, why);
+    }
+
+    private void tell(Refusal refusal, Optional<UUID> operationId, Optional<Exception> why) {
       events.refused(refusal, operationId, why.orElse(null));
       observer.onError(errorOf(refusal));
     }
@@ -267,9 +317,10 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                 : inFlight.outcomeUnknown()
                     ? Unfinished.State.STATE_UNKNOWN
                     : Unfinished.State.STATE_RUNNING;
-        return RecoverResponse.newBuilder()
-            .setUnfinished(Unfinished.newBuilder().setState(state))
-            .build();
+        RecoverResponse.Builder response =
+            RecoverResponse.newBuilder().setUnfinished(Unfinished.newBuilder().setState(state));
+        inFlight.operationId().map(UUID::toString).ifPresent(response::setOperation);
+        return response.build();
       }
 
       @Override

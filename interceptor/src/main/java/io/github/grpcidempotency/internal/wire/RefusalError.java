@@ -54,17 +54,6 @@ public final class RefusalError {
     return Objects.requireNonNull(error.getTrailers());
   }
 
-  /** Returns the error of a call that idempotency has no part in, and whose database is out. */
-  public static StatusRuntimeException databaseUnavailable() {
-    Status.Builder status =
-        Status.newBuilder()
-            .setCode(Code.UNAVAILABLE.getNumber())
-            .setMessage("the database is unavailable at the moment");
-    return withRetry(
-        status,
-        Optional.of(jittered(RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE, Duration.ofSeconds(1))));
-  }
-
   private static StatusRuntimeException withRetry(
       Status.Builder status, Optional<Duration> retryAfter) {
     retryAfter.ifPresent(
@@ -102,9 +91,9 @@ public final class RefusalError {
       case IDEMPOTENCY_OPERATION_UNFINISHED -> Code.FAILED_PRECONDITION;
       case IDEMPOTENCY_CALLER_REQUIRED -> Code.UNAUTHENTICATED;
       case IDEMPOTENCY_REPLAY_DENIED -> Code.PERMISSION_DENIED;
-      case IDEMPOTENCY_RECORD_UNREADABLE -> Code.INTERNAL;
+      case IDEMPOTENCY_RECORD_UNREADABLE, IDEMPOTENCY_ANSWER_TOO_LARGE -> Code.INTERNAL;
       case IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_OUTCOME_UNKNOWN -> Code.ABORTED;
-      case IDEMPOTENCY_STORE_UNAVAILABLE -> Code.UNAVAILABLE;
+      case IDEMPOTENCY_STORE_UNAVAILABLE, IDEMPOTENCY_SHUTTING_DOWN -> Code.UNAVAILABLE;
     };
   }
 
@@ -118,6 +107,8 @@ public final class RefusalError {
       case IDEMPOTENCY_REPLAY_DENIED -> "the recorded answer is not for this caller any more";
       case IDEMPOTENCY_RECORD_UNREADABLE ->
           "the call was answered before, and its recorded answer cannot be read";
+      case IDEMPOTENCY_ANSWER_TOO_LARGE ->
+          "the call was answered before, and its answer was too large to be recorded";
       case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for a different request";
       case IDEMPOTENCY_RESOURCE_GONE -> "the call was answered before, and what it created is gone";
       case IDEMPOTENCY_KEY_UNKNOWN -> "nothing is known of a call with this " + keyName;
@@ -127,10 +118,12 @@ public final class RefusalError {
       case IDEMPOTENCY_OUTCOME_UNKNOWN ->
           "the outcome of a call with this " + keyName + " is not known yet";
       case IDEMPOTENCY_STORE_UNAVAILABLE ->
-          "idempotency is unavailable at the moment"
+          "the database is unavailable at the moment"
               + Optional.ofNullable(refusal.metadata().get(Refusal.CAUSE))
                   .map(cause -> ": " + cause.replace('_', ' '))
                   .orElse("");
+      case IDEMPOTENCY_SHUTTING_DOWN ->
+          "the server is shutting down: send the same request with the same key again";
     };
   }
 

@@ -20,17 +20,18 @@ class FailureDeciderTest {
           """
           # cause,         nothing sent, answer lost,  row seen,    handler done
           NO_CONNECTION,   OPEN,         UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          NO_LOGIN,        UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           POOL_EXHAUSTED,  UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           CONNECTION_LOST, UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           SHUTTING_DOWN,   UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
-          READ_ONLY,       OPEN,         UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          READ_ONLY,       UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           CONTENTION,      UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           TIMEOUT,         UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
-          BROKEN,          OPEN,         UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
+          BROKEN,          UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           NO_SHARD,        UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           OTHER,           UNAVAILABLE,  UNAVAILABLE,  IN_PROGRESS, UNAVAILABLE
           """)
-  void onlyAnOutageOfTheStoreAsAWholeMayFailOpenAndOnlyIfNobodyCanHoldTheKey(
+  void onlyAStoreThatNobodyCanConnectToFailsOpenAndOnlyIfNothingWasSent(
       FailureCause cause,
       Verdict nothingSent,
       Verdict answerLost,
@@ -48,6 +49,7 @@ class FailureDeciderTest {
           """
           # cause,         nothing sent, answer lost, row seen
           NO_CONNECTION,   GIVE_UP,      GIVE_UP,     GIVE_UP
+          NO_LOGIN,        GIVE_UP,      GIVE_UP,     GIVE_UP
           POOL_EXHAUSTED,  GIVE_UP,      GIVE_UP,     GIVE_UP
           CONNECTION_LOST, SEND_AGAIN,   GIVE_UP,     GIVE_UP
           SHUTTING_DOWN,   SEND_AGAIN,   GIVE_UP,     GIVE_UP

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.decision;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.store.FailureCause;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -45,6 +46,6 @@ class RefusalTest {
 
   @Test
   void aStoreOutOfReachMayComeBack() {
-    assertThat(Refusal.storeUnavailable().retryAfter()).contains(Duration.ofSeconds(1));
+    assertThat(Refusal.storeUnavailable(FailureCause.OTHER).retryAfter()).contains(Duration.ofSeconds(1));
   }
 }

@@ -127,7 +127,7 @@ public class WaitingModel {
 
   private Claim run() {
     Claim claim = ((ClaimResult.Won) store.claim(ModelStore.request(0).claim())).claim();
-    leases.track(ModelStore.operation(claim), this);
+    leases.track(ModelStore.operation(claim));
     return claim;
   }
 
@@ -192,7 +192,7 @@ public class WaitingModel {
       }
       answer();
       if (result instanceof ClaimResult.Won won) {
-        leases.track(ModelStore.operation(won.claim()), this);
+        leases.track(ModelStore.operation(won.claim()));
         waiter.won(ModelStore.KEY);
         succeed(won.claim());
       }

@@ -169,7 +169,7 @@ class LateRecorderTest {
             new DecisionLog(Optional.empty()),
             new ProcedureInfos().of(request.procedure(), Entry.CALL));
     Operation operation = new Operation(request, claim, events);
-    leases.track(operation, this);
+    leases.track(operation);
     recorder.record(operation, ANSWER, failure());
     return claim;
   }

@@ -86,7 +86,7 @@ class LateReleaserTest {
             new DecisionLog(Optional.empty()),
             new ProcedureInfos().of(request.procedure(), Entry.CALL));
     Operation operation = new Operation(request, claim, events);
-    leases.track(operation, this);
+    leases.track(operation);
     assertThat(
             settler.fail(
                 operation,

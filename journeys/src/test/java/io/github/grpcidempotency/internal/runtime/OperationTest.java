@@ -63,6 +63,7 @@ class OperationTest {
           new DecisionLog(Optional.empty()),
           "idempotency-key",
           ClaimTiming.BEFORE_HANDLER,
+          Duration.ofHours(1),
           WaitLimits.defaults(),
           Runnable::run);
 

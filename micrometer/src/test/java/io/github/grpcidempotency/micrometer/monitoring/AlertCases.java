@@ -36,6 +36,7 @@ final class AlertCases {
             replaysDrop(),
             reusedKeysJump(),
             waitQueueGrows(),
+            oldCall(),
             sweepLag(),
             allQuiet())
         .flatMap(List::stream)
@@ -231,6 +232,26 @@ final class AlertCases {
             input(MetricName.CALLS_WAITING, "200x60")),
         silent(
             "a few wait", "15m", fired.alert(), input(MetricName.CALLS_WAITING, "0+1.5x12 19x3")));
+  }
+
+  private static List<AlertCase> oldCall() {
+    Fired fired =
+        new Fired(
+            Alerts.OLD_CALL,
+            Map.of("job", AlertCase.JOB, "instance", "one:9090"),
+            Map.of("humanizeDuration", "30m 0s"));
+    return List.of(
+        fires(
+            "a handler has forgotten to answer",
+            "30m",
+            fired,
+            input(MetricName.CALLS_OLDEST, "0+60x60"),
+            input(MetricName.CALLS_OLDEST, "2x60", "instance", "two:9090")),
+        silent(
+            "calls take ten minutes, one after the other",
+            "60m",
+            fired.alert(),
+            input(MetricName.CALLS_OLDEST, "0+60x9 0+60x9 0+60x9 0+60x9 0+60x9 0+60x9")));
   }
 
   private static List<AlertCase> sweepLag() {

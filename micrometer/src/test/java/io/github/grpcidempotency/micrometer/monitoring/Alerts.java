@@ -198,6 +198,17 @@ final class Alerts {
           "Clients retry faster than handlers answer. The waiting calls hold neither threads nor"
               + " connections, but their clients get no answer.");
 
+  static final Alert OLD_CALL =
+      new Alert(
+          "IdempotencyOldCall",
+          Severity.WARNING,
+          "5m",
+          "max by (job, instance) (%s) > 900".formatted(select(MetricName.CALLS_OLDEST, "")),
+          "A handler of {{ $labels.instance }} has not answered for long",
+          "A call of {{ $labels.job }} has been running for {{ $value | humanizeDuration }}. If its"
+              + " handler has forgotten to answer, it holds a connection or a key until it is given"
+              + " up.");
+
   private Alerts() {}
 
   static List<Recording> recordings() {
@@ -213,6 +224,7 @@ final class Alerts {
         REPLAYS_DROP,
         REUSED_KEYS_JUMP,
         WAIT_QUEUE_GROWS,
+        OLD_CALL,
         SWEEP_LAG);
   }
 }

@@ -97,6 +97,11 @@ final class Panels {
             Unit.NUMBER,
             new Query("{{instance}}", now("sum", MetricName.LEASES_HELD, "instance"))),
         new Panel(
+            "Oldest call",
+            "A handler that never answers holds a connection or a key until it is given up.",
+            Unit.SECONDS,
+            new Query("{{instance}}", now("max", MetricName.CALLS_OLDEST, "instance"))),
+        new Panel(
             "Takeovers and lost leases",
             "A takeover follows a crash. A lost lease means that an owner was too slow to renew"
                 + " it.",

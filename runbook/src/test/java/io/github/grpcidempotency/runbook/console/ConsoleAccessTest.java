@@ -37,6 +37,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.postgresql.ds.PGSimpleDataSource;
 
@@ -325,6 +326,18 @@ class ConsoleAccessTest {
             .send();
     assertThat(done.header("Location")).startsWith("/ops/idempotency/operation?id=" + id);
     assertThat(shop.exists(id)).isFalse();
+  }
+
+  @Test
+  @Timeout(20)
+  void connectionsThatSendOneByteDoNotKeepOthersWaiting() throws IOException {
+    for (int i = 0; i < 8; i++) {
+      Socket slow = new Socket(console.uri().getHost(), console.uri().getPort());
+      opened.add(slow);
+      slow.getOutputStream().write('G');
+    }
+
+    assertThat(get("").status()).isEqualTo(200);
   }
 
   @Test

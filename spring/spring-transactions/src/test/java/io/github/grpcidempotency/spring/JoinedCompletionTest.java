@@ -303,6 +303,19 @@ class JoinedCompletionTest extends SpringServerTest {
         },
         Status.Code.INTERNAL);
 
+    assertThatNothingIsLeft(
+        (request, answer) -> {
+          Thing thing = ThingHandler.newThing(request);
+          template.executeWithoutResult(
+              own -> {
+                Object savepoint = own.createSavepoint();
+                insertAndComplete(thing);
+                own.rollbackToSavepoint(savepoint);
+              });
+          ThingHandler.answer(answer, thing);
+        },
+        Status.Code.INTERNAL);
+
     server.create(
         thing ->
             template.executeWithoutResult(

@@ -97,6 +97,7 @@ final class SpringServer implements AutoCloseable {
   static HikariDataSource pool(String jdbcUrl) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(jdbcUrl);
+    config.addDataSourceProperty("socketTimeout", "30");
     config.setMaximumPoolSize(5);
     config.setMinimumIdle(0);
     return new HikariDataSource(config);

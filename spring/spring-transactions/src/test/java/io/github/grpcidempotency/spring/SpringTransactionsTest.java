@@ -5,9 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.testing.PostgresFixture;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.work.IdempotentWork;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -611,6 +616,41 @@ class SpringTransactionsTest {
     assertThat(ThingDatabase.notes(database)).isEmpty();
     begun.commit();
 
+    assertThat(ThingDatabase.notes(database)).containsExactly("joined");
+  }
+
+  /** A reservation that the caller's transaction could roll back would keep nobody out. */
+  @Test
+  void aStoreOnATransactionAwareProxyClaimsOutsideOfTheCallersTransaction() throws Exception {
+    Procedure kind = Procedure.named("jobs/note").build();
+    Caller caller = Caller.of(USER);
+    PostgresIdempotencyStore store =
+        PostgresIdempotencyStore.builder(new TransactionAwareDataSourceProxy(database.pool()))
+            .hostTransactions(transactions)
+            .build();
+    List<Integer> reserved = new ArrayList<>();
+    try (IdempotentWork work = IdempotentWork.on(store, kind)) {
+      template.executeWithoutResult(
+          own -> {
+            host.note("joined");
+            assertThatThrownBy(
+                    () ->
+                        work.run(
+                            kind,
+                            caller,
+                            "token",
+                            Thing.getDefaultInstance(),
+                            Thing.parser(),
+                            () -> {
+                              reserved.add(ThingDatabase.records(database, USER));
+                              throw new IllegalStateException("on purpose");
+                            }))
+                .hasMessage("on purpose");
+            assertThat(ThingDatabase.records(database, USER)).isZero();
+          });
+    }
+
+    assertThat(reserved).containsExactly(1);
     assertThat(ThingDatabase.notes(database)).containsExactly("joined");
   }
 

@@ -15,6 +15,7 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 final class ThingDatabase {
   static final PostgresFixture.Builder MIGRATED =
       PostgresFixture.withRoles("things_owner", "things_app")
+          .checkConnections()
           .migrate(IdempotencySchema::migrate)
           .migrate(ThingDatabase::runHostMigration);
 

@@ -7,6 +7,7 @@ CREATE FUNCTION ${schema}.renew_leases(ids uuid[], attempts integer[], lease int
   RETURNS SETOF uuid
   LANGUAGE sql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
 AS $$
   -- A row that its handler's own transaction has locked, to complete it, is left alone.
   WITH free AS (
@@ -61,6 +62,7 @@ CREATE FUNCTION ${schema}.sweep_expired(batch integer)
   RETURNS integer
   LANGUAGE sql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
 AS $$
   -- By an array of ids, which the planner takes for short: joined with a batch whose size it does not
   -- know, it may read the whole table for each.

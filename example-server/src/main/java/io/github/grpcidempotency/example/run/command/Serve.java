@@ -79,6 +79,14 @@ public final class Serve implements Callable<Integer> {
       description = "how often expired records are swept (default: ${DEFAULT-VALUE})")
   private Duration sweepInterval = Duration.ofHours(1);
 
+  @Option(
+      names = "--grace",
+      paramLabel = "DURATION",
+      defaultValue = "5s",
+      description =
+          "how long handlers may run on after Ctrl-C or SIGTERM (default: ${DEFAULT-VALUE})")
+  private Duration grace = Duration.ofSeconds(5);
+
   @Override
   public Integer call() throws InterruptedException {
     database.check(command);
@@ -120,6 +128,7 @@ public final class Serve implements Callable<Integer> {
         files.retentions(database.files()),
         files.secrets(database.files()),
         cloud,
-        sweepInterval);
+        sweepInterval,
+        grace);
   }
 }

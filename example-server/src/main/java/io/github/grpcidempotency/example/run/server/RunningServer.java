@@ -17,19 +17,23 @@ import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.concurrent.TimeUnit;
 
 /** The service on a port, with one migrated database. */
 public final class RunningServer implements AutoCloseable {
-  private static final long DRAIN_SECONDS = 5;
-
   private final Server server;
+  private final OrganizationApi api;
   private final HealthStatusManager health;
   private final Metrics metrics;
   private final Parts parts;
 
-  private RunningServer(Server server, HealthStatusManager health, Metrics metrics, Parts parts) {
+  private RunningServer(
+      Server server,
+      OrganizationApi api,
+      HealthStatusManager health,
+      Metrics metrics,
+      Parts parts) {
     this.server = server;
+    this.api = api;
     this.health = health;
     this.metrics = metrics;
     this.parts = parts;
@@ -77,7 +81,7 @@ public final class RunningServer implements AutoCloseable {
       parts.start(() -> DatabaseHealth.start(pools.health(), health));
       server.addService(health.getHealthService());
       server.addService(ProtoReflectionServiceV1.newInstance());
-      return new RunningServer(server.build().start(), health, metrics, parts);
+      return new RunningServer(server.build().start(), api, health, metrics, parts);
     } catch (IOException e) {
       parts.close();
       throw StartupFailure.because("The server cannot listen on port " + port, e);
@@ -112,15 +116,7 @@ public final class RunningServer implements AutoCloseable {
   @Override
   public void close() {
     health.enterTerminalState();
-    server.shutdown();
-    try {
-      if (!server.awaitTermination(DRAIN_SECONDS, TimeUnit.SECONDS)) {
-        server.shutdownNow().awaitTermination(DRAIN_SECONDS, TimeUnit.SECONDS);
-      }
-    } catch (InterruptedException e) {
-      server.shutdownNow();
-      Thread.currentThread().interrupt();
-    }
+    api.drain(server);
     parts.close();
   }
 }

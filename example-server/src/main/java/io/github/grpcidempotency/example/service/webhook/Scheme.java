@@ -12,6 +12,8 @@ sealed interface Scheme
   /**
    * Returns the event's name, the same whenever it is delivered; asked of signed deliveries only.
    * Empty if the delivery has none.
+   *
+   * @throws io.github.grpcidempotency.key.MalformedKeyException if it is not one of the provider's
    */
   Optional<String> event(Delivery delivery);
 }

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.example.service.webhook;
 
+import io.github.grpcidempotency.key.MalformedKeyException;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -35,8 +36,15 @@ final class TwilioMessagingScheme implements Scheme {
   }
 
   private static Optional<String> event(Form form) {
-    Optional<String> message = form.only("MessageSid").filter(MESSAGE.asMatchPredicate());
-    Optional<String> status = form.only("MessageStatus").filter(STATUS.asMatchPredicate());
+    Optional<String> message = form.only("MessageSid").map(sid -> spelled(sid, MESSAGE));
+    Optional<String> status = form.only("MessageStatus").map(word -> spelled(word, STATUS));
     return message.flatMap(sid -> status.map(reported -> sid + "." + reported));
+  }
+
+  private static String spelled(String value, Pattern spelling) {
+    if (!spelling.matcher(value).matches()) {
+      throw new MalformedKeyException("a part of the event is not in Twilio's spelling");
+    }
+    return value;
   }
 }

@@ -32,6 +32,12 @@ public final class WebhookKeys implements KeySource {
     this.directory = directory;
   }
 
+  /** What errors call the key. */
+  @Override
+  public String name() {
+    return "event id of the provider";
+  }
+
   @Override
   public Optional<FoundKey> find(KeyCall call) {
     IngestRequest request = (IngestRequest) call.request();

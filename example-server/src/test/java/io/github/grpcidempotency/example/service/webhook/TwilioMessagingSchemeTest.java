@@ -5,7 +5,9 @@ import static io.github.grpcidempotency.example.ProviderSignature.twilio;
 import static io.github.grpcidempotency.example.service.webhook.Deliveries.delivery;
 import static io.github.grpcidempotency.example.service.webhook.Deliveries.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.grpcidempotency.key.MalformedKeyException;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -93,7 +95,6 @@ class TwilioMessagingSchemeTest {
         "MessageSid=" + SID,
         "MessageStatus=sent",
         "MessageSid=&MessageStatus=sent",
-        "MessageSid=SM1&MessageStatus=sent",
         "MessageSid=" + SID + "&MessageSid=SM2&MessageStatus=sent",
         "MessageSid=" + SID + "&MessageStatus=sent&MessageStatus=delivered",
         "messagesid=" + SID + "&messagestatus=sent",
@@ -112,7 +113,22 @@ class TwilioMessagingSchemeTest {
     assertThat(isSigned(TOKEN, URL, sent, signature)).isTrue();
     assertThat(isSigned(TOKEN, URL, moved, signature)).isTrue();
     assertThat(event(sent)).contains(SID + ".sent");
-    assertThat(event(moved)).isEmpty();
+    assertMalformed(moved);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "MessageSid=SM1&MessageStatus=sent",
+        "MessageSid=SM:1&MessageStatus=sent",
+        "MessageSid=" + SID + "&MessageStatus=Sent"
+      })
+  void anEventThatIsNotInTwiliosSpellingIsMalformed(String body) {
+    assertMalformed(body);
+  }
+
+  private void assertMalformed(String body) {
+    assertThatExceptionOfType(MalformedKeyException.class).isThrownBy(() -> event(body));
   }
 
   private Optional<String> event(String body) {

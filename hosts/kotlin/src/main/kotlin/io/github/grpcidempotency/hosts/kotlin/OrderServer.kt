@@ -9,6 +9,7 @@ import io.github.grpcidempotency.procedure.Procedures
 import io.grpc.BindableService
 import io.grpc.Grpc
 import io.grpc.InsecureServerCredentials
+import java.time.Duration
 import java.util.Optional
 import javax.sql.DataSource
 
@@ -36,7 +37,7 @@ class OrderServer(pool: DataSource, service: BindableService) : AutoCloseable {
         get() = server.port
 
     override fun close() {
-        server.shutdownNow().awaitTermination()
+        idempotency.drain(Duration.ofSeconds(5), server)
         idempotency.close()
     }
 }

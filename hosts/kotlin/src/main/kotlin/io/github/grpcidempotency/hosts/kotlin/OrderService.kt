@@ -54,7 +54,7 @@ open class OrderService(pool: DataSource) : OrderServiceCoroutineImplBase() {
                     UUID.fromString(request.orderId),
                     shipment.tracking,
                 )
-                TransactionalCompletion.complete(handle, shipment) // last in the transaction
+                TransactionalCompletion.completeAndCommit(handle, shipment)
             }
         }
         return shipment

@@ -20,6 +20,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.grpc.server.autoconfigure.GrpcServerAutoConfiguration;
+import org.springframework.boot.grpc.server.autoconfigure.GrpcServerProperties;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -81,6 +82,12 @@ public final class IdempotencyAutoConfiguration {
         Optional.<ServerInterceptor>ofNullable(exceptionMapping.getIfAvailable()),
         found::describe,
         properties.interceptorOrder());
+  }
+
+  @Bean
+  ServerDrain idempotencyServerDrain(
+      IdempotencyInterceptor interceptor, GrpcServerProperties server) {
+    return new ServerDrain(interceptor, server.getShutdown().getGracePeriod());
   }
 
   @Bean

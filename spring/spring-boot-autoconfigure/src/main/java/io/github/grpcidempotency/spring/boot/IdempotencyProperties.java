@@ -24,6 +24,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     Spring's observation, exception mapping and authentication.
  * @param hostTransactions Whether transactional handlers run in transactions of Spring.
  * @param claimTiming When a transactional call is claimed, unless its procedure says so itself.
+ * @param callLimit How long the handler of a call without a deadline may run.
  * @param wrapDataSource Whether to wrap the data source of the records, so that claims can travel
  *     with a handler's first statement. By default, if claim-timing is with-first-statement.
  * @param migration The migration of the library's schema.
@@ -41,6 +42,7 @@ record IdempotencyProperties(
     @DefaultValue("100") int interceptorOrder,
     @DefaultValue("true") boolean hostTransactions,
     @DefaultValue("before-handler") ClaimTiming claimTiming,
+    @DefaultValue("1h") Duration callLimit,
     @Nullable Boolean wrapDataSource,
     @DefaultValue Migration migration,
     @DefaultValue Sweeper sweeper,
@@ -60,6 +62,7 @@ record IdempotencyProperties(
       Settings.check("server-name", () -> Settings.store().serverName(name));
     }
     Settings.check("key-header", () -> Settings.interceptor().keyHeader(keyHeader));
+    Settings.check("call-limit", () -> Settings.interceptor().callLimit(callLimit));
     if (keyHashSecret != null) {
       byte[] secret = bytes(keyHashSecret);
       Settings.check("key-hash-secret", () -> Settings.interceptor().keyHashSecret(secret));

@@ -46,7 +46,8 @@ final class InterceptorSetup {
     IdempotencyInterceptor.Builder builder =
         IdempotencyInterceptor.builder(found.procedures(), caller())
             .keyHeader(properties.keyHeader())
-            .claimTiming(properties.claimTiming());
+            .claimTiming(properties.claimTiming())
+            .callLimit(properties.callLimit());
     properties.keyHash().ifPresent(builder::keyHashSecret);
     listeners.orderedStream().forEach(builder::listener);
     store().ifPresent(builder::store);

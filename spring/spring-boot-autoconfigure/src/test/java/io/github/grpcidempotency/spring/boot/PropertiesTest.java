@@ -35,6 +35,7 @@ class PropertiesTest {
           server-name=two words     | server-name: a server's name has 1 to 255 visible characters
           key-header=a key          | key-header:
           key-hash-secret=short     | key-hash-secret:
+          call-limit=0s             | call-limit:
           claim-timing=soon         | claim-timing
           sweeper.interval=0s       | sweeper.interval: the sweep interval must be positive
           sweeper.batch-size=0      | sweeper.batch-size: a batch has at least one record

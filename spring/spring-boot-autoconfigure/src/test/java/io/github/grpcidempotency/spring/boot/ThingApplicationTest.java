@@ -444,6 +444,33 @@ class ThingApplicationTest {
     }
   }
 
+  @Test
+  void callsThatAnApplicationDoesNotAnswerBeforeItStopsCanBeSentAgain() throws Exception {
+    try (ConfigurableApplicationContext stopping =
+            newApplication("spring.grpc.server.shutdown.grace-period=200ms").run();
+        ThingClient alice = client(stopping, "alice")) {
+      Things itsThings = stopping.getBean(Things.class);
+      itsThings.keepDeletesRunning();
+      String id = UUID.randomUUID().toString();
+      CompletableFuture<ThingClient.Reply> running = alice.startDeletion(id);
+      itsThings.nextRunning();
+      CompletableFuture<ThingClient.Reply> waiting = alice.startDeletion(id);
+      await().until(() -> stopping.getBean(Waiting.class).calls() == 1);
+
+      stopping.stop();
+
+      for (CompletableFuture<ThingClient.Reply> call : List.of(waiting, running)) {
+        assertThat(call.join().status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(call.join().reason()).isEqualTo("IDEMPOTENCY_SHUTTING_DOWN");
+        assertThat(call.join().retryAfter()).isPresent();
+      }
+      stopping.start();
+      try (ThingClient again = client(stopping, "alice")) {
+        assertThat(again.createThing(THING).status()).isEqualTo(Status.OK);
+      }
+    }
+  }
+
   private static final class Sweeps implements IdempotencyListener {
     private final List<String> ends;
     private volatile int count;

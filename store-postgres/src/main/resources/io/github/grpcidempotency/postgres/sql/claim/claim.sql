@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true)${durability};
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}${durability};
 
 INSERT INTO ${schema}.idempotency_keys
   (id, idempotency_key, user_id, procedure, request_hash, hash_version, lease_expires, expires,
@@ -14,4 +14,4 @@ SELECT :id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
     WHERE k.idempotency_key = :key
       AND k.user_id = CAST(:user AS uuid))
 ON CONFLICT (idempotency_key, user_id) DO NOTHING
-RETURNING expires
+RETURNING expires, ${time_line} AS time_line

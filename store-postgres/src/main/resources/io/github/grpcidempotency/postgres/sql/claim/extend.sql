@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true);
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout};
 
 UPDATE ${schema}.idempotency_keys AS k
    SET lease_expires = clock_timestamp() + :lease_millis * interval '1 millisecond'
@@ -8,4 +8,4 @@ UPDATE ${schema}.idempotency_keys AS k
    AND k.attempt = :attempt
    AND k.completed IS NULL
    AND k.lease_expires > clock_timestamp()
-RETURNING k.attempt
+RETURNING k.attempt, ${time_line} AS time_line

@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true)${durability};
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout}${durability};
 
 DELETE FROM ${schema}.idempotency_keys AS k
  WHERE k.idempotency_key = :key
@@ -16,4 +16,7 @@ VALUES
    :server, CAST(:trace AS bytea))
 ON CONFLICT (idempotency_key, user_id) DO NOTHING;
 
-${select_record}
+SELECT r.*, ${time_line} AS time_line
+  FROM (
+    ${select_record}
+  ) AS r

@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true);
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout};
 
 WITH abandoned AS (
   SELECT
@@ -24,4 +24,4 @@ UPDATE ${schema}.idempotency_keys AS k
  WHERE k.id = :id
    AND k.idempotency_key = :key
    AND k.user_id = CAST(:user AS uuid)
-RETURNING k.attempt
+RETURNING k.attempt, ${time_line} AS time_line

@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true);
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout};
 
 SELECT k.id,
        k.idempotency_key,

@@ -1,10 +1,16 @@
+-- In the handler's own transaction, and so with its lock_timeout.
+-- Whatever a handler makes of the refusal: its transaction has failed, and cannot be committed.
 SELECT set_config('app.current_user_id', :user, true);
 
-SELECT pg_current_xact_id()::text AS transaction
-  FROM ${schema}.idempotency_keys AS k
- WHERE k.id = :id
-   AND k.idempotency_key = :key
-   AND k.user_id = CAST(:user AS uuid)
-   AND k.attempt = :attempt
-   AND k.completed IS NULL
-   FOR NO KEY UPDATE
+WITH locked AS (
+  SELECT pg_current_xact_id()::text AS transaction
+    FROM ${schema}.idempotency_keys AS k
+   WHERE k.id = :id
+     AND k.idempotency_key = :key
+     AND k.user_id = CAST(:user AS uuid)
+     AND k.attempt = :attempt
+     AND k.completed IS NULL
+     FOR NO KEY UPDATE
+)
+SELECT (SELECT transaction FROM locked) AS transaction,
+       CASE WHEN NOT EXISTS (SELECT FROM locked) THEN ${schema}.refuse_commit('${lost}') END

@@ -9,4 +9,5 @@ UPDATE ${schema}.idempotency_keys AS k
    AND k.user_id = CAST(:user AS uuid)
    AND k.attempt = :attempt
    AND k.completed IS NULL
+   ${time_line}
 RETURNING k.id

@@ -1,7 +1,17 @@
+-- Waits for nobody: whoever has locked the row is about to complete or to delete it.
+WITH ended AS (
+  SELECT k.id
+    FROM ${schema}.idempotency_keys AS k
+   WHERE k.id = :id
+     AND k.idempotency_key = :key
+     AND k.user_id = CAST(:user AS uuid)
+     AND (k.lease_expires <= now() OR k.completed IS NOT NULL)
+     AND (k.expires <= now() OR k.completed IS NULL)
+     FOR UPDATE SKIP LOCKED
+)
 DELETE FROM ${schema}.idempotency_keys AS k
- WHERE k.id = :id
+ USING ended
+ WHERE k.id = ended.id
    AND k.idempotency_key = :key
    AND k.user_id = CAST(:user AS uuid)
-   AND (k.lease_expires <= now() OR k.completed IS NOT NULL)
-   AND (k.expires <= now() OR k.completed IS NULL)
 RETURNING k.id

@@ -1,4 +1,5 @@
 ${use}
+SELECT ${lock_timeout};
 ${wake}
 INSERT INTO ${schema}.idempotency_keys
   (id, idempotency_key, user_id, procedure, request_hash, hash_version,

@@ -1,4 +1,4 @@
-SELECT set_config('app.current_user_id', :user, true);${wake}
+SELECT set_config('app.current_user_id', :user, true), ${lock_timeout};${wake}
 
 -- Deletes the row that the rolled back transaction had deleted, if nobody has touched it since.
 DELETE FROM ${schema}.idempotency_keys AS k

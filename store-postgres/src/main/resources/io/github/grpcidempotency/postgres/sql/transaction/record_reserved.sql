@@ -5,7 +5,8 @@ SELECT CASE
               IS DISTINCT FROM CAST(:expires AS timestamptz)
               OR current_setting('app.current_user_id', true) IS DISTINCT FROM :user
          THEN ${schema}.refuse_commit('${ended}')
-       END;${wake}${reference}
+       END,
+       ${lock_timeout};${wake}${reference}
 
 WITH done AS (
   ${update}

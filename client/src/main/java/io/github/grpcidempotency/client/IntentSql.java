@@ -1,0 +1,121 @@
+package io.github.grpcidempotency.client;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+
+/**
+ * The statements of an {@link IntentStore}. They are the same for both databases, except for the
+ * fragments of a {@link Dialect}.
+ */
+final class IntentSql {
+  /**
+   * What differs between the databases.
+   *
+   * @param intents the table
+   * @param now the time of the statement
+   * @param inMs the time in a parameter's number of milliseconds
+   * @param ageMs the age of a row in milliseconds
+   * @param skipLocked keeps two workers from taking one row; SQLite has one writer at a time
+   */
+  private record Dialect(
+      String intents, String now, String inMs, String ageMs, String skipLocked) {}
+
+  static final IntentSql POSTGRES =
+      new IntentSql(
+          new Dialect(
+              "idempotency_client.intents",
+              "now()",
+              "now() + ? * interval '1 millisecond'",
+              "(extract(epoch FROM now() - created) * 1000)::bigint",
+              "FOR UPDATE SKIP LOCKED"));
+
+  static final IntentSql SQLITE =
+      new IntentSql(
+          new Dialect(
+              "idempotency_client_intents",
+              "CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)",
+              "CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) + ?",
+              "(CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER) - created)",
+              ""));
+
+  private final Dialect dialect;
+  private final String write;
+  private final String take;
+  private final String renew;
+  private final String postpone;
+  private final String answered;
+  private final String done;
+  private final String any;
+  private final String others;
+
+  private IntentSql(Dialect dialect) {
+    this.dialect = dialect;
+    this.write = statement("write");
+    this.take = statement("take");
+    this.renew = statement("renew");
+    this.postpone = statement("postpone");
+    this.answered = statement("answered");
+    this.done = statement("done");
+    this.any = statement("any");
+    this.others = statement("others");
+  }
+
+  String write() {
+    return write;
+  }
+
+  String take(int routes) {
+    return with(routes, take);
+  }
+
+  String renew() {
+    return renew;
+  }
+
+  String postpone() {
+    return postpone;
+  }
+
+  String answered() {
+    return answered;
+  }
+
+  String done() {
+    return done;
+  }
+
+  String any(int routes) {
+    return with(routes, any);
+  }
+
+  String others(int routes) {
+    return with(routes, others);
+  }
+
+  /** Returns the text of a file of statements. */
+  static String read(String name) {
+    try (InputStream file = IntentSql.class.getResourceAsStream("intents/" + name + ".sql")) {
+      if (file == null) {
+        throw new IllegalStateException(name + ".sql is missing from the jar");
+      }
+      return new String(file.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException unreadable) {
+      throw new IllegalStateException(name + ".sql cannot be read", unreadable);
+    }
+  }
+
+  private String statement(String name) {
+    return read(name)
+        .replace("${intents}", dialect.intents())
+        .replace("${now}", dialect.now())
+        .replace("${in_ms}", dialect.inMs())
+        .replace("${age_ms}", dialect.ageMs())
+        .replace("${skip_locked}", dialect.skipLocked());
+  }
+
+  private static String with(int routes, String statement) {
+    return statement.replace("${routes}", String.join(", ", Collections.nCopies(routes, "(?, ?)")));
+  }
+}

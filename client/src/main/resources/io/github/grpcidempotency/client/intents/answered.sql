@@ -1,0 +1,5 @@
+UPDATE ${intents}
+   SET due = ${in_ms},
+       answer = ?
+ WHERE key = ?
+   AND fence = ?

@@ -1,0 +1,3 @@
+DELETE FROM ${intents}
+ WHERE key = ?
+   AND fence = ?

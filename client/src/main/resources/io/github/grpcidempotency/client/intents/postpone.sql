@@ -1,0 +1,5 @@
+UPDATE ${intents}
+   SET due = ${in_ms},
+       sent = CASE WHEN ? THEN 0 ELSE sent END
+ WHERE key = ?
+   AND fence = ?

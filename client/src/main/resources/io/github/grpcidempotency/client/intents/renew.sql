@@ -1,0 +1,4 @@
+UPDATE ${intents}
+   SET due = ${in_ms}
+ WHERE key = ?
+   AND fence = ?

@@ -1,0 +1,504 @@
+package io.github.grpcidempotency.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import io.github.grpcidempotency.client.CallFailedException.Outcome;
+import io.github.grpcidempotency.client.EchoServer.Answer;
+import io.github.grpcidempotency.client.testing.v1.OrderRequest;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
+import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a store of intents does, on every database. */
+abstract class IntentStoreContract {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  private static final Duration LEASE = Duration.ofSeconds(1);
+  private static final Set<Route> ROUTES =
+      Set.of(IntentStore.route("shop", OrderServiceGrpc.getCreateOrderMethod()));
+
+  private static final Databases.Database shop = Databases.shop();
+
+  private final ClientDatabase buyer;
+  private final IntentStore intents;
+  private final ShopServer server = new ShopServer(shop);
+  private final OrderServiceBlockingStub stub =
+      OrderServiceGrpc.newBlockingStub(server.channel(builder -> builder));
+  private final Collected collected = new Collected();
+
+  IntentStoreContract(ClientDatabase buyer) {
+    this.buyer = buyer;
+    this.intents = buyer.intents();
+  }
+
+  /** Opens the intents as another process does. */
+  abstract ClientDatabase again();
+
+  /** Opens a database whose intents are on a disk. */
+  abstract ClientDatabase on(SmallDisk disk) throws IOException;
+
+  @BeforeEach
+  void begin() {
+    buyer.execute("DELETE FROM {intents}");
+    shop.execute("TRUNCATE shop.orders");
+  }
+
+  @AfterEach
+  void close() {
+    server.close();
+    buyer.close();
+  }
+
+  @Test
+  void anIntentIsThereIfItsDecisionIs() throws Exception {
+    try (Connection connection = buyer.connection()) {
+      connection.setAutoCommit(false);
+      intents.write(connection, "shop", OrderServiceGrpc.getCreateOrderMethod(), order("tea"));
+      connection.rollback();
+      assertThat(keys()).isEmpty();
+
+      Intent kept =
+          intents.write(connection, "shop", OrderServiceGrpc.getCreateOrderMethod(), order("tea"));
+      connection.commit();
+      assertThat(keys()).containsExactly(kept.toString());
+    }
+  }
+
+  @Test
+  void aWorkerDrivesAnIntentToItsEnd() throws Exception {
+    Intent intent = write("tea");
+
+    try (IntentWorker worker = worker(stub).build().start()) {
+      worker.wake();
+      await().atMost(PATIENCE).until(() -> keys().isEmpty());
+    }
+
+    assertThat(collected.answers()).hasSize(1);
+    assertThat(collected.answers().get(0).intent()).isEqualTo(intent);
+    assertThat(collected.answers().get(0).reply().replayed()).isFalse();
+    assertThat(collected.answers().get(0).reply().operationId()).isPresent();
+    assertThat(orders()).containsExactly("tea");
+    assertThat(server.keys()).containsExactly(intent.toString());
+  }
+
+  @Test
+  void aWokenWorkerDoesNotWaitForItsNextLook() throws Exception {
+    try (IntentWorker worker = worker(stub).build().start()) {
+      drain(worker, "warm up");
+      long begin = System.nanoTime();
+      for (int i = 0; i < 5; i++) {
+        write("tea " + i);
+        worker.wake();
+        int wanted = i + 2;
+        await()
+            .pollInterval(Duration.ofMillis(5))
+            .atMost(PATIENCE)
+            .until(() -> collected.answers().size() == wanted);
+      }
+      assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(4));
+    }
+  }
+
+  @Test
+  void anIntentThatIsWrittenTwiceIsThereOnce() throws Exception {
+    Intent intent = Intent.create();
+    write(intent, "tea");
+    write(intent, "tea");
+
+    assertThat(keys()).containsExactly(intent.toString());
+  }
+
+  @Test
+  void lostAnswersAreAskedForAgainWithTheSameKey() throws Exception {
+    server.losingAnswers(2);
+    Intent intent = write("tea");
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+    }
+
+    assertThat(server.keys()).hasSize(3).containsOnly(intent.toString());
+    assertThat(server.runs()).isEqualTo(1);
+    assertThat(orders()).containsExactly("tea");
+    assertThat(collected.answers()).hasSize(1);
+    assertThat(collected.answers().get(0).reply().replayed()).isTrue();
+  }
+
+  @Test
+  void aCallbackThatFailsIsHandedTheSameAnswerAgainAndTheServerIsNotAsked() throws Exception {
+    collected.failing(1);
+    Intent intent = write("tea");
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+    }
+
+    assertThat(server.keys()).containsExactly(intent.toString());
+    assertThat(collected.answers()).hasSize(2);
+    Reply<?> first = collected.answers().get(0).reply();
+    Reply<?> second = collected.answers().get(1).reply();
+    assertThat(second.response()).isEqualTo(first.response());
+    assertThat(second.operationId()).isEqualTo(first.operationId()).isPresent();
+    assertThat(second.expires()).isEqualTo(first.expires()).isPresent();
+  }
+
+  @Test
+  void aRefusalOfTheServiceIsHandedToTheCallback() throws Exception {
+    Intent intent = write("");
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+    }
+
+    assertThat(collected.failures()).hasSize(1);
+    CallFailedException failure = collected.failures().get(0);
+    assertThat(failure.outcome()).isEqualTo(Outcome.EXECUTED);
+    assertThat(failure.intent()).isEqualTo(intent);
+    assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+    assertThat(failure.getStatus().getDescription()).isEqualTo("an order has a name");
+  }
+
+  @Test
+  void aRefusalOfTheServiceAfterALostAnswerIsHandedToTheCallbackToo() throws Exception {
+    server.losingAnswers(1);
+    Intent unused = write("");
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+    }
+
+    assertThat(collected.failures())
+        .extracting(CallFailedException::outcome)
+        .containsExactly(Outcome.EXECUTED);
+  }
+
+  @Test
+  void aRefusalInFrontOfTheLibraryLeavesAnIntentOpenThatMayHaveBeenCarriedOut() throws Exception {
+    try (EchoServer guarded = new EchoServer()) {
+      guarded.answering(
+          Answer.of(Status.UNAVAILABLE).with("grpc-retry-pushback-ms", "1"),
+          Answer.of(Status.INVALID_ARGUMENT.withDescription("over the quota")));
+      Intent intent = write("tea");
+
+      OrderServiceBlockingStub to =
+          OrderServiceGrpc.newBlockingStub(guarded.channel(builder -> builder));
+      try (IntentWorker worker = worker(to).build().start()) {
+        await().atMost(PATIENCE).until(() -> guarded.seen().size() == 2);
+      }
+
+      assertThat(collected.failures()).isEmpty();
+      assertThat(keys()).containsExactly(intent.toString());
+    }
+  }
+
+  @Test
+  void manyWorkersCarryOutManyIntentsAndNoneTwiceAtOnce() throws Exception {
+    List<String> names = new ArrayList<>();
+    try (Connection connection = buyer.connection()) {
+      connection.setAutoCommit(false);
+      for (int i = 0; i < 100; i++) {
+        names.add("order " + i);
+        intents.write(
+            connection, "shop", OrderServiceGrpc.getCreateOrderMethod(), order("order " + i));
+      }
+      connection.commit();
+    }
+
+    try (ClientDatabase other = again();
+        IntentWorker one = worker(stub).build();
+        IntentWorker two = worker(stub).build();
+        IntentWorker three = worker(other.intents(), stub).build()) {
+      List.of(one, two, three).forEach(IntentWorker::start);
+      await().atMost(PATIENCE).until(() -> keys().isEmpty());
+    }
+
+    assertThat(orders()).containsExactlyInAnyOrderElementsOf(names);
+    assertThat(server.keys()).hasSize(100).doesNotHaveDuplicates();
+    assertThat(collected.answers()).hasSize(100);
+  }
+
+  @Test
+  void eachIntentIsTakenByOnlyOneOfManyWorkers() throws Exception {
+    try (Connection connection = buyer.connection()) {
+      connection.setAutoCommit(false);
+      for (int i = 0; i < 150; i++) {
+        intents.write(connection, "shop", OrderServiceGrpc.getCreateOrderMethod(), order("" + i));
+      }
+      connection.commit();
+    }
+    List<Intent> taken = new CopyOnWriteArrayList<>();
+    List<CompletableFuture<Void>> takers = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      takers.add(
+          CompletableFuture.runAsync(
+              () -> {
+                while (taken.size() < 150) {
+                  intents
+                      .take(ROUTES, 3, Duration.ofMinutes(1))
+                      .forEach(one -> taken.add(one.intent()));
+                }
+              },
+              command -> new Thread(command).start()));
+    }
+    for (CompletableFuture<Void> taker : takers) {
+      taker.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    assertThat(taken).hasSize(150).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void aSlowCallIsNotTakenByAnotherWorkerHoweverShortTheLease() throws Exception {
+    Semaphore gate = server.holdHandlers("");
+    write("tea");
+
+    try (IntentWorker one = worker(stub).lease(LEASE).build();
+        IntentWorker two = worker(stub).lease(LEASE).build()) {
+      List.of(one, two).forEach(IntentWorker::start);
+      await().atMost(PATIENCE).until(() -> server.waiting() == 1);
+      await().during(LEASE.multipliedBy(2)).atMost(PATIENCE).until(() -> server.keys().size() == 1);
+      gate.release();
+      await().atMost(PATIENCE).until(() -> keys().isEmpty());
+    }
+
+    assertThat(collected.answers()).hasSize(1);
+  }
+
+  @Test
+  void whoHasLostAnIntentChangesNothingOfIt() throws Exception {
+    write("tea");
+    StoredIntent lost = intents.take(ROUTES, 1, Duration.ofMillis(1)).get(0);
+    StoredIntent taken =
+        await()
+            .atMost(PATIENCE)
+            .until(() -> intents.take(ROUTES, 1, Duration.ofMinutes(1)), all -> all.size() == 1)
+            .get(0);
+
+    assertThat(taken.attempts()).isEqualTo(2);
+    assertThat(lost.sentBefore()).isFalse();
+    assertThat(taken.sentBefore()).isTrue();
+    assertThat(intents.answered(lost, ByteString.EMPTY, LEASE)).isFalse();
+    intents.postpone(lost, Duration.ZERO, true);
+    intents.renew(List.of(lost), Duration.ZERO);
+    intents.done(lost);
+    assertThat(intents.take(ROUTES, 1, LEASE)).isEmpty();
+    assertThat(keys()).hasSize(1);
+    assertThat(intents.answered(taken, ByteString.EMPTY, LEASE)).isTrue();
+    intents.done(taken);
+    assertThat(intents.hasAny(ROUTES)).isFalse();
+  }
+
+  @Test
+  void intentsForOthersAreLeftAlone() throws Exception {
+    try (Connection connection = buyer.connection()) {
+      intents.write(connection, "mall", OrderServiceGrpc.getCreateOrderMethod(), order("tea"));
+    }
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+    }
+
+    assertThat(keys()).hasSize(1);
+    assertThat(server.keys()).isEmpty();
+  }
+
+  @Test
+  void whatCouldNotBeSentDoesNotCountAsSent() throws Exception {
+    write("tea");
+    ManagedChannel nowhere = EchoServer.toNowhere();
+    try (IntentWorker worker = worker(OrderServiceGrpc.newBlockingStub(nowhere)).build()) {
+      assertThat(worker.drain(Duration.ofMillis(300))).isFalse();
+      await()
+          .atMost(PATIENCE)
+          .until(
+              () ->
+                  buyer
+                      .column("SELECT count(*) FROM {intents} WHERE attempts > 0 AND sent = 0")
+                      .equals(List.of("1")));
+    } finally {
+      nowhere.shutdownNow();
+    }
+  }
+
+  @Test
+  void aCallThatMustNotBeSentTwiceIsNotWritten() throws Exception {
+    try (Connection connection = buyer.connection()) {
+      assertThatThrownBy(
+              () ->
+                  intents.write(
+                      connection, "shop", OrderServiceGrpc.getRefuseKeysMethod(), order("tea")))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+
+  @Test
+  void aWorkerThatMakesNoSenseIsRefused() {
+    assertThatThrownBy(() -> IntentWorker.builder(intents).build())
+        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(
+            () ->
+                worker(stub)
+                    .method("shop", stub, OrderServiceGrpc.getCreateOrderMethod(), collected))
+        .hasMessageContaining("twice");
+    assertThatThrownBy(() -> worker(stub).lease(Duration.ofMillis(10)))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> worker(stub).concurrency(0))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void anInterruptedThreadEitherStoresAnIntentOrThrowsAndTheStoreStaysUsable() throws Exception {
+    Intent intent = Intent.create();
+    CompletableFuture<Boolean> stored = new CompletableFuture<>();
+    new Thread(
+            () -> {
+              Thread.currentThread().interrupt();
+              try {
+                write(intent, "tea");
+                stored.complete(true);
+              } catch (SQLException refused) {
+                stored.complete(false);
+              }
+            })
+        .start();
+
+    boolean expected = stored.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    try (ClientDatabase other = again()) {
+      assertThat(other.keys()).isEqualTo(expected ? List.of(intent.toString()) : List.of());
+    }
+    Intent later = write("milk");
+    assertThat(keys()).contains(later.toString());
+  }
+
+  @Test
+  void aRequestWithoutAFieldIsKept() throws Exception {
+    write("");
+
+    assertThat(intents.take(ROUTES, 1, LEASE))
+        .extracting(StoredIntent::request)
+        .containsExactly(ByteString.EMPTY);
+  }
+
+  @Test
+  void aFullDiskRefusesAnIntentAndLosesNone(@TempDir Path directory) throws Exception {
+    try (SmallDisk disk = SmallDisk.mount(directory);
+        ClientDatabase small = on(disk)) {
+      Intent before = writeTo(small, "tea");
+      disk.fill();
+
+      // PostgreSQL compresses whatever can be compressed.
+      String large = new SecureRandom().ints(50_000, 'a', 'z').boxed().toList().toString();
+      assertThatThrownBy(() -> writeTo(small, large))
+          .isInstanceOf(SQLException.class)
+          .hasMessageMatching("(?s).*(disk is full|No space left).*");
+      assertThat(small.keys()).containsExactly(before.toString());
+
+      disk.free();
+      Intent after = writeTo(small, "milk");
+      assertThat(small.intents().take(ROUTES, 10, LEASE))
+          .extracting(StoredIntent::intent)
+          .containsExactlyInAnyOrder(before, after);
+    }
+  }
+
+  @Test
+  void intentsOfARenamedTargetOrMethodAreReported() throws Exception {
+    intents.write("shöp", OrderServiceGrpc.getCreateOrderMethod(), order("tea"));
+    intents.write("shöp", OrderServiceGrpc.getCreateOrderMethod(), order("milk"));
+    intents.write("shop", OrderServiceGrpc.getCreateWithRequestIdMethod(), order("tea"));
+    write("served");
+    buyer.pass(Duration.ofMinutes(5));
+
+    try (IntentWorker worker = worker(stub).build()) {
+      assertThat(worker.drain(PATIENCE)).isTrue();
+
+      assertThat(worker.unassigned())
+          .extracting(UnassignedIntents::target, UnassignedIntents::intents)
+          .containsExactlyInAnyOrder(tuple("shöp", 2L), tuple("shop", 1L));
+      assertThat(worker.unassigned())
+          .allSatisfy(
+              left -> assertThat(left.oldest()).isGreaterThanOrEqualTo(Duration.ofMinutes(5)));
+    }
+  }
+
+  @Test
+  void aWorkerOutlivesItsDatabasesAbsence() throws Exception {
+    String table = buyer.named("{intents}");
+    String name = table.substring(table.indexOf('.') + 1);
+    String hide = "ALTER TABLE %s RENAME TO gone".formatted(table);
+    String show =
+        "ALTER TABLE %sgone RENAME TO %s"
+            .formatted(table.substring(0, table.indexOf('.') + 1), name);
+    try (IntentWorker worker = worker(stub).build().start()) {
+      drain(worker, "before");
+      buyer.execute(hide);
+      worker.wake();
+      await()
+          .during(Duration.ofMillis(1_200))
+          .atMost(PATIENCE)
+          .until(() -> collected.answers().size() == 1);
+      buyer.execute(show);
+      write("after");
+      await().atMost(PATIENCE).until(() -> collected.answers().size() == 2);
+    }
+  }
+
+  private void drain(IntentWorker worker, String name) throws Exception {
+    write(name);
+    assertThat(worker.drain(PATIENCE)).isTrue();
+  }
+
+  private IntentWorker.Builder worker(OrderServiceBlockingStub to) {
+    return worker(intents, to);
+  }
+
+  private IntentWorker.Builder worker(IntentStore store, OrderServiceBlockingStub to) {
+    return IntentWorker.builder(store)
+        .method("shop", to, OrderServiceGrpc.getCreateOrderMethod(), collected);
+  }
+
+  private static Intent writeTo(ClientDatabase database, String name) throws SQLException {
+    return database.intents().write("shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
+  }
+
+  private Intent write(String name) throws SQLException {
+    return intents.write("shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
+  }
+
+  private void write(Intent intent, String name) throws SQLException {
+    intents.write(intent, "shop", OrderServiceGrpc.getCreateOrderMethod(), order(name));
+  }
+
+  private List<String> keys() {
+    return buyer.keys();
+  }
+
+  private List<String> orders() {
+    return shop.column("SELECT name FROM shop.orders");
+  }
+
+  private static OrderRequest order(String name) {
+    return OrderRequest.newBuilder().setName(name).build();
+  }
+}

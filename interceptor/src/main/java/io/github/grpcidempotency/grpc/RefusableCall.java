@@ -1,0 +1,69 @@
+package io.github.grpcidempotency.grpc;
+
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * A call that another thread may refuse as long as nothing has been sent. What its handler answers
+ * after that is dropped without an error. {@link #refuse} is thread-safe; the other methods are as
+ * those of every call.
+ */
+final class RefusableCall<RequestT, ResponseT>
+    extends SimpleForwardingServerCall<RequestT, ResponseT> {
+  private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
+
+  private enum State {
+    OPEN,
+    ANSWERED,
+    REFUSED
+  }
+
+  RefusableCall(ServerCall<RequestT, ResponseT> call) {
+    super(call);
+  }
+
+  /**
+   * Refuses the call, unless its answer has begun.
+   *
+   * @param first runs before the error is sent
+   */
+  void refuse(Refusal refusal, String keyName, Runnable first) {
+    if (state.compareAndSet(State.OPEN, State.REFUSED)) {
+      first.run();
+      ResponseWriter.refuse(delegate(), refusal, keyName);
+    }
+  }
+
+  boolean isRefused() {
+    return state.get() == State.REFUSED;
+  }
+
+  @Override
+  public void sendHeaders(Metadata headers) {
+    if (answers()) {
+      super.sendHeaders(headers);
+    }
+  }
+
+  @Override
+  public void sendMessage(ResponseT message) {
+    if (answers()) {
+      super.sendMessage(message);
+    }
+  }
+
+  @Override
+  public void close(Status status, Metadata trailers) {
+    if (answers()) {
+      super.close(status, trailers);
+    }
+  }
+
+  private boolean answers() {
+    return state.compareAndSet(State.OPEN, State.ANSWERED) || state.get() == State.ANSWERED;
+  }
+}

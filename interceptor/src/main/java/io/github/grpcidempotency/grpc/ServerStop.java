@@ -1,0 +1,59 @@
+package io.github.grpcidempotency.grpc;
+
+import io.github.grpcidempotency.internal.runtime.Drain;
+import io.grpc.Server;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** Stops servers: {@link IdempotencyInterceptor#drain}. */
+final class ServerStop {
+  /** How long the last answers may take to be sent, and the transports to end. */
+  private static final Duration TO_SEND = Duration.ofSeconds(1);
+
+  private final Optional<Drain> drain;
+  private final List<Server> servers;
+
+  private ServerStop(Optional<Drain> drain, List<Server> servers) {
+    this.drain = drain;
+    this.servers = servers;
+  }
+
+  /**
+   * Makes a stop.
+   *
+   * @param drain the calls of the servers; empty without a store
+   */
+  static ServerStop of(Optional<Drain> drain, List<Server> servers) {
+    return new ServerStop(drain, servers);
+  }
+
+  void within(Duration grace) {
+    servers.forEach(Server::shutdown);
+    try {
+      drain.ifPresent(Drain::stopWaiting);
+      if (!haveTerminated(grace)) {
+        drain.ifPresent(Drain::cutOff);
+        boolean sent = haveTerminated(TO_SEND);
+        servers.forEach(Server::shutdownNow);
+        boolean unused = sent || haveTerminated(TO_SEND);
+      }
+    } catch (InterruptedException interrupted) {
+      drain.ifPresent(Drain::cutOff);
+      servers.forEach(Server::shutdownNow);
+      Thread.currentThread().interrupt();
+    } finally {
+      drain.ifPresent(Drain::end);
+    }
+  }
+
+  private boolean haveTerminated(Duration limit) throws InterruptedException {
+    long end = System.nanoTime() + limit.toNanos();
+    boolean all = true;
+    for (Server server : servers) {
+      all &= server.awaitTermination(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+    }
+    return all;
+  }
+}

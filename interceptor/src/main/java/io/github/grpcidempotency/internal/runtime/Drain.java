@@ -1,0 +1,72 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/**
+ * The calls that must be answered when their server stops, because gRPC would only cancel them.
+ * Thread-safe.
+ */
+public final class Drain {
+  private final Set<Call> calls = ConcurrentHashMap.newKeySet();
+  private volatile Phase phase = Phase.SERVING;
+
+  private enum Phase {
+    SERVING,
+    NO_WAITING,
+    NO_CALLS
+  }
+
+  /**
+   * A call with a key that has not been answered. Both methods may be called at any time, more than
+   * once.
+   */
+  public interface Call {
+    /** Refuses the call now if it waits for another one. */
+    void stopWaiting();
+
+    /** Refuses the call now, whatever it does. Its handler goes on. */
+    void cutOff();
+  }
+
+  /** Adds a call, which is refused at once if this server no longer serves it. */
+  public void add(Call call) {
+    calls.add(call);
+    stopIfDraining(call);
+  }
+
+  /** Removes a call that has ended. */
+  public void remove(Call call) {
+    calls.remove(call);
+  }
+
+  /** Refuses a call that begins to wait, or has just begun, if the server no longer lets it. */
+  public void stopIfDraining(Call call) {
+    switch (phase) {
+      case SERVING -> {}
+      case NO_WAITING -> call.stopWaiting();
+      case NO_CALLS -> call.cutOff();
+    }
+  }
+
+  /** From now on no call waits. */
+  public void stopWaiting() {
+    enter(Phase.NO_WAITING, Call::stopWaiting);
+  }
+
+  /** From now on no call is served. */
+  public void cutOff() {
+    enter(Phase.NO_CALLS, Call::cutOff);
+  }
+
+  /** From now on calls are served again, by a server that is started after this. */
+  public void end() {
+    phase = Phase.SERVING;
+  }
+
+  private void enter(Phase next, Consumer<Call> stop) {
+    phase = next;
+    calls.forEach(stop);
+  }
+}

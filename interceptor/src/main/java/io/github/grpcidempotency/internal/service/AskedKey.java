@@ -1,0 +1,143 @@
+package io.github.grpcidempotency.internal.service;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.method.MessageTypes;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.FoundKey;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.key.MalformedKeyException;
+import io.github.grpcidempotency.key.UnauthenticatedKeyException;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.store.StoreException;
+import io.grpc.MethodDescriptor;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The keys that a client may mean who asks for the outcome of a call. A key that its source has
+ * made of another value can be asked for by that value, by its own text, or by the request.
+ */
+final class AskedKey {
+  private final Procedure procedure;
+  private final Caller caller;
+  private final RecoverRequest asked;
+
+  private AskedKey(Procedure procedure, Caller caller, RecoverRequest asked) {
+    this.procedure = procedure;
+    this.caller = caller;
+    this.asked = asked;
+  }
+
+  /**
+   * Returns the keys that may be meant, the likeliest first; at least one.
+   *
+   * @throws RefusedException if there is none
+   * @throws io.grpc.StatusRuntimeException if the request is not one of the method's
+   */
+  static List<IdempotencyKey> of(Procedure procedure, Caller caller, RecoverRequest asked) {
+    AskedKey key = new AskedKey(procedure, caller, asked);
+    List<IdempotencyKey> keys =
+        key.texts().stream()
+            .filter(IdempotencyKey::isKey)
+            .map(text -> new IdempotencyKey(caller, text))
+            .toList();
+    if (keys.isEmpty()) {
+      throw new RefusedException(Refusal.invalidKey());
+    }
+    return keys;
+  }
+
+  private Set<String> texts() {
+    Optional<KeySource> source = procedure.keySource();
+    if (source.isEmpty()) {
+      return procedure.keyFormat().canonicalize(asked.getKey()).map(Set::of).orElse(Set.of());
+    }
+    return asked.hasRequest()
+        ? Set.of(ofRequest(source.get()))
+        : ofValue(asked.getKey(), source.get().alternatives());
+  }
+
+  private static Set<String> ofValue(String value, List<KeySource> sources) {
+    Set<String> texts = new LinkedHashSet<>(List.of(value));
+    for (KeySource source : sources) {
+      try {
+        source.keyOf(value).ifPresent(texts::add);
+      } catch (MalformedKeyException otherSource) {
+        // It is not a value of this source.
+      }
+    }
+    return texts;
+  }
+
+  /** Finds the key as the call itself did. */
+  private String ofRequest(KeySource source) {
+    FoundKey found;
+    try {
+      found =
+          source
+              .find(new Call(parsed(asked.getRequest())))
+              .orElseThrow(() -> new RefusedException(Refusal.keyRequired()));
+    } catch (MalformedKeyException malformed) {
+      throw new RefusedException(Refusal.invalidKey(), Optional.of(malformed));
+    } catch (UnauthenticatedKeyException unproven) {
+      throw new RefusedException(Refusal.callerRequired(), Optional.of(unproven));
+    } catch (StoreException unreachable) {
+      throw new RefusedException(
+          Refusal.storeUnavailable(unreachable.failureCause()), Optional.of(unreachable));
+    }
+    if (found.caller().filter(owner -> !owner.equals(caller)).isPresent()) {
+      throw new RefusedException(Refusal.keyUnknown());
+    }
+    return found.value();
+  }
+
+  private Message parsed(Any request) {
+    MethodDescriptor<?, ?> method = procedure.method().orElseThrow();
+    String type = MessageTypes.request(method).map(Descriptor::getFullName).orElse("");
+    if (!request.getTypeUrl().endsWith("/" + type)) {
+      throw ServiceError.invalid("request is not a " + type);
+    }
+    try {
+      return (Message) method.parseRequest(request.getValue().newInput());
+    } catch (RuntimeException malformed) {
+      throw ServiceError.invalid("request cannot be parsed as a " + type);
+    }
+  }
+
+  /** The call that is asked for. What it carried in a header is the key. */
+  private final class Call implements KeyCall {
+    private final Message request;
+
+    Call(Message request) {
+      this.request = request;
+    }
+
+    @Override
+    public String procedure() {
+      return procedure.name();
+    }
+
+    @Override
+    public Optional<Caller> caller() {
+      return Optional.of(caller);
+    }
+
+    @Override
+    public List<String> metadata(String name) {
+      return asked.getKey().isEmpty() ? List.of() : List.of(asked.getKey());
+    }
+
+    @Override
+    public Message request() {
+      return request;
+    }
+  }
+}

@@ -1,0 +1,45 @@
+package io.github.grpcidempotency.spring.boot;
+
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.grpc.Server;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.context.ApplicationListener;
+import org.springframework.grpc.server.lifecycle.GrpcServerLifecycleEvent;
+import org.springframework.grpc.server.lifecycle.GrpcServerShutdownEvent;
+import org.springframework.grpc.server.lifecycle.GrpcServerStartedEvent;
+
+/**
+ * Stops the gRPC servers of the context through the interceptor, so that clients can retry the
+ * calls that are not answered. Spring emits the shutdown event before it stops the server, and
+ * finds the server terminated.
+ */
+final class ServerDrain implements ApplicationListener<GrpcServerLifecycleEvent> {
+  private static final Duration FOREVER = Duration.ofDays(365);
+
+  private final IdempotencyInterceptor interceptor;
+  private final Duration grace;
+  private final Set<Server> started = ConcurrentHashMap.newKeySet();
+
+  /**
+   * Makes the listener.
+   *
+   * @param grace how long calls may run on; negative for as long as they take
+   */
+  ServerDrain(IdempotencyInterceptor interceptor, Duration grace) {
+    this.interceptor = interceptor;
+    this.grace = grace.isNegative() ? FOREVER : grace;
+  }
+
+  @Override
+  public void onApplicationEvent(GrpcServerLifecycleEvent event) {
+    if (event instanceof GrpcServerStartedEvent) {
+      started.add(event.getServer());
+    } else if (event instanceof GrpcServerShutdownEvent && started.contains(event.getServer())) {
+      Server[] servers = started.toArray(Server[]::new);
+      started.clear();
+      interceptor.drain(grace, servers);
+    }
+  }
+}

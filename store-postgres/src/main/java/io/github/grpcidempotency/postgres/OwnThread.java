@@ -1,0 +1,33 @@
+package io.github.grpcidempotency.postgres;
+
+import com.google.common.base.Throwables;
+import io.github.grpcidempotency.internal.background.DaemonThreads;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Supplier;
+
+/**
+ * A thread without a transaction of the host. Some pools give the connection of the thread's
+ * transaction to everybody who asks on that thread, so the store's own statements would be
+ * committed or rolled back with the host's.
+ */
+final class OwnThread {
+  private static final ExecutorService THREADS =
+      Executors.newCachedThreadPool(DaemonThreads.named("idempotency-outside-transaction"));
+
+  private OwnThread() {}
+
+  /** Runs work on another thread, and waits for it, even if the current thread is interrupted. */
+  static <T> T call(Supplier<T> work) {
+    try {
+      return CompletableFuture.supplyAsync(work, THREADS).join();
+    } catch (CompletionException failure) {
+      Throwable cause = Objects.requireNonNullElse(failure.getCause(), failure);
+      Throwables.throwIfUnchecked(cause);
+      throw new AssertionError(failure);
+    }
+  }
+}

@@ -1,0 +1,1 @@
+SELECT pg_xact_status(CAST(:transaction AS xid8)) = 'in progress' AS open

@@ -1,0 +1,186 @@
+package io.github.grpcidempotency.postgres;
+
+import static io.github.grpcidempotency.postgres.OperationsClient.nameOf;
+import static io.github.grpcidempotency.postgres.OperationsClient.refused;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.util.Durations;
+import io.github.grpcidempotency.event.IdempotencyListener;
+import io.github.grpcidempotency.event.LiveCounts;
+import io.github.grpcidempotency.fault.Gate;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.InFlightPolicy;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A server that is told to stop: each call with a key is answered, or can be sent again. */
+class DrainTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  /** Outlasts any test. */
+  private static final Duration LONG = Duration.ofSeconds(50);
+
+  private static final Duration SHORT = Duration.ofMillis(200);
+  private static final String SHUTTING_DOWN = "IDEMPOTENCY_SHUTTING_DOWN";
+
+  private final Deque<AutoCloseable> open = new ArrayDeque<>();
+  private final AtomicReference<LiveCounts> counts = new AtomicReference<>();
+  private ThingServer server;
+  private ThingClient client;
+
+  @AfterEach
+  void stop() throws Exception {
+    while (!open.isEmpty()) {
+      open.pop().close();
+    }
+  }
+
+  private void start(Execution execution) {
+    server = start(settings(execution));
+    client = clientOf(server);
+  }
+
+  private PostgresThingServer.Builder settings(Execution execution) {
+    return PostgresThingServer.on(database.newAppPool())
+        .createThing(thing -> thing.inFlight(InFlightPolicy.attach(LONG)))
+        .execution(execution)
+        .withServices();
+  }
+
+  private ThingServer start(PostgresThingServer.Builder builder) {
+    ThingServer started =
+        builder
+            .listener(
+                new IdempotencyListener() {
+                  @Override
+                  public void started(LiveCounts live) {
+                    counts.compareAndSet(null, live);
+                  }
+                })
+            .start();
+    open.push(started);
+    return started;
+  }
+
+  private ThingClient clientOf(ThingServer of) {
+    ThingClient made = ThingClient.to(of.port());
+    open.push(made);
+    return made;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatWaitsIsRefusedAtOnceAndWhatRunsIsAnsweredWithinTheGrace(Execution execution) {
+    start(execution);
+    String done = nameOf(client.withNewKey().createThing(Things.named("a thing")));
+    try (Gate gate = Gate.shut(database.superuser())) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> running = client.startThing(request);
+      gate.awaitWaiting(1);
+      CompletableFuture<Reply> duplicate = client.startThing(request);
+      CompletableFuture<StatusRuntimeException> recovering =
+          CompletableFuture.supplyAsync(() -> refused(() -> recover(client)));
+      CompletableFuture<StatusRuntimeException> waiting =
+          CompletableFuture.supplyAsync(
+              () -> refused(() -> OperationsClient.of(client).await(done, LONG)));
+      await().until(() -> counts.get().callsWaiting() == 2);
+      await().until(() -> counts.get().operationsWaiting() == 1);
+
+      CompletableFuture<Void> draining = CompletableFuture.runAsync(() -> server.drain(LONG));
+
+      Reply refused = duplicate.join();
+      assertShutDown(refused.status(), refused.trailers());
+      assertThat(refused.reason()).isEqualTo(SHUTTING_DOWN);
+      assertThat(refused.retryAfter()).isPresent();
+      assertShutDown(recovering.join());
+      assertShutDown(waiting.join());
+      assertThat(running).isNotDone();
+      gate.open();
+      assertThat(running.join().isOk()).isTrue();
+      draining.join();
+      assertThat(server.server().isTerminated()).isTrue();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aHandlerThatTakesTooLongIsRefusedAndItsAnswerIsStillRecorded(Execution execution) {
+    start(execution);
+    ThingClient other = clientOf(start(settings(execution))).like(client);
+    try (Gate gate = Gate.shut(database.superuser())) {
+      CreateThingRequest request = Things.waitingAt(gate);
+      CompletableFuture<Reply> running = client.startThing(request);
+      gate.awaitWaiting(1);
+
+      server.drain(SHORT);
+
+      Reply refused = running.join();
+      assertShutDown(refused.status(), refused.trailers());
+      assertThat(refused.reason()).isEqualTo(SHUTTING_DOWN);
+      assertThat(refused.operation()).isPresent();
+      gate.open();
+      Reply retried = other.createThing(request);
+      assertThat(retried.isReplay()).isTrue();
+      assertThat(retried.operation()).isEqualTo(refused.operation());
+    }
+  }
+
+  @Test
+  void aCallWithoutAKeyIsLeftToGrpc() {
+    start(Execution.RESERVED);
+    try (Gate gate = Gate.shut(database.superuser())) {
+      CompletableFuture<Reply> running = client.withoutKey().startThing(Things.waitingAt(gate));
+      gate.awaitWaiting(1);
+
+      server.drain(SHORT);
+
+      assertThat(running.join().reason()).isEmpty();
+      gate.open();
+    }
+  }
+
+  private static RecoverResponse recover(ThingClient client) {
+    return RecoveryGrpc.newBlockingStub(client.channel())
+        .recover(
+            RecoverRequest.newBuilder()
+                .setMethod(ThingServer.CREATE_THING.getFullMethodName())
+                .setKey(client.key())
+                .setWait(Durations.fromMillis(LONG.toMillis()))
+                .build());
+  }
+
+  private static void assertShutDown(StatusRuntimeException refused) {
+    assertThat(OperationsClient.reason(refused)).isEqualTo(SHUTTING_DOWN);
+    assertShutDown(
+        refused.getStatus(), Optional.ofNullable(refused.getTrailers()).orElseThrow());
+  }
+
+  /** What gRPC's own retries and every documented client send again. */
+  private static void assertShutDown(Status status, Metadata trailers) {
+    assertThat(status.getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+    String pushback =
+        trailers.get(
+            Metadata.Key.of("grpc-retry-pushback-ms", Metadata.ASCII_STRING_MARSHALLER));
+    assertThat(Long.parseLong(pushback)).isPositive();
+  }
+}

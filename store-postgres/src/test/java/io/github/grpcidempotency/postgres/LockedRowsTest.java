@@ -1,0 +1,236 @@
+package io.github.grpcidempotency.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.Claim.Settled;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.FailureCause;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
+import org.jdbi.v3.core.Handle;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Statements of the library that meet a row which another transaction has locked. */
+class LockedRowsTest {
+  @RegisterExtension static final TestDatabase database = TestDatabase.create();
+
+  private static final String KEYS = "idempotency.idempotency_keys";
+
+  /** Statements that wait for no row, or that run within a transaction of the handler's. */
+  private static final List<String> UNBOUNDED =
+      List.of(
+          "claim/select_record.sql",
+          "maintenance/announce_waits.sql",
+          "maintenance/in_flight.sql",
+          "maintenance/is_in_flight.sql",
+          "maintenance/renew.sql",
+          "maintenance/sweep.sql",
+          "maintenance/sweep_lag.sql",
+          "maintenance/wake.sql",
+          "settle/is_open.sql",
+          "settle/lock.sql",
+          "settle/refer.sql",
+          "settle/update.sql",
+          "transaction/begin.sql",
+          "transaction/begin_reserved.sql",
+          "transaction/claim.sql",
+          "transaction/claim_late.sql",
+          "transaction/delete_ended.sql",
+          "transaction/rollback_with_status.sql",
+          "transaction/use.sql");
+
+  private final KeyTable table = new KeyTable(database);
+  private final UUID user = UUID.randomUUID();
+  private final ClaimRequest request =
+      Things.claimOf(
+          new IdempotencyKey(Caller.of(user), UUID.randomUUID().toString()),
+          Things.CREATE_THING,
+          Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")));
+  private final PostgresIdempotencyStore store =
+      PostgresIdempotencyStore.builder(database.app()).lease(Duration.ofMinutes(5)).build();
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    database.awaitAllConnectionsBack();
+  }
+
+  @Test
+  void aSettlementThatMeetsALockedRowFailsAsContentionAndCanBeRepeated() {
+    Claim claim = Things.win(store, request);
+    try (Handle other = lock(claim.operationId())) {
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> claim.complete(anAnswer()))
+          .satisfies(
+              failure -> assertThat(failure.failureCause()).isEqualTo(FailureCause.CONTENTION));
+      other.rollback();
+    }
+
+    assertThat(claim.complete(anAnswer())).isEqualTo(Settled.DONE);
+  }
+
+  @Test
+  void aTransactionalClaimDoesNotWaitForAnAbandonedReservationThatIsLocked() {
+    Claim crashed = Things.win(store, request);
+    table.endLeases(user);
+    try (Handle other = lock(crashed.operationId())) {
+      assertThat(store.claimInTransaction(request)).isInstanceOf(ClaimResult.InFlight.class);
+      other.rollback();
+    }
+
+    ClaimResult free = store.claimInTransaction(request);
+
+    assertThat(free).isInstanceOf(ClaimResult.Won.class);
+    assertThat(((ClaimResult.Won) free).claim().release()).isEqualTo(Settled.DONE);
+  }
+
+  @Test
+  void aRecordInAHostsTransactionLeavesTheHostsLockTimeout() throws Exception {
+    Claim claim = Things.win(store, request);
+    RecordDatabase records =
+        new RecordDatabase(
+            database.app(),
+            Optional.empty(),
+            new Handles(jdbi -> {}),
+            "idempotency",
+            Duration.ofMinutes(5),
+            "this",
+            true,
+            true);
+    ReservedRow row = new ReservedRow(records, request, claim.operationId(), claim.attempt());
+
+    String timeout =
+        Jdbi.create(database.app())
+            .inTransaction(
+                handle -> {
+                  handle.execute("SET LOCAL lock_timeout = '77s'");
+                  row.join(
+                      handle.getConnection(), row.joining().alone(), anAnswer(), Optional.empty());
+                  return handle.createQuery("SHOW lock_timeout").mapTo(String.class).one();
+                });
+
+    assertThat(timeout).isEqualTo("77s");
+    assertThat(claim.complete(anAnswer())).isEqualTo(Settled.DONE);
+  }
+
+  @Test
+  void aCallThatIsGivenUpWhileItsRowIsLockedDoesNotKeepOtherLeasesFromBeingRenewed() {
+    Queue<StreamObserver<Thing>> unanswered = new ConcurrentLinkedQueue<>();
+    try (ThingServer server =
+            PostgresThingServer.on(database.app())
+                .lease(Duration.ofMillis(600))
+                .handler((request, answer) -> unanswered.add(answer))
+                .start();
+        ThingClient forgotten = ThingClient.to(server.port());
+        ThingClient running = ThingClient.to(server.port())) {
+      CompletableFuture<Reply> first = forgotten.startThing(Things.named("a thing"));
+      await().until(() -> unanswered.size() == 1);
+      CompletableFuture<Reply> second = running.startThing(Things.named("a thing"));
+      await().until(() -> unanswered.size() == 2);
+      UUID locked = idOf(forgotten.user());
+      try (Handle other = lock(locked)) {
+        first.cancel(true);
+        await().until(LockedRowsTest::isSomebodyWaiting);
+        OffsetDateTime lease = table.leaseEnd(running.user());
+
+        await().until(() -> table.leaseEnd(running.user()).isAfter(lease));
+
+        assertThat(isSomebodyWaiting()).isTrue();
+        other.rollback();
+      }
+      unanswered.remove();
+      ThingHandler.answer(
+          unanswered.remove(),
+          Thing.newBuilder().setId(UUID.randomUUID().toString()).setName("a thing").build());
+      assertThat(second.join().isOk()).isTrue();
+    }
+  }
+
+  @Test
+  void everyFlushThatMayWaitForARowIsBounded() throws Exception {
+    Path folder = Path.of("src/main/resources/io/github/grpcidempotency/postgres/sql");
+    try (Stream<Path> files = Files.walk(folder)) {
+      assertThat(
+              files
+                  .filter(file -> file.toString().endsWith(".sql"))
+                  .filter(file -> !folder.relativize(file).startsWith("check"))
+                  .filter(file -> !read(file).contains("${lock_timeout}"))
+                  .map(file -> folder.relativize(file).toString().replace('\\', '/')))
+          .containsExactlyInAnyOrderElementsOf(UNBOUNDED);
+    }
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private static boolean isSomebodyWaiting() {
+    return database
+        .superuser()
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery(
+                        "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname ="
+                            + " current_database() AND wait_event_type = 'Lock')")
+                    .mapTo(Boolean.class)
+                    .one());
+  }
+
+  private static UUID idOf(UUID user) {
+    return database
+        .superuser()
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery("SELECT id FROM " + KEYS + " WHERE user_id = :user")
+                    .bind("user", user)
+                    .mapTo(UUID.class)
+                    .one());
+  }
+
+  /** Locks a row, as a handler's own transaction does, until the handle is closed. */
+  private static Handle lock(UUID operation) {
+    Handle handle = database.superuser().open();
+    handle.begin();
+    handle.execute("SELECT FROM " + KEYS + " WHERE id = ? FOR UPDATE", operation);
+    return handle;
+  }
+
+  private static RecordedOutcome anAnswer() {
+    return new RecordedOutcome.Response(
+        Things.named(UUID.randomUUID().toString()).toByteString(), Optional.empty());
+  }
+}

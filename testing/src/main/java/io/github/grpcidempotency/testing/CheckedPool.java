@@ -1,0 +1,124 @@
+package io.github.grpcidempotency.testing;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.postgresql.core.BaseConnection;
+import org.postgresql.core.TransactionState;
+
+/**
+ * A pool for tests that checks every connection that is given back, before the pool cleans it up,
+ * and every connection that is handed out. No transaction may be open on it. A pool that {@linkplain
+ * #checkUsers checks users} also asks the database whether {@code app.current_user_id} is still
+ * set: whoever gets such a connection next sees that user's rows.
+ *
+ * <p>A violation does not disturb the code under test. {@link #check} reports it. Thread-safe.
+ */
+public final class CheckedPool extends HikariDataSource {
+  private static final String USER = "SELECT current_setting('app.current_user_id', true)";
+
+  private final Queue<AssertionError> violations = new ConcurrentLinkedQueue<>();
+  private volatile boolean checksUsers;
+
+  /** Opens a pool. */
+  public CheckedPool(HikariConfig config) {
+    super(config);
+  }
+
+  /** Checks users from now on, which costs a round trip each time a connection is given back. */
+  public CheckedPool checkUsers() {
+    checksUsers = true;
+    return this;
+  }
+
+  /**
+   * Reports what was found since the last check.
+   *
+   * @throws AssertionError for the first violation, whose stack trace is that of the thread that
+   *     gave the connection back; the others are suppressed in it
+   */
+  public void check() {
+    List<AssertionError> found = new ArrayList<>();
+    for (AssertionError next = violations.poll(); next != null; next = violations.poll()) {
+      found.add(next);
+    }
+    if (!found.isEmpty()) {
+      AssertionError first = found.get(0);
+      found.subList(1, found.size()).forEach(first::addSuppressed);
+      throw first;
+    }
+  }
+
+  @Override
+  public Connection getConnection() throws SQLException {
+    Connection connection = super.getConnection();
+    checkState(connection, "handed out");
+    return (Connection)
+        Proxy.newProxyInstance(
+            CheckedPool.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (self, method, arguments) -> {
+              switch (method.getName()) {
+                case "equals":
+                  return self == arguments[0];
+                case "hashCode":
+                  return System.identityHashCode(self);
+                case "close":
+                  checkReturned(connection);
+                  break;
+                default:
+              }
+              try {
+                return method.invoke(connection, arguments);
+              } catch (InvocationTargetException thrown) {
+                throw thrown.getCause();
+              }
+            });
+  }
+
+  private void checkReturned(Connection connection) {
+    try {
+      if (!connection.isClosed()
+          && !connection.unwrap(BaseConnection.class).isClosed()
+          && checkState(connection, "given back")
+          && checksUsers) {
+        checkUser(connection);
+      }
+    } catch (SQLException broken) {
+      // The pool notices the same.
+    }
+  }
+
+  private boolean checkState(Connection connection, String event) throws SQLException {
+    TransactionState state = connection.unwrap(BaseConnection.class).getTransactionState();
+    boolean idle = state == TransactionState.IDLE;
+    if (!idle) {
+      violations.add(
+          new AssertionError(
+              "a connection was %s although its transaction is %s".formatted(event, state)));
+    }
+    return idle;
+  }
+
+  private void checkUser(Connection connection) throws SQLException {
+    if (!connection.getAutoCommit()) {
+      connection.setAutoCommit(true);
+    }
+    try (Statement statement = connection.createStatement();
+        ResultSet user = statement.executeQuery(USER)) {
+      if (user.next() && user.getString(1) != null && !user.getString(1).isEmpty()) {
+        violations.add(
+            new AssertionError("a connection was given back although it has a user set"));
+      }
+    }
+  }
+}
