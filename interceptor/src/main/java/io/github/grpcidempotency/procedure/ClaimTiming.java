@@ -16,10 +16,10 @@ public enum ClaimTiming {
    * a retry is claimed before its handler all the same.
    *
    * <p>For handlers that use their connection on the thread that runs them, until they return. A
-   * statement of another thread, or of a later time, is refused with an exception and is not sent. A
-   * handler that uses an executor, a coroutine or {@code executeAsync} for its statements needs
-   * {@link #BEFORE_HANDLER}. An answer may come from any thread; one that is sent before the handler
-   * returns is kept until then.
+   * statement of another thread, or of a later time, is refused with an exception and is not sent.
+   * A handler that uses an executor, a coroutine or {@code executeAsync} for its statements needs
+   * {@link #BEFORE_HANDLER}. An answer may come from any thread; one that is sent before the
+   * handler returns is kept until then.
    */
   WITH_FIRST_STATEMENT
 }

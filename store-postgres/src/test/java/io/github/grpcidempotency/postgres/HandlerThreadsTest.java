@@ -169,9 +169,7 @@ class HandlerThreadsTest {
                 int unused = insert.executeUpdate();
               } catch (SQLException failure) {
                 call.onError(
-                    Status.FAILED_PRECONDITION
-                        .withDescription(failure.getMessage())
-                        .asException());
+                    Status.FAILED_PRECONDITION.withDescription(failure.getMessage()).asException());
                 return;
               }
               ThingHandler.answer(call, thing);

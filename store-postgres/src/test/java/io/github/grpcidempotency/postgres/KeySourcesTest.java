@@ -301,7 +301,8 @@ class KeySourcesTest {
       }
       assertThat(recover(client, asking("").setRequest(Any.pack(REQUEST))))
           .isEqualTo(ofContent.thing());
-      assertThat(recover(client, asking("").setRequest(Any.pack(assigned)))).isEqualTo(ofId.thing());
+      assertThat(recover(client, asking("").setRequest(Any.pack(assigned))))
+          .isEqualTo(ofId.thing());
       assertThat(recover(client, asking("e-1").setRequest(Any.pack(REQUEST))))
           .isEqualTo(ofEvent.thing());
 

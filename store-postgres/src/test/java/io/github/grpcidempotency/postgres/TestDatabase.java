@@ -46,7 +46,8 @@ final class TestDatabase implements AfterEachCallback, AfterAllCallback, AutoClo
   private static final PostgresFixture.Builder PARTITIONED =
       migrated().migrate(owner -> partition(owner, PARTITIONS));
 
-  private static final PostgresFixture.Builder UNMIGRATED = PostgresFixture.withRoles(OWNER, APP).checkConnections();
+  private static final PostgresFixture.Builder UNMIGRATED =
+      PostgresFixture.withRoles(OWNER, APP).checkConnections();
 
   private final PostgresFixture fixture;
   private final List<HikariDataSource> pools = new ArrayList<>();

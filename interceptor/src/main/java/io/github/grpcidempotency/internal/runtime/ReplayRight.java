@@ -29,7 +29,8 @@ final class ReplayRight {
           ? Optional.empty()
           : refused(Refusal.replayDenied(), Optional.empty());
     } catch (StoreException unreachable) {
-      return refused(Refusal.storeUnavailable(unreachable.failureCause()), Optional.of(unreachable));
+      return refused(
+          Refusal.storeUnavailable(unreachable.failureCause()), Optional.of(unreachable));
     } catch (RuntimeException undecided) {
       return refused(Refusal.replayDenied(), Optional.of(undecided));
     }

@@ -46,6 +46,7 @@ class RefusalTest {
 
   @Test
   void aStoreOutOfReachMayComeBack() {
-    assertThat(Refusal.storeUnavailable(FailureCause.OTHER).retryAfter()).contains(Duration.ofSeconds(1));
+    assertThat(Refusal.storeUnavailable(FailureCause.OTHER).retryAfter())
+        .contains(Duration.ofSeconds(1));
   }
 }
