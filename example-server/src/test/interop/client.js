@@ -13,8 +13,7 @@ const readline = require('node:readline');
 process.env.GRPC_TRACE = 'retrying_call'; // read when grpc-js is loaded
 const grpc = require('@grpc/grpc-js');
 const protoLoader = require('@grpc/proto-loader');
-const { intend, retrying, send, sendUntil } = require('./idempotency');
-const { details } = require('./rich_error');
+const { details, intend, retrying, send, sendUntil } = require('./idempotency');
 
 const [port, ...includeDirs] = process.argv.slice(2);
 const test = readline.createInterface({ input: process.stdin });

@@ -20,7 +20,7 @@ os.environ["GRPC_TRACE"] = "retry"
 import grpc
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-from idempotency import Intent, intend, retrying, send, send_until
+from idempotency import Intent, intend, reason, retrying, send, send_until
 
 PORT, DESCRIPTORS = sys.argv[1:]
 POOL = descriptor_pool.DescriptorPool()
@@ -126,19 +126,6 @@ def message(name):
 
 def named(name):
     return message_factory.MessageFactory(POOL).GetPrototype(POOL.FindMessageTypeByName(name))
-
-
-Status = named("google.rpc.Status")
-ErrorInfo = named("google.rpc.ErrorInfo")
-
-
-def reason(error):
-    """Why the server refused a call: a reason of the wire contract."""
-    details = dict(error.trailing_metadata()).get("grpc-status-details-bin", b"")
-    for detail in Status.FromString(details).details:
-        if detail.Is(ErrorInfo.DESCRIPTOR):
-            return ErrorInfo.FromString(detail.value).reason
-    return None
 
 
 def failure_of(call):

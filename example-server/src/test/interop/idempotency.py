@@ -1,28 +1,16 @@
-"""What docs/how-to/clients/python.md shows."""
+"""Creates a project, and sends the call again: python3 idempotency.py localhost:50051"""
 
 import json
 import random
+import sys
 import time
 import uuid
 from dataclasses import dataclass
 from typing import Optional
 
 import grpc
+from google.protobuf import descriptor_pb2, message_factory, text_format
 from google.protobuf.message import Message
-
-
-def retrying(*methods):
-    """Options of a channel that sends calls of these methods again, up to five times, when the server says so."""
-    policy = {
-        "maxAttempts": 5,
-        "initialBackoff": "0.1s",
-        "maxBackoff": "5s",
-        "backoffMultiplier": 2,
-        "retryableStatusCodes": ["ABORTED", "UNAVAILABLE"],
-    }
-    name = [dict(zip(("service", "method"), path.split("/"))) for path in methods]
-    config = {"methodConfig": [{"name": name, "retryPolicy": policy}]}
-    return [("grpc.service_config", json.dumps(config))]
 
 
 @dataclass
@@ -54,6 +42,20 @@ def send(method, intent, metadata=(), timeout=30):
     return response, dict(call.trailing_metadata())
 
 
+def retrying(*methods):
+    """Options of a channel that sends calls of these methods again, up to five times, when the server says so."""
+    policy = {
+        "maxAttempts": 5,
+        "initialBackoff": "0.1s",
+        "maxBackoff": "5s",
+        "backoffMultiplier": 2,
+        "retryableStatusCodes": ["ABORTED", "UNAVAILABLE"],
+    }
+    name = [dict(zip(("service", "method"), path.split("/"))) for path in methods]
+    config = {"methodConfig": [{"name": name, "retryPolicy": policy}]}
+    return [("grpc.service_config", json.dumps(config))]
+
+
 WORTH_A_RETRY = (grpc.StatusCode.ABORTED, grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
 
 
@@ -71,3 +73,62 @@ def send_until(end, method, intent, metadata=()):
                 raise
         time.sleep(pause)
         backoff = min(2 * backoff, 60)
+
+
+def reason(error):
+    """Why the server refused a call: a reason of the wire contract, or None."""
+    details = dict(error.trailing_metadata() or ()).get("grpc-status-details-bin", b"")
+    for detail in Status.FromString(details).details:
+        if detail.type_url.endswith("/google.rpc.ErrorInfo"):
+            return ErrorInfo.FromString(detail.value).reason
+    return None
+
+
+# Stands for the classes that protoc makes of your .proto files, and for the package googleapis-common-protos.
+SKETCH = """
+  name: "sketch.proto"  package: "sketch"  syntax: "proto3"
+  message_type { name: "CreateProjectRequest"
+    field { name: "name"  number: 1  type: TYPE_STRING  label: LABEL_OPTIONAL } }
+  message_type { name: "Project"
+    field { name: "id"    number: 1  type: TYPE_STRING  label: LABEL_OPTIONAL } }
+  message_type { name: "CreateProjectResponse"
+    field { name: "project"  number: 1  type: TYPE_MESSAGE  type_name: ".sketch.Project"  label: LABEL_OPTIONAL } }
+  message_type { name: "Any"
+    field { name: "type_url"  number: 1  type: TYPE_STRING  label: LABEL_OPTIONAL }
+    field { name: "value"     number: 2  type: TYPE_BYTES   label: LABEL_OPTIONAL } }
+  message_type { name: "Status"
+    field { name: "details"  number: 3  type: TYPE_MESSAGE  type_name: ".sketch.Any"  label: LABEL_REPEATED } }
+  message_type { name: "ErrorInfo"
+    field { name: "reason"  number: 1  type: TYPE_STRING  label: LABEL_OPTIONAL } }
+"""
+FILE = text_format.Parse(SKETCH, descriptor_pb2.FileDescriptorProto())
+MESSAGES = message_factory.GetMessages([FILE])
+Status = MESSAGES["sketch.Status"]
+ErrorInfo = MESSAGES["sketch.ErrorInfo"]
+CreateProjectRequest = MESSAGES["sketch.CreateProjectRequest"]
+CreateProjectResponse = MESSAGES["sketch.CreateProjectResponse"]
+
+
+def main(address):
+    path = "organization.v1.ProjectService/CreateProject"
+    user = [("authorization", f"Bearer {uuid.uuid4()}")]
+    with grpc.insecure_channel(address, retrying(path)) as channel:
+        create = channel.unary_unary(  # with generated code: stub.CreateProject
+            f"/{path}", CreateProjectRequest.SerializeToString, CreateProjectResponse.FromString
+        )
+        intent = intend(CreateProjectRequest(name="apollo"))
+
+        response, trailers = send(create, intent, user)
+        print("created", response.project.id, trailers["idempotency-status"])
+
+        again, trailers = send_until(time.time() + 600, create, intent, user)
+        print("replayed", again.project.id, trailers["idempotency-replayed"])
+
+        try:
+            send(create, Intent(CreateProjectRequest(name="gemini"), intent.key), user)
+        except grpc.RpcError as error:
+            print("refused", error.code().name, reason(error))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -29,8 +29,8 @@ import java.util.concurrent.TimeUnit;
  *       name, are no good for waiting: then it is asked from time to time what is recorded under
  *       the call's key ({@code idempotency.v1.Recovery}), which runs nothing. What may be a passing
  *       fault is followed by one such question only.
- *   <li>Without that service, the call itself is sent again from
- *       time to time, but only while the record that answers it has not expired.
+ *   <li>Without that service, the call itself is sent again from time to time, but only while the
+ *       record that answers it has not expired.
  * </ol>
  */
 final class AwaitLoop<RequestT, T> {

@@ -50,8 +50,11 @@ record ErrorDetails(List<Any> details) {
     return detail(RetryInfo.class)
         .filter(RetryInfo::hasRetryDelay)
         .map(RetryInfo::getRetryDelay)
-        .filter(delay -> delay.getSeconds() >= 0)
-        .filter(delay -> delay.getNanos() >= 0 && delay.getNanos() < NANOS_PER_SECOND)
+        .filter(
+            delay ->
+                delay.getSeconds() >= 0
+                    && delay.getNanos() >= 0
+                    && delay.getNanos() < NANOS_PER_SECOND)
         .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()));
   }
 

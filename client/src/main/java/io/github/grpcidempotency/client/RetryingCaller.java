@@ -150,9 +150,9 @@ public final class RetryingCaller {
    *       Builder#attemptTimeout} each, which are repeated like those of a call.
    *   <li>If it cannot, it is asked for what is recorded under the call's key, in {@code
    *       idempotency.v1.Recovery}, after waits from 0.2 to 5 seconds.
-   *   <li>Without that service, the call is sent again with the
-   *       same key, after the same waits, until a minute before {@link Reply#expires}: after that,
-   *       it might run once more. {@link Builder#maxAttempts} does not count these.
+   *   <li>Without that service, the call is sent again with the same key, after the same waits,
+   *       until a minute before {@link Reply#expires}: after that, it might run once more. {@link
+   *       Builder#maxAttempts} does not count these.
    *   <li>Once the server says that it has no such operation or key, nothing is sent any more.
    * </ol>
    *

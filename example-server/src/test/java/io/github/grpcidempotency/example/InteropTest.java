@@ -7,10 +7,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
 import com.google.protobuf.Descriptors.FileDescriptor;
-import com.google.rpc.ErrorInfo;
-import com.google.rpc.Status;
 import io.github.grpcidempotency.example.organization.v1.CreateNodePoolRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
+import io.github.grpcidempotency.test.Snippets;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,11 +24,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Clients in other languages: what is on the wire is the contract, not our own classes. */
 @ExtendWith(SharedExample.class)
 class InteropTest {
   private static final Path CLIENTS = Path.of("src/test/interop").toAbsolutePath();
+  private static final Path PAGES = Path.of("..", "docs", "how-to", "clients");
   private static final Path PROTOS = Path.of("src/main/protobuf").toAbsolutePath();
   private static final Path LIBRARY_PROTOS = Path.of("../proto/src/main/protobuf").toAbsolutePath();
 
@@ -44,10 +46,7 @@ class InteropTest {
   @Timeout(120)
   void aNodeClientCreatesRetriesAndReadsTrailersAndRichErrors(RunningExample example)
       throws IOException, InterruptedException {
-    assumeTrue(runs("node", "--version"), "skipped: there is no node on the PATH");
-    assumeTrue(
-        Files.isDirectory(CLIENTS.resolve("node_modules")),
-        "skipped: run npm ci --prefix example-server/src/test/interop first, as .ci/run does");
+    assumeNode();
 
     playedThrough(
         example,
@@ -62,20 +61,67 @@ class InteropTest {
   @Timeout(120)
   void aPythonClientCreatesRetriesAndReadsTrailersAndRichErrors(
       RunningExample example, @TempDir Path folder) throws IOException, InterruptedException {
-    Optional<String> python = python();
-    assumeTrue(
-        python.isPresent(),
-        "skipped: apt-get install python3-grpcio python3-protobuf first, as .ci/run does");
+    String python = assumePython();
     Path descriptors = folder.resolve("descriptors");
     Files.write(descriptors, descriptors().toByteArray());
 
     playedThrough(
         example,
-        python.orElseThrow(),
+        python,
         "-B", // no compiled files among the sources
         CLIENTS.resolve("client.py").toString(),
         String.valueOf(example.server().port()),
         descriptors.toString());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"node.md, js", "python.md, python"})
+  @Timeout(120)
+  void theProgramOnAPageRunsAsItIsPasted(
+      String page, String language, RunningExample example, @TempDir Path folder)
+      throws IOException, InterruptedException {
+    List<String> programs = Snippets.of(PAGES.resolve(page), language);
+    assertThat(programs).hasSize(1);
+    Path pasted = Files.writeString(folder.resolve("pasted"), programs.get(0));
+    String interpreter;
+    if (language.equals("js")) {
+      assumeNode();
+      interpreter = "node";
+    } else {
+      interpreter = assumePython();
+    }
+    ProcessBuilder command =
+        new ProcessBuilder(interpreter, pasted.toString(), "localhost:" + example.server().port())
+            .redirectErrorStream(true);
+    command.environment().put("NODE_PATH", CLIENTS.resolve("node_modules").toString());
+    Process program = command.start();
+    try (BufferedReader says = program.inputReader(UTF_8)) {
+      assertThat(says.lines().toList())
+          .satisfiesExactly(
+              line -> assertThat(line).matches("created [0-9a-f-]{36} (processing|completed)"),
+              line -> assertThat(line).matches("replayed [0-9a-f-]{36} true"),
+              line ->
+                  assertThat(line).isEqualTo("refused INVALID_ARGUMENT IDEMPOTENCY_KEY_REUSED"));
+      assertThat(program.waitFor()).isZero();
+    } finally {
+      program.destroyForcibly();
+    }
+  }
+
+  private static void assumeNode() throws InterruptedException {
+    assumeTrue(runs("node", "--version"), "skipped: there is no node on the PATH");
+    assumeTrue(
+        Files.isDirectory(CLIENTS.resolve("node_modules")),
+        "skipped: run npm ci --prefix example-server/src/test/interop first, as .ci/run does");
+  }
+
+  /** Returns a Python that has gRPC. */
+  private static String assumePython() throws InterruptedException {
+    Optional<String> python = python();
+    assumeTrue(
+        python.isPresent(),
+        "skipped: apt-get install python3-grpcio python3-protobuf first, as .ci/run does");
+    return python.orElseThrow();
   }
 
   /** Holds the client's first call back until others have been retried, and waits for its end. */
@@ -124,13 +170,11 @@ class InteropTest {
     }
   }
 
-  /** Returns what the client needs to know of the server and of rich errors. */
+  /** Returns what the client needs to know of the server. */
   private static FileDescriptorSet descriptors() {
     Set<FileDescriptor> files = new LinkedHashSet<>();
     addWithImports(CreateProjectRequest.getDescriptor().getFile(), files);
     addWithImports(CreateNodePoolRequest.getDescriptor().getFile(), files);
-    addWithImports(Status.getDescriptor().getFile(), files);
-    addWithImports(ErrorInfo.getDescriptor().getFile(), files);
     FileDescriptorSet.Builder set = FileDescriptorSet.newBuilder();
     files.forEach(file -> set.addFile(file.toProto()));
     return set.build();

@@ -129,19 +129,23 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
   /** A call with a key is refused if its server stops: a retry of it is safe. */
   @Override
   public void stopWaiting() {
-    rest.ifPresent(
-        sequence ->
-            sequence.execute(
-                () -> {
-                  if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
-                    waitEnded(WaitEnd.GAVE_UP);
-                    cutOff();
-                  }
-                }));
+    rest.ifPresent(sequence -> sequence.execute(this::refuseIfItWaits));
   }
 
   @Override
   public void cutOff() {
+    refuseBecauseTheServerStops();
+    stopWaiting();
+  }
+
+  private void refuseIfItWaits() {
+    if (waiter.filter(InFlightWaiter.Waiter::cancel).isPresent()) {
+      waitEnded(WaitEnd.GAVE_UP);
+      refuseBecauseTheServerStops();
+    }
+  }
+
+  private void refuseBecauseTheServerStops() {
     Refusal refusal = Refusal.shuttingDown(operationId);
     refusable.refuse(refusal, keyName, () -> events.refused(refusal, operationId, null));
   }

@@ -243,9 +243,7 @@ class LateClaimsTest {
     }
     assertThat(server.runs() - before).isEqualTo(2);
     assertThat(notes()).isEqualTo(notes);
-    assertThat(stopped)
-        .singleElement()
-        .isInstanceOf(ClaimPreemptedException.class);
+    assertThat(stopped).singleElement().isInstanceOf(ClaimPreemptedException.class);
   }
 
   @Test

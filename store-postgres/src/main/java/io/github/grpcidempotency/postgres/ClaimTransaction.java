@@ -12,9 +12,9 @@ import org.jdbi.v3.core.Handle;
  * HostTransactions} it is a transaction of the host, which is also reached by the host's own means.
  *
  * <p>It is found through the gRPC {@code Context}: on the handler's own thread, or wherever that
- * context is current. Like any transaction, use it from one thread at a time. If the procedure claims
- * {@link io.github.grpcidempotency.procedure.ClaimTiming#WITH_FIRST_STATEMENT}, only the handler's
- * own thread can use it, until the handler returns.
+ * context is current. Like any transaction, use it from one thread at a time. If the procedure
+ * claims {@link io.github.grpcidempotency.procedure.ClaimTiming#WITH_FIRST_STATEMENT}, only the
+ * handler's own thread can use it, until the handler returns.
  */
 public final class ClaimTransaction {
   private ClaimTransaction() {}

@@ -177,9 +177,9 @@ final class OpenTransaction extends HandlerTransaction {
 
   /**
    * Rolls back unless the transaction is committed, and gives the connection back once no thread
-   * uses it and the driver reports it outside a transaction. Otherwise the connection is aborted, so
-   * that the pool replaces it: a statement of the handler could run for whoever gets the connection
-   * next.
+   * uses it and the driver reports it outside a transaction. Otherwise the connection is aborted,
+   * so that the pool replaces it: a statement of the handler could run for whoever gets the
+   * connection next.
    */
   private void giveBack(boolean committed) {
     if (givenBack.getAndSet(true)) {

@@ -1,8 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
-import com.google.common.base.Throwables;
 import io.github.grpcidempotency.internal.background.DaemonThreads;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
@@ -25,9 +23,13 @@ final class OwnThread {
     try {
       return CompletableFuture.supplyAsync(work, THREADS).join();
     } catch (CompletionException failure) {
-      Throwable cause = Objects.requireNonNullElse(failure.getCause(), failure);
-      Throwables.throwIfUnchecked(cause);
-      throw new AssertionError(failure);
+      if (failure.getCause() instanceof RuntimeException thrown) {
+        throw thrown;
+      }
+      if (failure.getCause() instanceof Error thrown) {
+        throw thrown;
+      }
+      throw failure;
     }
   }
 }

@@ -171,16 +171,14 @@ class DrainTest {
 
   private static void assertShutDown(StatusRuntimeException refused) {
     assertThat(OperationsClient.reason(refused)).isEqualTo(SHUTTING_DOWN);
-    assertShutDown(
-        refused.getStatus(), Optional.ofNullable(refused.getTrailers()).orElseThrow());
+    assertShutDown(refused.getStatus(), Optional.ofNullable(refused.getTrailers()).orElseThrow());
   }
 
   /** What gRPC's own retries and every documented client send again. */
   private static void assertShutDown(Status status, Metadata trailers) {
     assertThat(status.getCode()).isEqualTo(Status.Code.UNAVAILABLE);
     String pushback =
-        trailers.get(
-            Metadata.Key.of("grpc-retry-pushback-ms", Metadata.ASCII_STRING_MARSHALLER));
+        trailers.get(Metadata.Key.of("grpc-retry-pushback-ms", Metadata.ASCII_STRING_MARSHALLER));
     assertThat(Long.parseLong(pushback)).isPositive();
   }
 }

@@ -468,7 +468,7 @@ class LateClaimTest {
           .singleElement()
           .asString()
           .contains("idempotency_record")
-          .doesNotContain("BEGIN", "lock");
+          .doesNotContain("BEGIN", "advisory");
 
       ClaimResult fresh = late.claimInTransaction(retryOf(LateClaims.request()));
       assertThat(fresh).isInstanceOf(ClaimResult.Won.class);

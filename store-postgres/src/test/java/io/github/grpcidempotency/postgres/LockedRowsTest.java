@@ -124,8 +124,11 @@ class LockedRowsTest {
             Duration.ofMinutes(5),
             "this",
             true,
-            true);
-    ReservedRow row = new ReservedRow(records, request, claim.operationId(), claim.attempt());
+            true,
+            false);
+    ReservedRow row =
+        new ReservedRow(
+            records, request, claim.operationId(), claim.attempt(), Optional.empty());
 
     String timeout =
         Jdbi.create(database.app())

@@ -83,9 +83,8 @@ enum Form {
   /** Returns what the first flush of a claim contains. */
   String claim() {
     return switch (this) {
-      case RESERVED, SAME_DATABASE, FAIL_OPEN, JOINED, JOINED_ATTACHED, GUARDED, GUARDED_ATTACHED ->
-          Plan.RESERVATION;
-      case TRANSACTIONAL, TRANSACTIONAL_ATTACHED, JOB -> Plan.TRANSACTION;
+      case RESERVED, SAME_DATABASE, FAIL_OPEN, JOINED, JOINED_ATTACHED, GUARDED -> Plan.RESERVATION;
+      case TRANSACTIONAL, TRANSACTIONAL_ATTACHED, GUARDED_ATTACHED, JOB -> Plan.TRANSACTION;
       case LATE, LATE_ATTACHED -> Plan.FIRST_FLUSH;
     };
   }

@@ -50,8 +50,12 @@ interface HandlerTransactions {
    */
   void beside(EffectRun run, Rest rest);
 
-  /** The same, but with the record locked, and rolled back in any case. */
-  void lockAndRollBack(EffectRun run, Rest rest);
+  /**
+   * The same, but rolled back in any case, which is known before the rest where a host can say so.
+   *
+   * @param locks whether the record is locked as well
+   */
+  void inVain(EffectRun run, boolean locks, Rest rest);
 
   /**
    * Whether transactions are those of a host: of one thread, and an answer that is given in one is

@@ -145,13 +145,15 @@ final class JtaHandlers implements HandlerTransactions {
   }
 
   @Override
-  public void lockAndRollBack(EffectRun run, Rest rest) {
+  public void inVain(EffectRun run, boolean locks, Rest rest) {
     required(
         () -> {
-          TransactionalCompletion.lock();
+          if (locks) {
+            TransactionalCompletion.lock();
+          }
           insert(run);
-          rest.run();
           manager.setRollbackOnly();
+          rest.run();
         });
   }
 

@@ -76,10 +76,12 @@ final class PlainTransactions implements HandlerTransactions {
   }
 
   @Override
-  public void lockAndRollBack(EffectRun run, Rest rest) {
+  public void inVain(EffectRun run, boolean locks, Rest rest) {
     jdbi.useTransaction(
         handle -> {
-          TransactionalCompletion.lock(handle);
+          if (locks) {
+            TransactionalCompletion.lock(handle);
+          }
           insert(handle, server, run);
           rest.run();
           handle.rollback();

@@ -726,6 +726,62 @@ enum SeededFault {
     }
   },
 
+  /** A call that nobody waits for keeps its claim, its connection and its locks. */
+  UNANSWERED_CALLS_ARE_KEPT(
+      List.of(
+          interceptor(
+              "internal/runtime/RunningCalls",
+              "if (!state.givenUp && isDue(call, state, now)) {",
+              "if (false) {")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.TRANSACTIONAL,
+      Rule.TRANSACTIONS_END,
+      Rule.KEY_USABLE) {
+    @Override
+    Plan plan() {
+      return super.plan()
+          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 8)));
+    }
+  },
+
+  /** An answer is recorded in the transaction that its handler has open, and goes with it. */
+  SETTLED_IN_THE_HOSTS_TRANSACTION(
+      List.of(
+          store(
+              "OwnThread",
+              "return CompletableFuture.supplyAsync(work, THREADS).join();",
+              "return work.get();")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.SAME_DATABASE,
+      Rule.FAILURE_STANDS) {
+    @Override
+    Plan plan() {
+      return super.plan()
+          .serving(ServerKind.JTA, ServerKind.JTA)
+          .mixing(new Plan.Mix(0, 0, 80, 0).behaving(Map.of(Manner.WITHIN, 80)));
+    }
+  },
+
+  /** The library waits for a row for as long as somebody has it locked. */
+  ROWS_AWAITED_WITHOUT_END(
+      List.of(store("SqlFile", "set_config('lock_timeout', '2s', true)", "set_config('lock_timeout', '0', true)")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.JOINED,
+      Rule.CALL_ENDS,
+      Rule.NO_UNEXPLAINED_EFFECT) {
+    @Override
+    Plan plan() {
+      return super.plan()
+          .calling(16)
+          .leasing(Duration.ofSeconds(2))
+          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 10)))
+          .living(ServerLife.ordinary().with(Dimension.SOCKET_TIMEOUT, "8"));
+    }
+  },
+
   /** What a handler writes is committed beside the claim's transaction, in one of its own. */
   EFFECT_BESIDE_THE_JTA_CLAIM(
       List.of(

@@ -94,11 +94,13 @@ class SpringHandlers implements HandlerTransactions {
 
   @Override
   @Transactional
-  public void lockAndRollBack(EffectRun run, Rest rest) {
-    TransactionalCompletion.lock();
+  public void inVain(EffectRun run, boolean locks, Rest rest) {
+    if (locks) {
+      TransactionalCompletion.lock();
+    }
     insert(run);
-    rest.run();
     TransactionAspectSupport.currentTransactionStatus().setRollbackOnly();
+    rest.run();
   }
 
   @Override

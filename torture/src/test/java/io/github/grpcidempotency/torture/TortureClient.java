@@ -216,7 +216,7 @@ final class TortureClient {
               session);
       String name = trailers.get(OPERATION);
       if (name != null && operation.form() == Form.GUARDED) {
-        names.put(operation, "operations/" + name);
+        names.put(operation, name);
       }
       made(result);
       ended.complete(result);

@@ -334,15 +334,18 @@ final class TortureServer {
               .claim(kind.lateClaim())
               .inFlight(InFlightPolicy.attach(ATTACH))
               .build();
-      case GUARDED -> guarded(common).build();
-      case GUARDED_ATTACHED -> guarded(common).inFlight(InFlightPolicy.attach(ATTACH)).build();
+      case GUARDED -> guarded(common).execution(Execution.RESERVED_SAME_DATABASE).build();
+      case GUARDED_ATTACHED ->
+          guarded(common)
+              .execution(Execution.TRANSACTIONAL)
+              .inFlight(InFlightPolicy.attach(ATTACH))
+              .build();
     };
   }
 
   /** Its guard reads the right of whoever asks from the gRPC Context. */
   private static ProcedureBuilder<Effect> guarded(ProcedureBuilder<Effect> common) {
     return common
-        .execution(Execution.RESERVED_SAME_DATABASE)
         .resource(EFFECT, effect -> UUID.fromString(effect.getValue()))
         .guard((caller, effect) -> RIGHT.get() && effect.isPresent());
   }

@@ -157,7 +157,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
 
   @Override
   public void guardedAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    join(Form.GUARDED_ATTACHED, request, answer);
+    write(Form.GUARDED_ATTACHED, request, answer);
   }
 
   @Override
@@ -355,28 +355,42 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         () -> {
           pause(request.getDelayMillis() / 2);
           if (!transactions.areOfHost() || chance(30)) {
-            transactions.lockAndRollBack(
-                run, () -> answer.onError(OUT_OF_TIME.asRuntimeException()));
+            transactions.inVain(
+                run, true, () -> answer.onError(OUT_OF_TIME.asRuntimeException()));
           } else {
             answerInTransactionOfHost(run, request, answer);
           }
         });
   }
 
+  /** An error is answered in a transaction that is known to roll back, or that will. */
   private void answerInTransactionOfHost(
       EffectRun run, EffectRequest request, StreamObserver<Effect> answer) {
+    try {
+      failSometimes(request);
+    } catch (AskedFor failure) {
+      rollBackAround(run, () -> answer.onError(failure.status.asRuntimeException()));
+      return;
+    }
+    transactions.beside(
+        run,
+        () -> {
+          answer.onNext(run.effect());
+          answer.onCompleted();
+        });
+  }
+
+  private void rollBackAround(EffectRun run, HandlerTransactions.Rest rest) {
+    if (chance(50)) {
+      transactions.inVain(run, false, rest);
+      return;
+    }
     try {
       transactions.beside(
           run,
           () -> {
-            try {
-              failSometimes(request);
-            } catch (AskedFor failure) {
-              answer.onError(failure.status.asRuntimeException());
-              throw new RolledBack();
-            }
-            answer.onNext(run.effect());
-            answer.onCompleted();
+            rest.run();
+            throw new RolledBack();
           });
     } catch (RolledBack asWanted) {
       // the client has its error
@@ -387,7 +401,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     EffectRun run = EffectRun.begin(form, request);
     switch (manner()) {
       case NEVER ->
-          track(answer, () -> transactions.lockAndRollBack(run, () -> pause(3 * lease.toMillis())));
+          track(answer, () -> transactions.inVain(run, true, () -> pause(3 * lease.toMillis())));
       case WITHIN -> {
         if (transactions.areOfHost()) {
           joinAndAnswerWithin(run, request, answer);
