@@ -8,8 +8,8 @@ import java.util.UUID;
  * <p>The PostgreSQL store runs an outbox query with the statements of the replay. Every other
  * resolver is called on the thread of the replay. Once it has returned {@code COMPLETED} or {@code
  * FAILED} for a resource, it must not return {@code PROCESSING} again, not even when the resource
- * has been deleted. If it throws, the status is {@link
- * IdempotencyStatus#PROCESSING}, and a warning is logged. Thread-safe.
+ * has been deleted. If it throws, the status is {@link IdempotencyStatus#PROCESSING}, and a warning
+ * is logged. Thread-safe.
  */
 @FunctionalInterface
 public interface StatusResolver {

@@ -402,8 +402,7 @@ class AttachTest extends CallTest {
 
   private ThingServer.Builder limited(WaitLimits limits) {
     return attaching(LONG)
-        .settings(
-            settings -> settings.listener(counting()).executor(here).waitLimits(limits));
+        .settings(settings -> settings.listener(counting()).executor(here).waitLimits(limits));
   }
 
   private static TestCall ofOtherKey(ThingServer server) {

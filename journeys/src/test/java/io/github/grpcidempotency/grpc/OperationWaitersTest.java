@@ -132,7 +132,11 @@ class OperationWaitersTest extends CallTest {
                         .build()));
     String slow = nameOf(keyed(server));
     String quick =
-        nameOf(call(server, "other").as(ALICE).key(UUID.randomUUID().toString()).to(ThingServer.CREATE_OTHER));
+        nameOf(
+            call(server, "other")
+                .as(ALICE)
+                .key(UUID.randomUUID().toString())
+                .to(ThingServer.CREATE_OTHER));
     ListenableFuture<Operation> waitsLonger = wait(server, "any", slow);
     asking.await();
 

@@ -62,8 +62,7 @@ public final class Engines implements AutoCloseable {
       Executor executor) {
     if (!(store instanceof ShardedStore sharded)) {
       Engine only =
-          new Engine(
-              store, listeners, decisions, keyName, timing, callLimit, limits, executor);
+          new Engine(store, listeners, decisions, keyName, timing, callLimit, limits, executor);
       return new Engines(List.of(only), only, caller -> only);
     }
     ProcedureInfos infos = new ProcedureInfos();

@@ -34,8 +34,7 @@ public final class ReplayStatus {
         .outcome()
         .resourceId()
         .map(
-            resource ->
-                recorded.status().orElseGet(() -> ofResource(procedure, resource, unknown)))
+            resource -> recorded.status().orElseGet(() -> ofResource(procedure, resource, unknown)))
         .orElse(IdempotencyStatus.COMPLETED);
   }
 
