@@ -49,6 +49,7 @@ class LockedRowsTest {
   private static final List<String> UNBOUNDED =
       List.of(
           "claim/select_record.sql",
+          "claim/time_line.sql",
           "maintenance/announce_waits.sql",
           "maintenance/in_flight.sql",
           "maintenance/is_in_flight.sql",
@@ -59,6 +60,7 @@ class LockedRowsTest {
           "settle/is_open.sql",
           "settle/lock.sql",
           "settle/refer.sql",
+          "settle/same_time_line.sql",
           "settle/update.sql",
           "transaction/begin.sql",
           "transaction/begin_reserved.sql",
