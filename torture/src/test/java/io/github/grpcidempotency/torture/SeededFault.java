@@ -750,7 +750,9 @@ enum SeededFault {
           store(
               "OwnThread",
               "return CompletableFuture.supplyAsync(work, THREADS).join();",
-              "return work.get();")),
+              "return work.get();"),
+          store(
+              "RecordDatabase", "alone = connection.getAutoCommit();", "alone = connection != null;")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.SAME_DATABASE,
