@@ -678,7 +678,7 @@ enum SeededFault {
     @Override
     Plan plan() {
       return Plan.only(LENGTH, Map.of(), Form.JOB)
-          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.INTERRUPTED, 1)));
+          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.INTERRUPTED, 8)));
     }
   },
 
@@ -693,7 +693,7 @@ enum SeededFault {
     @Override
     Plan plan() {
       return Plan.only(LENGTH, Map.of(), Form.JOINED)
-          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 2)));
+          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 8)));
     }
   },
 
@@ -740,8 +740,7 @@ enum SeededFault {
       Rule.KEY_USABLE) {
     @Override
     Plan plan() {
-      return super.plan()
-          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 8)));
+      return super.plan().mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 8)));
     }
   },
 
@@ -751,7 +750,9 @@ enum SeededFault {
           store(
               "OwnThread",
               "return CompletableFuture.supplyAsync(work, THREADS).join();",
-              "return work.get();")),
+              "return work.get();"),
+          store(
+              "RecordDatabase", "alone = connection.getAutoCommit();", "alone = connection != null;")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.SAME_DATABASE,
@@ -766,7 +767,11 @@ enum SeededFault {
 
   /** The library waits for a row for as long as somebody has it locked. */
   ROWS_AWAITED_WITHOUT_END(
-      List.of(store("SqlFile", "set_config('lock_timeout', '2s', true)", "set_config('lock_timeout', '0', true)")),
+      List.of(
+          store(
+              "SqlFile",
+              "set_config('lock_timeout', '2s', true)",
+              "set_config('lock_timeout', '0', true)")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.JOINED,

@@ -355,8 +355,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
         () -> {
           pause(request.getDelayMillis() / 2);
           if (!transactions.areOfHost() || chance(30)) {
-            transactions.inVain(
-                run, true, () -> answer.onError(OUT_OF_TIME.asRuntimeException()));
+            transactions.inVain(run, true, () -> answer.onError(OUT_OF_TIME.asRuntimeException()));
           } else {
             answerInTransactionOfHost(run, request, answer);
           }
