@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.store.FailureCause;
+import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -129,7 +130,7 @@ class ConnectFailuresTest {
   }
 
   /** Something that keeps a driver from connecting. */
-  private record Obstacle(DataSource driver, List<AutoCloseable> opened) implements AutoCloseable {
+  private record Obstacle(DataSource driver, List<Closeable> opened) implements AutoCloseable {
     static Obstacle of(String how) throws IOException {
       return switch (how) {
         case "nobody listens" -> nobodyListens();
@@ -165,7 +166,7 @@ class ConnectFailuresTest {
     /** A queue of connections that is full takes no more, and does not refuse them either. */
     private static Obstacle full() throws IOException {
       ServerSocket queue = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-      List<AutoCloseable> opened = new ArrayList<>(List.of(queue));
+      List<Closeable> opened = new ArrayList<>(List.of(queue));
       try {
         while (true) {
           Socket waiting = new Socket();
@@ -187,7 +188,7 @@ class ConnectFailuresTest {
       }
     }
 
-    private static Obstacle at(ServerSocket listening, List<AutoCloseable> opened) {
+    private static Obstacle at(ServerSocket listening, List<Closeable> opened) {
       return new Obstacle(
           ConnectFailuresTest.at(
               "jdbc:postgresql://127.0.0.1:%d/app?%s".formatted(listening.getLocalPort(), SILENT)),
@@ -207,8 +208,8 @@ class ConnectFailuresTest {
     }
 
     @Override
-    public void close() throws Exception {
-      for (AutoCloseable each : opened) {
+    public void close() throws IOException {
+      for (Closeable each : opened) {
         each.close();
       }
     }
