@@ -205,6 +205,7 @@ abstract class IntentStoreContract {
           OrderServiceGrpc.newBlockingStub(guarded.channel(builder -> builder));
       try (IntentWorker worker = worker(to).build().start()) {
         await().atMost(PATIENCE).until(() -> guarded.seen().size() == 2);
+        assertThat(worker.unassigned()).isEmpty();
       }
 
       assertThat(collected.failures()).isEmpty();

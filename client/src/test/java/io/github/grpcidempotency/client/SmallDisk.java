@@ -17,7 +17,7 @@ final class SmallDisk implements AutoCloseable {
     this.directory = directory;
   }
 
-  static SmallDisk mount(Path directory) throws Exception {
+  static SmallDisk mount(Path directory) throws IOException {
     assumeTrue(
         run("mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", directory.toString()),
         "a small disk can be mounted by root only");
@@ -49,18 +49,18 @@ final class SmallDisk implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
+  public void close() {
     assertThat(run("umount", directory.toString())).isTrue();
   }
 
-  private static boolean run(String... command) throws Exception {
+  private static boolean run(String... command) {
     try {
       Process process =
           new ProcessBuilder(command)
               .redirectErrorStream(true)
               .redirectOutput(ProcessBuilder.Redirect.DISCARD)
               .start();
-      return process.waitFor(20, TimeUnit.SECONDS) && process.exitValue() == 0;
+      return process.onExit().orTimeout(20, TimeUnit.SECONDS).join().exitValue() == 0;
     } catch (IOException missing) {
       return false;
     }

@@ -129,8 +129,7 @@ class LockedRowsTest {
             true,
             false);
     ReservedRow row =
-        new ReservedRow(
-            records, request, claim.operationId(), claim.attempt(), Optional.empty());
+        new ReservedRow(records, request, claim.operationId(), claim.attempt(), Optional.empty());
 
     String timeout =
         Jdbi.create(database.app())

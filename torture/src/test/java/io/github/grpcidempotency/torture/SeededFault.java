@@ -752,7 +752,9 @@ enum SeededFault {
               "return CompletableFuture.supplyAsync(work, THREADS).join();",
               "return work.get();"),
           store(
-              "RecordDatabase", "alone = connection.getAutoCommit();", "alone = connection != null;")),
+              "RecordDatabase",
+              "alone = connection.getAutoCommit();",
+              "alone = connection != null;")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.SAME_DATABASE,
