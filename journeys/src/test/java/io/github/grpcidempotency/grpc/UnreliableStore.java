@@ -152,6 +152,7 @@ final class UnreliableStore implements IdempotencyStore {
   @Override
   public Optional<ClaimResult> find(IdempotencyKey key, RecordedProcedure procedure) {
     looks.incrementAndGet();
+    throwErrorIf(claimError);
     throwIf(claimFailure);
     return store.find(key, procedure);
   }

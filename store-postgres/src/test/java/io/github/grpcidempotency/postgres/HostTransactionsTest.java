@@ -439,6 +439,7 @@ class HostTransactionsTest {
   void aConnectionThatWasClosedIsLost() throws SQLException {
     Claim claim = win();
     insert(host.handle(), thing);
+    host.required().connection().rollback();
     host.required().connection().close();
 
     assertThatExceptionOfType(StoreException.class)

@@ -26,7 +26,6 @@ import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
@@ -41,6 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.core.BaseConnection;
 
 /** An engine that speaks PostgreSQL, and has neither notifications nor advisory locks. */
 class LackingEngineTest {
@@ -269,8 +269,8 @@ class LackingEngineTest {
   }
 
   private static void executeBehindTheGuardsBack(String sql) {
-    try (PreparedStatement guarded = ClaimTransaction.connection().prepareStatement("SELECT 1");
-        Statement statement = guarded.getConnection().createStatement()) {
+    try (Statement statement =
+        ClaimTransaction.connection().unwrap(BaseConnection.class).createStatement()) {
       boolean unused = statement.execute(sql);
     } catch (SQLException failure) {
       throw new IllegalStateException(failure);

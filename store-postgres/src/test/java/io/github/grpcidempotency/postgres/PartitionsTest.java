@@ -477,15 +477,21 @@ class PartitionsTest {
                     .one());
   }
 
-  private static List<String> statementsThatKnowTheKey() {
-    Map<String, String> parts =
+  private static String load(String name) {
+    return SqlFile.load(
+        name,
         Map.ofEntries(
             entry("schema", "idempotency"),
+            entry("time_line", name.startsWith("claim/") ? "NULL" : ""),
+            entry("lost", "IK002"),
             entry("durability", ""),
             entry("wake", ""),
             entry("resource", ""),
             entry("begin", "BEGIN"),
-            entry("select_record", "SELECT 1"));
+            entry("select_record", "SELECT 1")));
+  }
+
+  private static List<String> statementsThatKnowTheKey() {
     Stream<String> loaded =
         Stream.of(
                 "claim/claim",
@@ -502,7 +508,7 @@ class PartitionsTest {
                 "transaction/delete_ended",
                 "transaction/record_failure",
                 "check/probe_state")
-            .flatMap(name -> Stream.of(SqlFile.load(name, parts).split(";")))
+            .flatMap(name -> Stream.of(load(name).split(";")))
             .filter(statement -> statement.contains("k.idempotency_key = :key"));
     return Stream.concat(
             loaded,
@@ -528,7 +534,7 @@ class PartitionsTest {
     } catch (java.sql.SQLException failure) {
       throw new AssertionError(statement, failure);
     } finally {
-      handle.execute("DEALLOCATE tried");
+      handle.execute("DEALLOCATE ALL");
     }
   }
 

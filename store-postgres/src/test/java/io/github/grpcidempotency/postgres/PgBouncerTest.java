@@ -154,8 +154,8 @@ class PgBouncerTest {
     "LATE, COMMIT, false",
     "LATE, COMMIT, true",
     "TRANSACTIONAL, COMMIT, true",
-    "COMMITTING, COMMIT, false",
-    "COMMITTING, COMMIT, true"
+    "COMPLETING, COMMIT, false",
+    "COMPLETING, COMMIT, true"
   })
   void aCallThatIsCutOffBehindThePoolerHasItsEffectOnce(Form form, String sql, boolean executed) {
     try (HikariDataSource pool = PostgresThingServer.pool(behind.jdbcUrl());

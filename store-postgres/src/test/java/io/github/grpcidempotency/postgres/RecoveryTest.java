@@ -319,7 +319,7 @@ class RecoveryTest {
   }
 
   @Test
-  void aServerWithoutARebuilderRefusesARecordThatIsOnlyAReference() throws Exception {
+  void aServerWithoutARebuilderRefusesARecordWithoutABody() throws Exception {
     RecoveringServer newer = start(RecoveryTest::rebuilding);
     newer.create("a stored thing");
     RecoveringServer older =
@@ -329,9 +329,7 @@ class RecoveryTest {
                     ResourceType.of("thing"), thing -> UUID.fromString(thing.getId())));
 
     assertRefused(
-        () -> older.create("a stored thing"),
-        Status.Code.INTERNAL,
-        "IDEMPOTENCY_RECORD_UNREADABLE");
+        () -> older.create("a stored thing"), Status.Code.INTERNAL, "IDEMPOTENCY_ANSWER_TOO_LARGE");
     assertThat(older.runs).hasValue(0);
   }
 

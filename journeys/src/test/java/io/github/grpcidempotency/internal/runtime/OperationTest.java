@@ -177,8 +177,8 @@ class OperationTest {
   }
 
   @Test
-  void theStatusIsProcessingWhereTheResourceIsNotKnown() {
-    assertThat(replayStatus(id -> COMPLETED, Optional.empty())).isEqualTo(PROCESSING);
+  void theStatusIsCompletedWhereTheResourceIsNotKnown() {
+    assertThat(replayStatus(id -> PROCESSING, Optional.empty())).isEqualTo(COMPLETED);
   }
 
   @Test

@@ -3,7 +3,7 @@
 SELECT set_config('app.current_user_id', :user, true);
 
 WITH locked AS (
-  SELECT pg_current_xact_id()::text AS transaction
+  SELECT CAST(pg_current_xact_id() AS text) AS transaction
     FROM ${schema}.idempotency_keys AS k
    WHERE k.id = :id
      AND k.idempotency_key = :key
