@@ -86,8 +86,7 @@ enum FailoverFault {
 
   /** An answer is recorded on another time line than its reservation's. */
   RECORDED_ON_ANOTHER_TIME_LINE(
-      Edit.store(
-          "TimeLineSql", "SqlFile.load(\"settle/same_time_line\", Map.of())", "\"\""),
+      Edit.store("TimeLineSql", "SqlFile.load(\"settle/same_time_line\", Map.of())", "\"\""),
       false,
       Form.SAME_DATABASE,
       Rule.ANSWER_HAS_EFFECT,
