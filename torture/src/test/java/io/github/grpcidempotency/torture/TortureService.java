@@ -153,12 +153,17 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
 
   @Override
   public void guarded(EffectRequest request, StreamObserver<Effect> answer) {
-    join(Form.GUARDED, request, answer);
+    join(Form.GUARDED, withoutTerminalFailure(request), answer);
   }
 
   @Override
   public void guardedAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    write(Form.GUARDED_ATTACHED, request, answer);
+    write(Form.GUARDED_ATTACHED, withoutTerminalFailure(request), answer);
+  }
+
+  /** A failure on record has no resource, and the guard of these methods asks for one. */
+  private static EffectRequest withoutTerminalFailure(EffectRequest request) {
+    return request.toBuilder().clearTerminalPercent().build();
   }
 
   @Override
