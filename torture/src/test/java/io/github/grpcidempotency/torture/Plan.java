@@ -120,7 +120,9 @@ record Plan(
 
   /** Handlers that never answer keep their clients waiting for three leases. */
   private static final Mix ALL_THAT_ANSWER =
-      ALL_MANNERS.behaving(Map.of(Manner.ELSEWHERE, 8, Manner.WITHIN, 6, Manner.INTERRUPTED, 40));
+      ORDINARY
+          .behaving(Map.of(Manner.ELSEWHERE, 8, Manner.WITHIN, 6, Manner.INTERRUPTED, 40))
+          .waiting(100, 40, 10); // a short run has few operations to wait for
 
   /** All faults, all the time. */
   static Plan everything(Duration length) {

@@ -773,18 +773,18 @@ enum SeededFault {
           store(
               "SqlFile",
               "set_config('lock_timeout', '2s', true)",
-              "set_config('lock_timeout', '0', true)")),
+              "set_config('lock_timeout', '0', true)"),
+          handlers("TortureService", "pause(3 * lease.toMillis())", "pause(30_000)")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.JOINED,
-      Rule.CALL_ENDS,
-      Rule.NO_UNEXPLAINED_EFFECT) {
+      Rule.CALL_ENDS) {
     @Override
     Plan plan() {
       return super.plan()
           .calling(16)
           .leasing(Duration.ofSeconds(2))
-          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 10)))
+          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 3)))
           .living(ServerLife.ordinary().with(Dimension.SOCKET_TIMEOUT, "8"));
     }
   },
