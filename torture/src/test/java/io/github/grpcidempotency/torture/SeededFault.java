@@ -767,28 +767,6 @@ enum SeededFault {
     }
   },
 
-  /** The library waits for a row for as long as somebody has it locked. */
-  ROWS_AWAITED_WITHOUT_END(
-      List.of(
-          store(
-              "SqlFile",
-              "set_config('lock_timeout', '2s', true)",
-              "set_config('lock_timeout', '0', true)"),
-          handlers("TortureService", "pause(3 * lease.toMillis())", "pause(30_000)")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.CALL_ENDS) {
-    @Override
-    Plan plan() {
-      return super.plan()
-          .calling(16)
-          .leasing(Duration.ofSeconds(2))
-          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 3)))
-          .living(ServerLife.ordinary().with(Dimension.SOCKET_TIMEOUT, "8"));
-    }
-  },
-
   /** A connection goes back to its pool with the transaction of a handler that has failed. */
   GIVEN_BACK_WITH_A_TRANSACTION(
       List.of(
