@@ -351,13 +351,15 @@ class CheckerTest {
   }
 
   @Test
-  void aHandlerThatRunsDuringAFailoverIsRecordedWithoutTheEffectThatItTookBack() {
+  void anEffectThatAFailoverTookBackIsNotOnRecordUnlessTwoNodesTookConnections() {
     failed(Purpose.WORK, Form.RESERVED, "a", Code.UNAVAILABLE, "");
     Answer answer = answer(ALICE, Form.RESERVED, "a", FIRST);
     later(7_000, Code.OK, "", Optional.of(answer));
     replication = new Replication(true, Map.of());
     fault(FaultKind.PRIMARY_KILL, "", 1_000, 6_000);
-    assertThat(brokenRules()).isEmpty();
+    assertThat(brokenRules()).as("one primary").containsExactly(Rule.ANSWER_HAS_EFFECT);
+    fault(FaultKind.MANAGER_FREEZE, "", 1_000, 6_000);
+    assertThat(brokenRules()).as("two primaries").isEmpty();
     calls.clear();
     assertThat(brokenRules()).as("nobody called").containsExactly(Rule.RECORD_HAS_EFFECT);
     later(500, Code.OK, "", Optional.of(answer));

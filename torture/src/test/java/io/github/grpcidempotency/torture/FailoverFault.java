@@ -82,7 +82,20 @@ enum FailoverFault {
       false,
       Form.JOINED,
       Rule.ANSWER_HAS_EFFECT,
-      Rule.RECORD_HAS_EFFECT);
+      Rule.RECORD_HAS_EFFECT),
+
+  /** An answer is recorded on another time line than its reservation's. */
+  RECORDED_ON_ANOTHER_TIME_LINE(
+      Edit.store("TimeLineSql", "SqlFile.load(\"settle/same_time_line\", Map.of())", "\"\""),
+      false,
+      Form.SAME_DATABASE,
+      Rule.ANSWER_HAS_EFFECT,
+      Rule.RECORD_HAS_EFFECT) {
+    @Override
+    Plan plan() {
+      return outlasting();
+    }
+  };
 
   /** How a handler begins to write its effect and its record in one transaction. */
   private static final String JOIN =

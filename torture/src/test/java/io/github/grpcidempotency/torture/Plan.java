@@ -118,6 +118,12 @@ record Plan(
                   Manner.ELSEWHERE, 8, Manner.WITHIN, 6, Manner.NEVER, 1, Manner.INTERRUPTED, 40))
           .waiting(50, 40, 10);
 
+  /** Handlers that never answer keep their clients waiting for three leases. */
+  private static final Mix ALL_THAT_ANSWER =
+      ORDINARY
+          .behaving(Map.of(Manner.ELSEWHERE, 8, Manner.WITHIN, 6, Manner.INTERRUPTED, 40))
+          .waiting(100, 40, 10); // a short run has few operations to wait for
+
   /** All faults, all the time. */
   static Plan everything(Duration length) {
     Map<FaultKind, Integer> faults = new EnumMap<>(FaultKind.class);
@@ -169,7 +175,7 @@ record Plan(
         .serving(ServerKind.PLAIN, ServerKind.SPRING)
         .calling(8)
         .leasing(Duration.ofSeconds(1))
-        .mixing(ORDINARY);
+        .mixing(ALL_THAT_ANSWER);
   }
 
   /**
@@ -203,7 +209,7 @@ record Plan(
         .calling(16)
         .leasing(Duration.ofSeconds(3))
         .pausing(Duration.ofSeconds(2))
-        .mixing(ORDINARY)
+        .mixing(ALL_THAT_ANSWER)
         .living(ServerLife.ordinary());
   }
 

@@ -754,7 +754,7 @@ enum SeededFault {
           store(
               "RecordDatabase",
               "alone = connection.getAutoCommit();",
-              "alone = connection != null;")),
+              "alone = connection.getAutoCommit() || !connection.isClosed();")),
       Map.of(),
       List.of(Plan.COMMIT),
       Form.SAME_DATABASE,
@@ -767,25 +767,71 @@ enum SeededFault {
     }
   },
 
-  /** The library waits for a row for as long as somebody has it locked. */
-  ROWS_AWAITED_WITHOUT_END(
+  /** A connection goes back to its pool with the transaction of a handler that has failed. */
+  GIVEN_BACK_WITH_A_TRANSACTION(
       List.of(
-          store(
-              "SqlFile",
-              "set_config('lock_timeout', '2s', true)",
-              "set_config('lock_timeout', '0', true)")),
+          store("OpenTransaction", "!(isStopped() && isRolledBack(connection))", "!isStopped()")),
       Map.of(),
       List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.CALL_ENDS,
-      Rule.NO_UNEXPLAINED_EFFECT) {
+      Form.TRANSACTIONAL,
+      Rule.CONNECTION_RETURNED_CLEAN) {
+    @Override
+    Plan plan() {
+      return super.plan().mixing(new Plan.Mix(0, 60, 0, 0));
+    }
+  },
+
+  /** A first statement that is to claim is sent from any thread. */
+  FIRST_STATEMENT_FROM_ANY_THREAD(
+      List.of(store("HandlerThread", "if (current != thread) {", "if (current == null) {")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.LATE,
+      Rule.FIRST_STATEMENT_ON_ITS_THREAD) {
+    @Override
+    Plan plan() {
+      return super.plan().mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.ELSEWHERE, 60)));
+    }
+  },
+
+  /** All who wait for a key get what the first of them reads, whatever they have called. */
+  ONE_LOOK_FOR_ALL_WHO_WAIT(
+      List.of(
+          interceptor(
+              "internal/runtime/InFlightWaiter",
+              """
+                    all.stream()
+                        .collect(groupingBy(waiter -> waiter.procedure))
+                        .forEach((procedure, its) -> probe(key, procedure, its));
+              """,
+              "      probe(key, all.get(0).procedure, all);\n")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.GUARDED_ATTACHED,
+      Rule.ENTITLED_IS_ANSWERED,
+      Rule.NO_FALSE_REFUSAL) {
     @Override
     Plan plan() {
       return super.plan()
-          .calling(16)
-          .leasing(Duration.ofSeconds(2))
-          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 10)))
-          .living(ServerLife.ordinary().with(Dimension.SOCKET_TIMEOUT, "8"));
+          .through(Form.GUARDED_ATTACHED, Form.TRANSACTIONAL_ATTACHED)
+          .mixing(new Plan.Mix(10, 0, 0, 0).waiting(0, 0, 80));
+    }
+  },
+
+  /** A session that waits by name is asked for its right in whatever context is at hand. */
+  WAITS_WITHOUT_ITS_CONTEXT(
+      List.of(
+          interceptor(
+              "internal/service/OperationWait",
+              "found -> context.run(() -> question.within(() -> considerAgain(found))),",
+              "found -> question.within(() -> considerAgain(found)),")),
+      Map.of(),
+      List.of(Plan.COMMIT),
+      Form.GUARDED,
+      Rule.NO_UNENTITLED_ANSWERED) {
+    @Override
+    Plan plan() {
+      return super.plan().mixing(new Plan.Mix(10, 0, 0, 0).waiting(100, 50, 0));
     }
   },
 

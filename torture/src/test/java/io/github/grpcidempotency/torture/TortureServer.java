@@ -20,6 +20,7 @@ import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.StoreException;
+import io.github.grpcidempotency.testing.CheckedPool;
 import io.github.grpcidempotency.torture.Operation.Scope;
 import io.github.grpcidempotency.torture.v1.Effect;
 import io.github.grpcidempotency.torture.v1.EffectRequest;
@@ -115,8 +116,11 @@ final class TortureServer {
     this.work = startPatiently(() -> IdempotentWork.on(store, procedure(Form.JOB, kind)));
     ExpirySweeper unused =
         ExpirySweeper.builder(pool).interval(Duration.ofSeconds(1)).build().start();
-    this.service =
-        new TortureService(name, host.transactions(), pool, poolPast(pastUrl), this::job, lease);
+    DataSource past = poolPast(pastUrl);
+    if (pool instanceof CheckedPool checked) {
+      new PoolFindings(name, checked, past).start();
+    }
+    this.service = new TortureService(name, host.transactions(), pool, past, this::job, lease);
     this.server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .addService(service)
@@ -191,7 +195,7 @@ final class TortureServer {
     return "waiting=%d left=%d".formatted(Math.max(0, waiting), open.count());
   }
 
-  private HikariDataSource pool(String jdbcUrl) {
+  private CheckedPool pool(String jdbcUrl) {
     HikariConfig config = new HikariConfig();
     if (Boolean.getBoolean(PATIENT)) {
       config.setDataSource(patient(jdbcUrl));
@@ -206,7 +210,7 @@ final class TortureServer {
     if (Boolean.getBoolean(EVICTS_READ_ONLY)) {
       config.setExceptionOverrideClassName(EvictReadOnly.class.getName());
     }
-    return new HikariDataSource(config);
+    return new CheckedPool(config).checkUsers();
   }
 
   private PatientDataSource patient(String jdbcUrl) {

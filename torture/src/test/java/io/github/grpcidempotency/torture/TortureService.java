@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -152,12 +153,17 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
 
   @Override
   public void guarded(EffectRequest request, StreamObserver<Effect> answer) {
-    join(Form.GUARDED, request, answer);
+    join(Form.GUARDED, withoutTerminalFailure(request), answer);
   }
 
   @Override
   public void guardedAttached(EffectRequest request, StreamObserver<Effect> answer) {
-    write(Form.GUARDED_ATTACHED, request, answer);
+    write(Form.GUARDED_ATTACHED, withoutTerminalFailure(request), answer);
+  }
+
+  /** A failure on record has no resource, and the guard of these methods asks for one. */
+  private static EffectRequest withoutTerminalFailure(EffectRequest request) {
+    return request.toBuilder().clearTerminalPercent().build();
   }
 
   @Override
@@ -292,8 +298,8 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
   }
 
   /**
-   * Lets another thread answer. If effect and record are one commit, a time limit may answer first:
-   * nothing is committed after that.
+   * Lets another thread answer, and waits for it or not. If effect and record are one commit, a
+   * time limit may answer first: nothing is committed after that.
    */
   private void handOver(
       EffectRun run, StreamObserver<Effect> answer, Consumer<StreamObserver<Effect>> handler) {
@@ -301,6 +307,7 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
     if (run.form().joins() && chance(50)) {
       later(random(60), () -> once.onError(OUT_OF_TIME.asRuntimeException()));
     }
+    CountDownLatch done = new CountDownLatch(1);
     threads.execute(
         Context.current()
             .wrap(
@@ -309,8 +316,13 @@ final class TortureService extends TortureServiceGrpc.TortureServiceImplBase {
                     handler.accept(once);
                   } catch (RuntimeException | Error failure) {
                     once.onError(Status.UNKNOWN.withCause(failure).asRuntimeException());
+                  } finally {
+                    done.countDown();
                   }
                 }));
+    if (chance(50)) {
+      boolean unused = Uninterruptibles.awaitUninterruptibly(done, lease);
+    }
   }
 
   private void later(long millis, Runnable task) {
