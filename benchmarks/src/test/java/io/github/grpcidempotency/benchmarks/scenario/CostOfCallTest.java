@@ -55,8 +55,8 @@ class CostOfCallTest {
           reserved,                          5,          9,       3,      1766
           reserved-same-database,            5,          9,       2,      1781
           joined-commit,                     4,          9,       1,      1732
-          transactional,                     4,          7,       1,      1227
-          first-statement,                   3,          7,       1,      1227
+          transactional,                     4,          8,       1,      1227
+          first-statement,                   3,          8,       1,      1227
           """)
   void aCreateCosts(String way, int roundTrips, int statements, int flushes, long walBytes) {
     List<Usage> rounds = measure(way);

@@ -123,7 +123,7 @@ class ThingApplicationTest {
 
       assertThat(first.status()).isEqualTo(Status.OK);
       assertThat(retry.bytes()).isEqualTo(first.bytes());
-      assertThat(retry.trailers().get(IdempotencyMetadata.STATUS)).isEqualTo("processing");
+      assertThat(retry.trailers().get(IdempotencyMetadata.STATUS)).isEqualTo("completed");
       assertThat(things.runs()).isEqualTo(before + 1);
     }
   }
