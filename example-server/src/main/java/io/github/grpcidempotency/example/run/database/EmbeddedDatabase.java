@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import javax.sql.DataSource;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -131,12 +132,17 @@ public final class EmbeddedDatabase implements HostDatabase {
 
   @Override
   public DataSource app() {
-    return postgres.getDatabase(Roles.APP, DATABASE);
+    return serving(Roles.APP);
   }
 
   @Override
   public DataSource worker() {
-    return postgres.getDatabase(Roles.WORKER, DATABASE);
+    return serving(Roles.WORKER);
+  }
+
+  private DataSource serving(String role) {
+    return postgres.getDatabase(
+        role, DATABASE, Map.of("socketTimeout", String.valueOf(SOCKET_TIMEOUT_SECONDS)));
   }
 
   /** Bypasses row-level security. Use it to count rows, never to serve calls. */

@@ -51,12 +51,12 @@ public final class OwnDatabase implements HostDatabase {
 
   @Override
   public DataSource app() {
-    return dataSource(app);
+    return serving(app);
   }
 
   @Override
   public DataSource worker() {
-    return dataSource(worker);
+    return serving(worker);
   }
 
   @Override
@@ -90,6 +90,14 @@ public final class OwnDatabase implements HostDatabase {
           "The role %s would bypass row-level security; serve calls as one that is NOSUPERUSER and NOBYPASSRLS, such as %s."
               .formatted(login, Roles.APP));
     }
+  }
+
+  private PGSimpleDataSource serving(Login login) {
+    PGSimpleDataSource dataSource = dataSource(login);
+    if (dataSource.getSocketTimeout() == 0) {
+      dataSource.setSocketTimeout(SOCKET_TIMEOUT_SECONDS);
+    }
+    return dataSource;
   }
 
   private PGSimpleDataSource dataSource(Login login) {

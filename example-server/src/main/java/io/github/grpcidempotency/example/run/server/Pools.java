@@ -5,7 +5,6 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.example.run.database.HostDatabase;
 import java.time.Duration;
 import javax.sql.DataSource;
-import org.postgresql.ds.PGSimpleDataSource;
 
 /**
  * The connection pools of the server, with two roles. Each use has its own pool, so that none waits
@@ -18,7 +17,6 @@ record Pools(
     HikariDataSource health,
     HikariDataSource metrics)
     implements AutoCloseable {
-  private static final int SOCKET_TIMEOUT_SECONDS = 10;
   private static final int CALLS_AT_ONCE = 10;
   private static final Duration GIVE_UP_AFTER = Duration.ofSeconds(5);
   private static final Duration GIVE_UP_LOOKING_AFTER = Duration.ofSeconds(1);
@@ -36,18 +34,10 @@ record Pools(
       String name, DataSource dataSource, int size, Duration giveUpAfter) {
     HikariConfig config = new HikariConfig();
     config.setPoolName(name);
-    config.setDataSource(withSocketTimeout(dataSource));
+    config.setDataSource(dataSource);
     config.setMaximumPoolSize(size);
     config.setConnectionTimeout(giveUpAfter.toMillis());
     return new HikariDataSource(config);
-  }
-
-  /** A database that falls silent must not block threads for longer than a lease. */
-  private static DataSource withSocketTimeout(DataSource dataSource) {
-    if (dataSource instanceof PGSimpleDataSource postgres && postgres.getSocketTimeout() == 0) {
-      postgres.setSocketTimeout(SOCKET_TIMEOUT_SECONDS);
-    }
-    return dataSource;
   }
 
   @Override
