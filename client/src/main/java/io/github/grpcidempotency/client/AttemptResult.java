@@ -99,7 +99,7 @@ record AttemptResult<T>(Status status, Metadata trailers, Optional<T> response, 
   }
 
   /**
-   * Returns whether the error is the service's answer to the call. If an earlier attempt may have
+   * Returns whether the service itself sent the error as its answer. If an earlier attempt may have
    * been sent, only the library's trailer shows that nothing in front of the library, such as a
    * quota, has refused this one: the earlier attempt may have been carried out.
    */

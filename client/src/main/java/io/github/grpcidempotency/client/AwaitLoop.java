@@ -22,15 +22,15 @@ import java.util.concurrent.TimeUnit;
  * Waits until the asynchronous work behind an answer has ended.
  *
  * <ol>
- *   <li>The server is asked to wait ({@code google.longrunning.Operations}), again and again.
- *   <li>What is worth another attempt is repeated. That the server has no such operation is the
- *       end: without its record, the call would be run again. Any other error says nothing of the
- *       record, but that the server, or this caller's rights, or somebody else's service of that
- *       name, are no good for waiting: then it is asked from time to time what is recorded under
- *       the call's key ({@code idempotency.v1.Recovery}), which runs nothing. What may be a passing
- *       fault is followed by one such question only.
- *   <li>Without that service, the call itself is sent again from time to time, but only while the
- *       record that answers it has not expired.
+ *   <li>The client calls {@code WaitOperation} ({@code google.longrunning.Operations}) until the
+ *       work has ended.
+ *   <li>After a retryable error, the client calls it again. If the server has no such operation,
+ *       the wait ends: without its record, the call would be run again. After any other error, this
+ *       server cannot be used for waiting. The client then reads the record of the call's key from
+ *       time to time ({@code idempotency.v1.Recovery}), which runs no handler. If the error may be
+ *       temporary, the client reads the record only once before it waits again.
+ *   <li>If the server has no Recovery service, the client sends the call again from time to time,
+ *       but only until the record expires.
  * </ol>
  */
 final class AwaitLoop<RequestT, T> {
@@ -269,7 +269,7 @@ final class AwaitLoop<RequestT, T> {
   private void runAgain(Reply<T> answer) {
     end(
         Status.DATA_LOSS.withDescription(
-            "the server has forgotten the call, first answered as %s, and has run it again"
+            "the call was answered as %s, its record is gone, and the server has run it again"
                 .formatted(answer)),
         new Metadata());
   }

@@ -83,10 +83,10 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
 
   /**
    * Returns the same interceptor, whose calls demand protection ({@code idempotency-required:
-   * true}): where the server would run a call without it, during an outage of its store or because
-   * it finds no key or no caller, it refuses the call. A server that does not make the method
-   * idempotent ignores the demand, and only {@link #onUnprotected} and {@link Reply#isProtected}
-   * show that.
+   * true}). A server would run a call without protection during an outage of its store, or if it
+   * finds no key or no caller. With this header, the server refuses such a call. A server that does
+   * not make the method idempotent ignores the demand, and only {@link #onUnprotected} and {@link
+   * Reply#isProtected} show that.
    */
   public IdempotencyClientInterceptor requireProtection() {
     return new IdempotencyClientInterceptor(header, true, unprotected);
@@ -95,8 +95,8 @@ public final class IdempotencyClientInterceptor implements ClientInterceptor {
   /**
    * Returns the same interceptor with a listener that is called once for every call that should
    * have been protected and was answered with OK and without the trailer {@code
-   * idempotency-operation}: a retry might run it again. Called on the channel's executor; it should
-   * not block.
+   * idempotency-operation}: a retry might run the call again. The listener is called on the
+   * channel's executor, and should not block.
    *
    * @param listener gets the method
    */

@@ -32,7 +32,7 @@ import javax.sql.DataSource;
  * worker.wake();
  * }</pre>
  *
- * <p>A row is deleted when its answer was handed to the callback. Requests and answers are in the
+ * <p>A row is deleted after the callback has handled its answer. Requests and answers are in the
  * table in the clear. Ages and leases are computed from the clock of the database; for SQLite, that
  * is this machine's clock.
  *
@@ -123,10 +123,10 @@ public final class IntentStore {
 
   /**
    * Writes an intent that was made before. An intent that is already in the table stays as it is.
-   * An intent that is done is no longer in the table: if it is written again, it is sent again, and
-   * the server runs it again if it has forgotten the key. Therefore record the decision in the same
-   * transaction, in a way that refuses a second one. The outcome that the callback gets covers the
-   * worker's attempts only.
+   * An intent that is done is no longer in the table. If such an intent is written again, it is
+   * sent again, and the server runs it again if the record of the key has expired. Therefore record
+   * the decision in the same transaction, for example under a primary key that refuses a second
+   * decision. The outcome that the callback gets covers the worker's attempts only.
    *
    * @throws SQLException if it cannot be written: the transaction should be rolled back
    * @throws IllegalArgumentException if the method is not unary, or prohibits keys

@@ -44,9 +44,9 @@ import org.slf4j.LoggerFactory;
  * Builder#giveUpAfter}, even if the server was never reached. Every tenth attempt of an intent is a
  * warning in the log.
  *
- * <p>Intents of targets and methods that are not named here are left to other workers. If nobody
- * takes them, because a target or method was renamed, they are a warning in the log: when the
- * worker starts and every ten minutes after that, and in {@link #drain}. See {@link #unassigned}.
+ * <p>Intents of targets and methods that are not named here are left to other workers. If no worker
+ * takes such intents, because a target or method was renamed, the worker logs a warning: when it
+ * starts, every ten minutes after that, and in {@link #drain}. See {@link #unassigned}.
  *
  * <p>Thread-safe.
  */
@@ -107,7 +107,7 @@ public final class IntentWorker implements AutoCloseable {
 
   /**
    * Works until no intent is left for this worker's methods, whoever works on it, or the time is
-   * up. For command-line tools. Intents of other targets and methods are a warning in the log.
+   * up. For command-line tools. Logs a warning for intents of other targets and methods.
    *
    * @return whether no intent is left for this worker's methods
    * @throws InterruptedException if the thread is interrupted; work that has begun goes on
@@ -129,8 +129,8 @@ public final class IntentWorker implements AutoCloseable {
 
   /**
    * Returns the intents in the store that are due, and whose target and method are not named to
-   * this worker. Unless another worker carries them out, write their target or method back to what
-   * it was called, or delete their rows.
+   * this worker. Unless another worker sends these intents, restore the former target or method in
+   * their rows, or delete the rows.
    *
    * @throws IllegalStateException if the store cannot be read
    */
@@ -173,12 +173,12 @@ public final class IntentWorker implements AutoCloseable {
     }
   }
 
-  /** An intent that another worker carries out does not stay due for as long as a lease. */
+  /** An intent that another worker sends does not stay due for as long as a lease. */
   private void lookAround() {
     try {
       warnOf(store.others(routes.keySet(), limits.lease()));
     } catch (RuntimeException outage) {
-      logger.debug("intents of other workers cannot be read", outage);
+      logger.debug("could not read the intents of other workers", outage);
     }
   }
 
@@ -186,9 +186,9 @@ public final class IntentWorker implements AutoCloseable {
     unassigned.forEach(
         left ->
             logger.warn(
-                "{} intents for {} at \"{}\", the oldest written {} ago, are not carried out: no"
-                    + " worker here has this target and method. If one was renamed, name it to a"
-                    + " worker as before, or update the rows.",
+                "{} intents for {} at \"{}\", the oldest written {} ago, are not sent: this worker"
+                    + " does not have their target and method. If the target or method was renamed,"
+                    + " register its old name with a worker again, or update the rows.",
                 left.intents(),
                 left.method(),
                 left.target(),

@@ -58,8 +58,8 @@ sealed interface KeyPlan {
   }
 
   /**
-   * Returns whether the server should protect a call: it is declared so, or its intent says so. A
-   * handler that manages keys itself does not use the library.
+   * Returns whether the server should protect a call, because the method is declared idempotent or
+   * the call has an intent. A handler that manages keys itself does not use the library.
    */
   static boolean isProtected(MethodDescriptor<?, ?> method, boolean chosen) {
     return method.getType() == MethodDescriptor.MethodType.UNARY

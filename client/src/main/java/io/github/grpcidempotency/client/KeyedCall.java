@@ -86,7 +86,7 @@ record KeyedCall<RequestT, T>(
         : Optional.empty();
   }
 
-  /** Asks its server what is known of it. Runs nothing. */
+  /** Reads the record of the call from its server. Runs no handler. */
   Attempt<RecoverRequest, RecoverResponse> recover(RecoverRequest question) {
     return Attempt.start(
         channel,

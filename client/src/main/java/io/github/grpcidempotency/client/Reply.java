@@ -175,9 +175,9 @@ public final class Reply<T> {
   }
 
   /**
-   * Returns whether the server has protected the call: whether the same call with the same key
-   * would get this answer again. If not, there is no interceptor on the server, or none for this
-   * method, or it accepted no key, or its store had an outage. A retry might run the call again.
+   * Returns whether the server has protected the call, so that the same call with the same key gets
+   * this answer again. If not, there is no interceptor on the server, or none for this method, or
+   * it accepted no key, or its store had an outage. A retry might run the call again.
    */
   public boolean isProtected() {
     return operationId.isPresent();

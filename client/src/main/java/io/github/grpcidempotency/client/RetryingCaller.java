@@ -148,12 +148,13 @@ public final class RetryingCaller {
    *   <li>The answer's server waits, in {@code google.longrunning.Operations}; it is asked over the
    *       stub's channel, with its credentials and other options, in attempts of at most {@link
    *       Builder#attemptTimeout} each, which are repeated like those of a call.
-   *   <li>If it cannot, it is asked for what is recorded under the call's key, in {@code
+   *   <li>If the server cannot wait, the client reads the record of the call's key through {@code
    *       idempotency.v1.Recovery}, after waits from 0.2 to 5 seconds.
    *   <li>Without that service, the call is sent again with the same key, after the same waits,
-   *       until a minute before {@link Reply#expires}: after that, it might run once more. {@link
-   *       Builder#maxAttempts} does not count these.
-   *   <li>Once the server says that it has no such operation or key, nothing is sent any more.
+   *       until a minute before {@link Reply#expires}: after that, the call might run once more.
+   *       {@link Builder#maxAttempts} does not count these calls.
+   *   <li>Once the server reports that it has no such operation or key, the client sends nothing
+   *       more.
    * </ol>
    *
    * <p>The reply has the answer's response and {@code COMPLETED} or {@code FAILED}. Work that has

@@ -63,7 +63,7 @@ final class SqliteFile {
     try {
       Path unused = Files.createFile(file, ownerOnly(file));
     } catch (FileAlreadyExistsException exists) {
-      // It is opened as it is.
+      // The existing file is opened.
     }
   }
 

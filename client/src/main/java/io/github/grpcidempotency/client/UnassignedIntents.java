@@ -3,8 +3,9 @@ package io.github.grpcidempotency.client;
 import java.time.Duration;
 
 /**
- * Intents that a worker does not carry out, because nobody has named their target and method to it.
- * They are another worker's, or were written under a name that has changed since.
+ * Intents that a worker does not send, because their target and method are not registered with it.
+ * Another worker may send these intents, or the target or method was renamed after they were
+ * written.
  *
  * @param target the name of the server under which they were written
  * @param method the full name of the method

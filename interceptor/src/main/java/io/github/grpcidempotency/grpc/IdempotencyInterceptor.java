@@ -237,8 +237,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   }
 
   /**
-   * Stops servers so that a client can retry every call with a key that they do not answer. Blocks
-   * until the servers have terminated, or the grace is over. Close this afterwards.
+   * Stops servers so that a client can retry every call with a key that the servers do not answer.
+   * Blocks until the servers have terminated, or until shortly after the grace. Close this
+   * interceptor afterwards.
    *
    * <ol>
    *   <li>The servers accept no more calls.
@@ -247,20 +248,21 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
    *       RetryInfo}.
    *   <li>Handlers may end within the grace.
    *   <li>After the grace, each call with a key that still runs is refused in the same way. Its
-   *       handler goes on, and its answer is recorded if it comes before this is closed.
+   *       handler continues, and its answer is recorded if the handler ends before this interceptor
+   *       is closed.
    *   <li>gRPC cancels all other calls ({@link Server#shutdownNow}).
    * </ol>
    *
-   * <p>The interceptor can then serve for servers that are started later. If the thread is
-   * interrupted, the grace is over.
+   * <p>Servers that are started later can use the same interceptor. If the thread is interrupted,
+   * the grace ends at once.
    *
-   * @param grace how long handlers may run on
+   * @param grace how long handlers may continue
    * @param servers the servers that this interceptor is registered with, at least one
    * @throws IllegalArgumentException if there is no server
    */
   public void drain(Duration grace, Server... servers) {
     if (servers.length == 0) {
-      throw new IllegalArgumentException("name the servers that are to stop");
+      throw new IllegalArgumentException("no server was passed: pass the servers to stop");
     }
     ServerStop.of(engines.map(Engines::drain), List.of(servers)).within(grace);
   }
@@ -354,9 +356,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     /**
      * Sets how long the handler of a call without a deadline may run; one hour by default. A call
      * with a deadline is given up if its handler has not answered a lease after the deadline, or
-     * after the client cancels. What happens to a call that is given up: a transaction is rolled
-     * back; the outcome of a reserved call is unknown, and a retry runs the handler again once the
-     * lease has ended. A later answer of the handler is dropped.
+     * after the client cancels. If a transactional call is given up, its transaction is rolled
+     * back. If a reserved call is given up, its outcome is unknown, and a retry runs the handler
+     * again once the lease has ended. A later answer of the handler is dropped.
      *
      * @throws IllegalArgumentException if it is not positive
      */
@@ -376,8 +378,9 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     }
 
     /**
-     * Sets the executor that resumes calls that waited for another one; their handlers may run on
-     * it. Pass the server's executor. The default is a pool of daemon threads that grows as needed.
+     * Sets the executor that resumes calls after a wait for another call. Handlers may run on this
+     * executor. Pass the server's executor. The default is a pool of daemon threads that grows as
+     * needed.
      */
     public Builder executor(Executor executor) {
       this.executor = executor;

@@ -53,7 +53,7 @@ import org.slf4j.LoggerFactory;
  * known whether the key was free, and may have run in vain ({@link LateCall}). The call then starts
  * over at the claim, which is made before the handler this time.
  *
- * <p>A call that has waited claims again itself, on the thread that goes on with it.
+ * <p>After a wait, the call claims the key again itself, on the thread that resumes the call.
  */
 final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, ResponseT>
     implements Drain.Call {
@@ -362,7 +362,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
   }
 
-  /** Claims the key, which seems to be free. The next duplicate has its turn after this one. */
+  /** Claims the key, which seems to be free. The next duplicate has its turn after this call. */
   private void claimInTurn(KeyedRequest request, RequestT message) {
     InFlightWaiter.Waiter turn = waiter.orElseThrow();
     try {
@@ -376,7 +376,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     }
   }
 
-  /** The other call still runs: does not wait again. */
+  /** Another call still runs: this call does not wait again. */
   private void giveUpWaiting(KeyedRequest request, ClaimResult.InFlight met, RequestT message) {
     endOfWait = Optional.of(Deadline.after(0, TimeUnit.MILLISECONDS));
     act(request, met, Duration.ZERO, message);

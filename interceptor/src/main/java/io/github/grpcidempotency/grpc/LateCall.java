@@ -14,14 +14,15 @@ import org.slf4j.LoggerFactory;
 /**
  * A call whose claim travels with its handler's first statement, so that its handler may run in
  * vain. Only the thread that runs the handler may send statements, and only until the handler
- * returns. On that thread, and at that moment, the claim is confirmed. If it is won, the call is
- * settled as any other. If not, nothing of the handler remains in the store, and the call starts
- * over without it: what the handler has answered or thrown is dropped, and so is what it still
- * sends. The handler is told that its call was cancelled.
+ * returns. The claim is confirmed on that thread when the handler returns. If the claim is won, the
+ * call is settled as any other. If not, nothing of the handler remains in the store, and the call
+ * starts over. The handler's answer or exception is dropped, and so are later messages of the
+ * handler. gRPC reports a cancelled call to the handler.
  *
- * <p>An answer that is sent before the handler returns, by any thread, is kept until then. If the
- * handler throws, the answer does not count. An answer that is sent later is settled at once. A
- * handler that is given up before it returns is rolled back at once, and does not start over.
+ * <p>An answer that any thread sends before the handler returns is kept until the handler returns.
+ * If the handler throws, the answer does not count. An answer that is sent later is settled at
+ * once. A handler that is given up before it returns is rolled back at once, and does not start
+ * over.
  *
  * <p>Thread-safe.
  */
@@ -35,7 +36,7 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
     CONFIRMING,
     /** The claim is won. */
     WON,
-    /** The handler has run in vain. */
+    /** The claim is lost, and the handler's answer is dropped. */
     DROPPED,
     /** The call ended before the handler returned. */
     GIVEN_UP

@@ -53,7 +53,7 @@ final class ParkedEnd<ResponseT> implements RecordingCall.Settler<ResponseT> {
     boolean unused = giveUp();
   }
 
-  /** Returns whether the handler had not answered, so that its answer is not waited for. */
+  /** Returns whether the handler had not answered, so that nothing waits for its answer. */
   boolean giveUp() {
     return settlement.complete(settler::unanswered);
   }

@@ -10,7 +10,8 @@ import io.grpc.Metadata;
 
 /**
  * Whether a client demands, by {@code idempotency-required: true}, that its call does not run
- * without protection. Then an optional key is required, and an outage of the store is a refusal.
+ * without protection. If so, an optional key is required, and the call is refused during an outage
+ * of the store.
  */
 final class ProtectionDemand {
   private static final Metadata.Key<String> REQUIRED = ascii(WireNames.REQUIRED);

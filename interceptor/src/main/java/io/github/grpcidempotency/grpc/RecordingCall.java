@@ -39,7 +39,7 @@ final class RecordingCall<RequestT, ResponseT>
     /** Names the operation for the log. */
     String subject();
 
-    /** Returns, as a sentence, what becomes of the effect of a handler that is given up. */
+    /** Returns, as a sentence, the consequence for the effect of a handler that is given up. */
     String consequence();
 
     /** The call is over, and the handler has not answered. It is not waited for any longer. */
@@ -51,7 +51,7 @@ final class RecordingCall<RequestT, ResponseT>
   private final Settler<ResponseT> settler;
   private final Optional<ParkedEnd<ResponseT>> parked;
 
-  /** The handler's answer, or the lack of one, decides the call once. */
+  /** The handler's answer, or the end of the wait for it, decides the call once. */
   private final AtomicBoolean ended = new AtomicBoolean();
 
   private Optional<Metadata> headers = Optional.empty();
@@ -141,7 +141,9 @@ final class RecordingCall<RequestT, ResponseT>
     return parked.isPresent() || !ended.getAndSet(true);
   }
 
-  /** Settles the call. If it is bound to a thread, it ends when that thread has settled it. */
+  /**
+   * Settles the call. If the call is bound to a thread, it ends when that thread has settled it.
+   */
   private void end(Runnable settlement) {
     try {
       settlement.run();

@@ -8,9 +8,9 @@ import io.grpc.Status;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A call that another thread may refuse as long as nothing has been sent. What its handler answers
- * after that is dropped without an error. {@link #refuse} is thread-safe; the other methods are as
- * those of every call.
+ * A call that another thread may refuse as long as nothing has been sent. If the handler answers
+ * after the refusal, the answer is dropped without an error. {@link #refuse} is thread-safe; the
+ * other methods are as those of every call.
  */
 final class RefusableCall<RequestT, ResponseT>
     extends SimpleForwardingServerCall<RequestT, ResponseT> {

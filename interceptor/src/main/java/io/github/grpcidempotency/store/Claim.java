@@ -24,8 +24,8 @@ public interface Claim {
      */
     ROLLED_BACK,
     /**
-     * Nobody knows whether the handler's own transaction was committed, in which it answered. The
-     * reservation stays until its lease ends.
+     * The handler answered in its own transaction, and it is unknown whether that transaction was
+     * committed. The reservation stays until its lease ends.
      */
     UNKNOWN
   }
@@ -74,8 +74,9 @@ public interface Claim {
   /**
    * Returns whether the claim is won, and finds out if that is not known yet. Asked once the
    * handler has returned or thrown, on the thread that ran it, and before anything is settled. The
-   * handler can use its transaction no longer. A claim that was to be sent with the handler's first
-   * statement is sent by itself if there was none, or if that statement's failure does not tell.
+   * handler can use its transaction no longer. If the handler sent no statement, or if the failure
+   * of its first statement does not show whether the claim was won, the claim is sent now by
+   * itself.
    *
    * <p>If it is not won, nothing of the handler remains: its transaction is rolled back, what it
    * answers does not count, and the key is to be claimed anew. The claim is then of no more use.

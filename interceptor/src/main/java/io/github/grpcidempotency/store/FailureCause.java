@@ -7,8 +7,8 @@ public enum FailureCause {
   /** Nobody accepts connections at the store's address: the store is out of reach. */
   NO_CONNECTION,
   /**
-   * The store was reached and gave no session: it refused the login, cut the connection or did not
-   * answer in time. Sessions that other servers have may go on, so the key may have a live owner.
+   * The store was reached and opened no session: it refused the login, cut the connection or did
+   * not answer in time. Other servers may still have sessions, so the key may have a live owner.
    */
   NO_LOGIN,
   /** All connections are in use: the store works, and the key may have a live owner. */
@@ -20,8 +20,8 @@ public enum FailureCause {
   /** The store takes no writes: it is a standby, a demoted primary, or set to read-only. */
   READ_ONLY,
   /**
-   * Another transaction was in the way, and nothing was done: serialization, deadlock, or a row
-   * that stayed locked for longer than {@code lock_timeout}.
+   * The transaction conflicted with another transaction, and nothing was done: serialization
+   * failure, deadlock, or a row that stayed locked for longer than {@code lock_timeout}.
    */
   CONTENTION,
   /** A statement timed out. */

@@ -72,7 +72,7 @@ import org.slf4j.LoggerFactory;
 public final class IdempotentWork implements AutoCloseable {
   private static final Logger logger = LoggerFactory.getLogger(IdempotentWork.class);
 
-  /** The limit is for calls. Work ends with the thread that runs it. */
+  /** The limit applies to calls only. Work has no limit, and ends when it returns or throws. */
   private static final Duration NO_LIMIT = Duration.ZERO;
 
   private final Engines engines;
@@ -385,7 +385,7 @@ public final class IdempotentWork implements AutoCloseable {
           ended.accept(Attempt.this::claim);
         }
 
-        /** The other run still goes on: do not wait again. */
+        /** The other run has not ended: this run does not wait again. */
         @Override
         public void over(ClaimResult.InFlight running) {
           ended.accept(

@@ -13,10 +13,10 @@ import java.util.WeakHashMap;
 import java.util.function.ToIntFunction;
 
 /**
- * What is read at the moment of asking: the sum over all interceptors that are running, the age of
- * their oldest call, and the lag of the last sweep. A registry ignores a gauge that it has already,
- * so there is one object for a registry and its tags, however many listeners are made for it.
- * Thread-safe.
+ * Values that are read when the registry reads the gauge: the sum over all running interceptors,
+ * the age of their oldest call, and the lag of the last sweep. A registry ignores a gauge that it
+ * has already, so there is one object for a registry and its tags, however many listeners are made
+ * for it. Thread-safe.
  */
 final class LiveGauges {
   private static final Map<MeterRegistry, Map<Tags, LiveGauges>> ALL = new WeakHashMap<>();

@@ -174,7 +174,7 @@ final class CarryingConnection implements StatementCarrier, InvocationHandler {
     return passOn(method, arguments);
   }
 
-  /** Sends what was to go first by itself, for a use by the current thread. */
+  /** Sends the leading statements by themselves, because the current thread uses the connection. */
   void sendBeforeUse() throws SQLException {
     checkThread();
     sendAlone();

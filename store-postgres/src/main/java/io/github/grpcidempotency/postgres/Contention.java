@@ -13,8 +13,8 @@ import org.jdbi.v3.core.JdbiException;
 /**
  * Retries transactions that the database has rolled back because of another transaction (SQLSTATE
  * class 40). Nothing of such a transaction remains. Under stricter isolation than {@code READ
- * COMMITTED}, every race ends like that which is otherwise decided by waiting. A transaction that
- * has waited for a locked row until {@code lock_timeout} is not retried: it has waited enough.
+ * COMMITTED}, every race has the same result as if the losing transaction had waited for the
+ * winner. A transaction that has waited for a locked row until {@code lock_timeout} is not retried.
  */
 final class Contention {
   private static final int MAX_TRIES = 20;

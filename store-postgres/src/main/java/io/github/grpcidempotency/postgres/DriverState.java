@@ -32,16 +32,16 @@ final class DriverState {
     try {
       connection.unwrap(PGConnection.class).cancelQuery();
     } catch (SQLException unreachable) {
-      logger.debug("a statement could not be cancelled", unreachable);
+      logger.debug("could not cancel a statement", unreachable);
     }
   }
 
-  /** Cuts a connection off from its database, whatever it is doing. The pool replaces it. */
+  /** Cuts a connection off from its database, even during a statement. The pool replaces it. */
   static void abort(Connection connection) {
     try {
       connection.abort(Runnable::run);
     } catch (SQLException closed) {
-      logger.debug("a connection could not be aborted", closed);
+      logger.debug("could not abort a connection", closed);
     }
   }
 

@@ -139,8 +139,9 @@ final class Failures {
   }
 
   /**
-   * Only a database that nobody can connect to may be out of reach for all servers. A refused login
-   * is an answer, and behind an accepted connection somebody is there, silent or not.
+   * Only if no TCP connection can be made, the database may be unreachable for all servers. A
+   * refused login is an answer. An accepted connection shows that a server exists, even if that
+   * server does not answer.
    */
   private static FailureCause causeOfNoConnection(JdbiException failure, String state) {
     if (state.isEmpty() || state.equals(TOO_MANY_CONNECTIONS) || mayHaveConnections(failure)) {
@@ -152,8 +153,8 @@ final class Failures {
   }
 
   /**
-   * Whether a pool that waited in vain for a connection may have others, in use. If HikariCP
-   * reports its size in another way one day, the calls are refused.
+   * Whether a pool whose wait for a connection timed out may have other connections, in use. If a
+   * later HikariCP words its message differently, the calls are refused.
    */
   private static boolean mayHaveConnections(JdbiException failure) {
     return chain(failure)
@@ -237,7 +238,7 @@ final class Failures {
     return !(failure instanceof ConnectionException);
   }
 
-  /** Returns the words in which the database refused a login; empty if it did not. */
+  /** Returns the database's message about a refused login; empty if it did not refuse one. */
   static Optional<String> refusedLogin(JdbiException failure) {
     return causeOf(failure) == FailureCause.NO_LOGIN
         ? serverError(failure)

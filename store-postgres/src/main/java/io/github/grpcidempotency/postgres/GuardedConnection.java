@@ -18,11 +18,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A connection that a handler may use for everything but ending its transaction, be it by a method
- * or by a statement's text. Once the use has ended, no statement reaches the driver any more, and
- * whoever has ended it can wait for those that are under way.
+ * or by a statement's text. Once the use has ended, no new statement reaches the driver, and the
+ * caller of {@link #end} can wait for the running statements.
  *
- * <p>What a statement or the driver itself hands out is not guarded. Whether the transaction is
- * still there is looked at once the handler has answered.
+ * <p>Objects that a statement or the driver itself returns are not guarded. Once the handler has
+ * answered, the store checks whether the transaction is still open.
  */
 final class GuardedConnection {
   private static final Set<String> ENDING =
@@ -71,7 +71,8 @@ final class GuardedConnection {
   }
 
   /**
-   * Waits until no other thread is in the driver. None comes, once the use has ended.
+   * Waits until no other thread is in the driver. Once the use has ended, no other thread enters
+   * the driver.
    *
    * @return whether there is none
    */

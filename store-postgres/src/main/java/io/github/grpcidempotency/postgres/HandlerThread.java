@@ -5,8 +5,8 @@ import org.postgresql.util.PSQLState;
 
 /**
  * The thread that runs the handler of a claim that travels with the handler's first statement. Only
- * this thread may use the connection: if another one did, the call could end while the first
- * statement is still under way, and the driver would not know of its transaction.
+ * this thread may use the connection. If another thread used it, the call could end while the first
+ * statement is still running, and the driver would not yet report a transaction.
  */
 final class HandlerThread {
   private final Thread thread = Thread.currentThread();
@@ -18,8 +18,8 @@ final class HandlerThread {
   }
 
   /**
-   * Checks that the current thread may use the connection. A handler that answers every failure of
-   * the database also answers this one.
+   * Checks that the current thread may use the connection. Throws an {@code SQLException}, because
+   * handlers already answer failures of the database.
    *
    * @throws SQLException if not
    */

@@ -41,8 +41,8 @@ abstract sealed class HandlerTransaction implements StoreTransaction
   }
 
   /**
-   * Sends statements in front of the handler's first one, instead of {@link #begin}. Only their
-   * thread may use the connection.
+   * Sends statements in front of the handler's first statement, instead of {@link #begin}. Only
+   * {@link LeadingStatements#thread} may use the connection.
    */
   final void carryFirst(LeadingStatements statements) {
     guard.limitTo(statements.thread());

@@ -23,17 +23,19 @@ import org.slf4j.LoggerFactory;
  *
  * <ol>
  *   <li>If it finds the key free, it is won, and is a {@link TransactionalClaim} from then on.
- *   <li>If it meets any row of the key, or somebody who holds its lock, it raises an error, so that
- *       the handler's statement neither runs nor waits. It does not find out what it has met: it is
- *       preempted, and the key is claimed anew. So it is if the connection breaks.
+ *   <li>If the claim finds a row of the key, or another transaction holds the key's lock, the claim
+ *       raises an error, so that the handler's statement neither runs nor waits. The error does not
+ *       tell the two cases apart: the claim is preempted, and the key is claimed anew. The same
+ *       happens if the connection breaks.
  *   <li>If anything else fails, nobody knows whether the claim or the handler's statement did. The
  *       transaction has failed, and the claim counts as not made.
- *   <li>A claim that is not made when its handler returns is made then, by itself: in a transaction
- *       of its own, or in the host's, which may yet have to do what the handler has left to it.
+ *   <li>If the claim is not made when its handler returns, it is sent then, by itself: in a
+ *       transaction of its own, or in the host's, which may still have to run the statements that
+ *       the handler deferred.
  * </ol>
  *
  * <p>The thread that opens the claim runs the handler, sends its statements and confirms the claim.
- * Other threads may ask how it stands.
+ * Other threads may read its state.
  */
 final class LateClaim implements Claim, LeadingStatements {
   private static final Logger logger = LoggerFactory.getLogger(LateClaim.class);

@@ -178,8 +178,8 @@ final class OpenTransaction extends HandlerTransaction {
   /**
    * Rolls back unless the transaction is committed, and gives the connection back once no thread
    * uses it and the driver reports it outside a transaction. Otherwise the connection is aborted,
-   * so that the pool replaces it: a statement of the handler could run for whoever gets the
-   * connection next.
+   * so that the pool replaces it: a statement of the handler could run within the next call that
+   * gets the connection.
    */
   private void giveBack(boolean committed) {
     if (givenBack.getAndSet(true)) {
@@ -195,7 +195,9 @@ final class OpenTransaction extends HandlerTransaction {
     }
   }
 
-  /** Stops the statement of another thread, if one is under way. Returns whether none is left. */
+  /**
+   * Cancels the running statement of another thread, if any. Returns whether none runs after that.
+   */
   private boolean isStopped() {
     if (awaitUnused(Duration.ZERO)) {
       return true;

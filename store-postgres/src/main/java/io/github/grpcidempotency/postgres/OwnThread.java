@@ -8,9 +8,9 @@ import java.util.concurrent.Executors;
 import java.util.function.Supplier;
 
 /**
- * A thread without a transaction of the host. Some pools give the connection of the thread's
- * transaction to everybody who asks on that thread, so the store's own statements would be
- * committed or rolled back with the host's.
+ * A thread without a transaction of the host. Some pools return the connection of the thread's
+ * transaction for every request on that thread. On such a thread, the store's own statements would
+ * be committed or rolled back with the host's.
  */
 final class OwnThread {
   private static final ExecutorService THREADS =

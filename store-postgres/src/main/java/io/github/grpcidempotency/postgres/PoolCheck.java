@@ -102,18 +102,20 @@ final class PoolCheck {
     }
   }
 
-  /** A pool that cannot tell, because its driver is none of PostgreSQL's, is refused elsewhere. */
+  /**
+   * A pool without PostgreSQL's driver cannot report the setting, and is refused by another check.
+   */
   private static void warnOfEndlessWaits(String name, Connection connection) {
     try {
       if (connection.getNetworkTimeout() == 0) {
         logger.warn(
-            "{} sets no socketTimeout: if the database falls silent, its connections and their"
-                + " threads are blocked without end; set socketTimeout, in seconds, on the JDBC URL,"
-                + " longer than the slowest statement and shorter than a lease",
+            "{} sets no socketTimeout: if the database stops answering, the pool's connections and"
+                + " their threads are blocked without end; set socketTimeout, in seconds, on the"
+                + " JDBC URL, longer than the slowest statement and shorter than a lease",
             name);
       }
     } catch (SQLException | UnsupportedOperationException untold) {
-      logger.debug("{} does not tell its socketTimeout", name, untold);
+      logger.debug("could not read the socketTimeout of {}", name, untold);
     }
   }
 

@@ -48,7 +48,7 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
   /** What the host may show as the name of the transaction of a call without a key. */
   private static final Logger logger = LoggerFactory.getLogger(PostgresIdempotencyStore.class);
 
-  /** How often the store is checked if connections are cut. */
+  /** How often the store is checked at most if connections are cut. */
   private static final int MAX_CHECKS = 5;
 
   private static final Duration PAUSE_BETWEEN_CHECKS = Duration.ofMillis(500);
@@ -118,8 +118,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
         throw failure;
       }
       logger.warn(
-          "a connection to the database was cut while the store was checked, as by a failover;"
-              + " the check starts again",
+          "a connection to the database was cut while the store was checked, for example by a"
+              + " failover; the check starts again",
           failure);
       LockSupport.parkNanos(PAUSE_BETWEEN_CHECKS.toNanos());
     }
@@ -405,8 +405,8 @@ public final class PostgresIdempotencyStore implements TransactionalStore, Opera
      * true by default. If the database fails over while the handler runs, and replicates
      * asynchronously, what the handler wrote before may be lost although its reservation is not.
      * Its answer is then not recorded: the outcome is unknown, and a retry runs the handler again
-     * once the lease has ended. Set it to false for a database that does not report its time line,
-     * or if all effects are in other systems.
+     * once the lease has ended. Pass false for a database that does not report its time line, or if
+     * all effects are in other systems.
      */
     public Builder timeLines(boolean timeLines) {
       this.timeLines = timeLines;

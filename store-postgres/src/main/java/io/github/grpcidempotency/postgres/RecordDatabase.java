@@ -194,7 +194,7 @@ final class RecordDatabase {
         : OpenTransaction.late(this, connectAlone(), handles);
   }
 
-  /** Takes a connection that is not part of anybody's transaction. */
+  /** Takes a connection that is not part of a transaction. */
   private Connection connectAlone() {
     Connection connection = connect(pool);
     boolean alone = false;

@@ -38,7 +38,7 @@ final class Reservation implements Claim {
   /** Another owner has the row. */
   private volatile boolean lost;
 
-  /** How the host's transaction has ended in which the handler answered without recording. */
+  /** The end of the host transaction in which the handler answered without recording. */
   private volatile Completion answeredIn = Completion.COMMITTED;
 
   Reservation(
@@ -99,7 +99,7 @@ final class Reservation implements Claim {
         .orElseGet(() -> beside("record the answer", connection -> complete(connection, outcome)));
   }
 
-  /** Runs statements that would wait for a transaction of the handler's that has locked the row. */
+  /** Runs statements, which would wait if a transaction of the handler's has locked the row. */
   private <T> T beside(String what, Function<Connection, T> statements) {
     return database.inStore(
         what,
@@ -109,7 +109,7 @@ final class Reservation implements Claim {
         });
   }
 
-  /** A commit whose answer was lost may still be under way. */
+  /** A transaction whose commit got no answer may still be committing, which is not misuse. */
   private void checkUnlocked(Connection connection) {
     boolean committing = joined.filter(answer -> answer.state() == State.UNKNOWN).isPresent();
     if (!committing && lockedBy.filter(locking -> row.isOpen(connection, locking)).isPresent()) {
@@ -164,8 +164,8 @@ final class Reservation implements Claim {
   /** The effect may be there, so the key is not free before the lease ends. */
   private Settled keepUnknown() {
     logger.warn(
-        "operation {} answered OK, but nobody knows whether its transaction was committed: the key"
-            + " stays reserved until its lease ends",
+        "operation {} answered OK, but the host does not know whether its transaction was"
+            + " committed: the key stays reserved until its lease ends",
         row.id());
     return beside("mark the outcome as unknown", row::markUnknown) ? Settled.UNKNOWN : Settled.LOST;
   }
@@ -235,10 +235,10 @@ final class Reservation implements Claim {
   }
 
   /**
-   * Records a response in the handler's own transaction and commits it. If that fails, nobody knows
-   * here whether it was committed, so a settlement will ask the database. If it was not, it is
-   * rolled back, so that the handler cannot commit it without the record: a driver may have saved
-   * the transaction from the failure.
+   * Records a response in the handler's own transaction and commits the transaction. If either
+   * fails, it is unknown here whether the transaction was committed, so the settlement reads the
+   * record. A transaction that is still open is rolled back, so that the handler cannot commit it
+   * without the record: the driver's {@code autosave} may have kept the transaction usable.
    *
    * @throws ClaimLostException if the fence stands against it
    * @throws TransactionMisuseException if the transaction's snapshot may be older than the row's
@@ -369,8 +369,9 @@ final class Reservation implements Claim {
     }
     if (row.timeLine().isPresent() && row.markUnknown(connection)) {
       logger.warn(
-          "the database failed over while the handler of operation {} ran, and may have lost what it"
-              + " wrote: its answer is not recorded, and a retry runs it again once its lease ends",
+          "the database failed over while the handler of operation {} ran, and may have lost the"
+              + " handler's writes: the answer is not recorded, and a retry runs the handler again"
+              + " once the lease has ended",
           row.id());
     }
     return Settled.LOST;

@@ -50,8 +50,8 @@ final class SqlFile {
   }
 
   /**
-   * Loads the last statements of a transaction of the host, after which the host commits: they end
-   * where the file says {@code ${commit}}.
+   * Loads the last statements of a transaction of the host, after which the host commits. The
+   * statements end at {@code ${commit}} in the file.
    */
   static String loadRestoring(String name, Map<String, String> values) {
     Map<String, String> all = new HashMap<>(values);

@@ -5,9 +5,9 @@ import java.util.Map;
 /**
  * How a flush reads the time line of the database, which changes with every failover.
  *
- * @param current returns it, or null if the database replicates synchronously and a failover loses
- *     nothing
- * @param same is a condition: that it is the one of the claim
+ * @param current an expression: the time line, or null if the database replicates synchronously and
+ *     a failover loses nothing
+ * @param same a condition: the time line is the same as at the claim
  */
 record TimeLineSql(String current, String same) {
   /** Returns the SQL. */

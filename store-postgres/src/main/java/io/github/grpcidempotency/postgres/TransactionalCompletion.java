@@ -54,8 +54,8 @@ public final class TransactionalCompletion {
    * it. Sets {@code app.current_user_id} for the transaction, and does nothing for a call without a
    * key, or one that runs unguarded during an outage of the store.
    *
-   * <p>End the transaction before the handler answers: an {@code OK} before that is misuse, and the
-   * client gets {@code INTERNAL}.
+   * <p>End the transaction before the handler answers. If the handler answers {@code OK} before
+   * that, the client gets {@code INTERNAL}.
    *
    * @param handle has the handler's transaction open, with nothing done in it yet
    * @throws ClaimLostException if another server has taken over; the transaction must roll back
@@ -106,8 +106,8 @@ public final class TransactionalCompletion {
    * <p>If it throws one of the exceptions that are listed here, other than {@code
    * IllegalStateException}, the transaction is rolled back, and cannot be committed afterwards.
    *
-   * <p>If it throws anything else, or because a connection breaks, the transaction may be
-   * committed: let the handler fail. A retry then gets the recorded response, or runs the handler.
+   * <p>If it throws any other exception, or a connection breaks, the transaction may be committed:
+   * let the handler fail. A retry then gets the recorded response, or runs the handler.
    *
    * @param handle has the handler's transaction open, on the database of the store
    * @throws ClaimLostException if another server has taken over; nothing is committed

@@ -30,8 +30,8 @@ import java.util.UUID;
  *
  * <p>If Redis takes no more writes for everybody, or would forget them, the record is read without
  * writing: an answer that can be read, and that the replicas have, is replayed, and a known holder
- * keeps its key. A replica may not know the holder, so without a record nobody knows who owns the
- * key.
+ * keeps its key. A replica may not have the reservation yet, so without a record the owner of the
+ * key is unknown.
  */
 final class ClaimAttempt {
   private static final int MAX_ROUNDS = 3;

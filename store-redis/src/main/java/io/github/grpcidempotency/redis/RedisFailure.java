@@ -126,7 +126,7 @@ final class RedisFailure extends RuntimeException {
     return cause == FailureCause.SHUTTING_DOWN ? cause : FailureCause.NO_LOGIN;
   }
 
-  /** Behind an accepted connection somebody is there, silent or not. */
+  /** An accepted connection shows that a server exists, even if it does not answer. */
   private static FailureCause causeOfNoConnection(Throwable failure) {
     boolean nobody =
         Throwables.getCausalChain(failure).stream()

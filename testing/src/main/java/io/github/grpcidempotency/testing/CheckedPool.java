@@ -19,7 +19,7 @@ import org.postgresql.core.TransactionState;
  * A pool for tests that checks every connection that is given back, before the pool cleans it up,
  * and every connection that is handed out. No transaction may be open on it. A pool that
  * {@linkplain #checkUsers checks users} also asks the database whether {@code app.current_user_id}
- * is still set: whoever gets such a connection next sees that user's rows.
+ * is still set: the next user of such a connection sees that user's rows.
  *
  * <p>A violation does not disturb the code under test. {@link #check} reports it. Thread-safe.
  */

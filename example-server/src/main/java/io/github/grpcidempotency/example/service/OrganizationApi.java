@@ -144,7 +144,7 @@ public final class OrganizationApi implements AutoCloseable {
         config -> config.setMessageRendering(StatementExceptions.MessageRendering.NONE));
   }
 
-  /** Stops the server of the service, and answers its calls or lets them be sent again. */
+  /** Stops the server of the service; clients can retry the calls that it does not answer. */
   public void drain(Server server) {
     interceptor.ifPresent(idempotency -> idempotency.drain(settings.grace(), server));
   }

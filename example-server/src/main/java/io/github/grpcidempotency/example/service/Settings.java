@@ -15,7 +15,7 @@ import java.time.Duration;
  * @param secrets protects recorded answers that contain a secret
  * @param cloud where machines are bought; not closed with the service
  * @param sweepInterval how often expired records are swept
- * @param grace how long handlers may run on when the server stops
+ * @param grace how long handlers may continue when the server stops
  */
 public record Settings(
     Duration lease,
@@ -29,7 +29,7 @@ public record Settings(
   private static final Duration HOURLY = Duration.ofHours(1);
   private static final Duration GRACE = Duration.ofSeconds(5);
 
-  /** Sweeps every hour, and lets handlers run on for five seconds. */
+  /** Sweeps every hour, and has a grace of five seconds for handlers when the server stops. */
   public Settings(
       Duration lease,
       Duration outboxDelay,

@@ -30,7 +30,7 @@ public final class ClaimDecider {
 
   private ClaimDecider() {}
 
-  /** Returns the decision for a call that leaves it to its procedure what an outage means. */
+  /** Returns the decision for a call whose procedure decides what an outage means. */
   public static Decision decide(
       ClaimResult met,
       Procedure procedure,

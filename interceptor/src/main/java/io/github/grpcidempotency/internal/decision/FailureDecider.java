@@ -7,10 +7,10 @@ import io.github.grpcidempotency.store.StoreException;
 
 /**
  * Decides what a failure of the store means. A call fails open only if nobody accepts connections
- * at the store's address, and nothing was sent. Whatever the store answers is not an outage, such
- * as a refused login, a missing right or a read-only database: the store may serve other servers,
- * and the key may have a live owner there. Nor is contention, a timeout, a cut connection, an
- * exhausted pool, or a caller without a shard.
+ * at the store's address, and nothing was sent. If the store answers, for example with a refused
+ * login, a missing right or a read-only database, there is no outage: the store may serve other
+ * servers, and the key may have a live owner there. Contention, a timeout, a cut connection, an
+ * exhausted pool and a caller without a shard are not outages either.
  *
  * <table>
  *   <caption>What becomes of a call whose claim failed</caption>

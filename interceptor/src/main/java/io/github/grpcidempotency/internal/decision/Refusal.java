@@ -131,8 +131,8 @@ public record Refusal(
   }
 
   /**
-   * Returns the refusal of a call whose store has failed, or the source of its key, and that must
-   * not run or be answered without it.
+   * Returns the refusal of a call whose store or key source has failed, and that must neither run
+   * nor be answered without it.
    */
   public static Refusal storeUnavailable(FailureCause cause) {
     return new Refusal(

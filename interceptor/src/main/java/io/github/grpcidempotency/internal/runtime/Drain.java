@@ -26,7 +26,7 @@ public final class Drain {
     /** Refuses the call now if it waits for another one. */
     void stopWaiting();
 
-    /** Refuses the call now, whatever it does. Its handler goes on. */
+    /** Refuses the call now, whether it waits or runs. Its handler continues. */
     void cutOff();
   }
 
@@ -41,7 +41,7 @@ public final class Drain {
     calls.remove(call);
   }
 
-  /** Refuses a call that begins to wait, or has just begun, if the server no longer lets it. */
+  /** Refuses a call that has just begun, or begins to wait, if the server is stopping. */
   public void stopIfDraining(Call call) {
     switch (phase) {
       case SERVING -> {}

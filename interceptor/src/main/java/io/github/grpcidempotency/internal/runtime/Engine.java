@@ -322,8 +322,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Renews an operation's lease until its claim is settled. If the claim is won already, that is
-   * heard.
+   * Renews an operation's lease until its claim is settled. If the claim is already won, emits the
+   * {@code claimed} event.
    *
    * @param took how long the claim took
    */

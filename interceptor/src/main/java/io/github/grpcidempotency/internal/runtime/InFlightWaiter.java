@@ -25,21 +25,21 @@ import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lets duplicates wait for a running call without a thread or a connection. A waiter looks; it
- * never claims:
+ * Lets duplicates wait for a running call without a thread or a connection. A waiter reads the
+ * record; it never claims the key:
  *
  * <ol>
  *   <li>Waiters of one key form a queue. The lease keeper reports the end of the running call if
  *       this process runs it; otherwise the store's {@link CompletionWatch} does.
  *   <li>When the end is reported, the record is read once for each procedure whose calls wait: a
  *       procedure decides where its resource and its status are found.
- *   <li>If an answer is recorded, every waiter of the procedure gets it. If the call still runs, or
- *       another one does, all go on waiting.
- *   <li>If nothing is left under the key, or an abandoned reservation, the head of the queue has
- *       its turn: it claims the key for itself. The others wait until the head runs and has ended,
- *       or has given up its turn. Calls that do not run anything get at once what was found.
- *   <li>A waiter whose limit is over, for whom there is no room, or that still waits when this is
- *       closed, gets the running call that it has met.
+ *   <li>If an answer is recorded, every waiter of the procedure gets it. If the call or another
+ *       call still runs, all continue to wait.
+ *   <li>If the key has no record, or only an abandoned reservation, the head of the queue has its
+ *       turn: it claims the key for itself. The others wait until the head has run and ended, or
+ *       has given up its turn. Calls that only read the outcome get the result of the read at once.
+ *   <li>If a waiter's limit is over, if there is no room for the waiter, or if it still waits when
+ *       this is closed, the waiter gets the running call that was last seen.
  * </ol>
  *
  * <p>Whatever the store or a waiter throws, even an {@link Error}, the queue is probed again.
@@ -61,21 +61,21 @@ public final class InFlightWaiter implements AutoCloseable {
   private final ScheduledExecutorService timer;
 
   /**
-   * What becomes of a call that waits. One method is called, once, unless the waiter is cancelled
+   * Gets the end of a wait. Exactly one method is called, once, unless the waiter is cancelled
    * first. No method may block.
    */
   public interface Waiting {
     /**
-     * The wait has ended, and this was found: an answer, or a call whose outcome will stay unknown.
-     * A call that does not run anything may also get an abandoned reservation.
+     * The wait has ended with an answer, or with a call whose outcome will stay unknown. A call
+     * that only reads the outcome may also get an abandoned reservation.
      *
-     * @param took how long it took to read it
+     * @param took how long it took to read the result
      */
     void found(ClaimResult result, Duration took);
 
     /**
-     * Nothing is left under the key. A call that may run has its turn now: it claims the key
-     * itself, on its own thread, and then calls {@link Waiter#endTurn}.
+     * The key has no record. A call that may run has its turn now: it claims the key itself, on its
+     * own thread, and then calls {@link Waiter#endTurn}.
      */
     void free();
 
@@ -110,7 +110,7 @@ public final class InFlightWaiter implements AutoCloseable {
     /**
      * Begins to wait for the end of the call that runs under the key. Called once.
      *
-     * @param running what runs there
+     * @param running the call that runs under the key
      * @param limit how long to wait
      */
     public void begin(ClaimResult.InFlight running, Duration limit) {
@@ -146,7 +146,7 @@ public final class InFlightWaiter implements AutoCloseable {
   /**
    * Makes a waiter.
    *
-   * @param find reads what stands under a key, and never throws if the store fails
+   * @param find reads the record of a key, and never throws if the store fails
    * @param leases knows what this process runs
    * @param store knows what others run
    * @param room limits how many calls wait
@@ -226,7 +226,7 @@ public final class InFlightWaiter implements AutoCloseable {
     return queues.count();
   }
 
-  /** A call of this process has won a key. Whoever had its turn has it no more. */
+  /** A call of this process has won a key, which ends the turn of the head of its queue. */
   void won(IdempotencyKey key) {
     queues.endTurn(key);
   }
@@ -301,7 +301,7 @@ public final class InFlightWaiter implements AutoCloseable {
             new ClaimResult.Visitor<>() {
               @Override
               public Runnable won(ClaimResult.Won won) {
-                throw new AssertionError("a look claims nothing");
+                throw new AssertionError("reading a record claims nothing");
               }
 
               @Override
@@ -389,7 +389,9 @@ public final class InFlightWaiter implements AutoCloseable {
     waiter.timeout.ifPresent(timeout -> timeout.cancel(false));
   }
 
-  /** Returns whether the waiter goes on. An exception of one waiter does not affect others. */
+  /**
+   * Resumes a waiter, and returns whether it did not throw. An exception does not affect others.
+   */
   private boolean resume(Waiter waiter, Consumer<Waiting> how) {
     try {
       how.accept(waiter.waiting);

@@ -110,7 +110,7 @@ final class OperationReader implements AutoCloseable {
     return taken;
   }
 
-  /** Every asker goes on by itself. An exception of one asker does not affect the others. */
+  /** Resumes each waiting call separately. An exception of one call does not affect the others. */
   private void notifyEach(List<Asker> all, Consumer<Asker> news) {
     for (Asker asker : all) {
       executor.execute(
@@ -119,7 +119,7 @@ final class OperationReader implements AutoCloseable {
               news.accept(asker);
             } catch (RuntimeException thrown) {
               log.error(
-                  "notify", thrown, "a call that had waited for an operation could not go on");
+                  "notify", thrown, "could not resume a call that had waited for an operation");
             }
           });
     }

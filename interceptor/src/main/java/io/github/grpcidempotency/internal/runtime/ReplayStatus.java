@@ -38,7 +38,7 @@ public final class ReplayStatus {
         .orElse(IdempotencyStatus.COMPLETED);
   }
 
-  /** Returns whether the status of a record will be asked of a resolver of the service's own. */
+  /** Returns whether a resolver of the service's own is called for the status of a record. */
   public static boolean asksService(Procedure procedure, ClaimResult.Recorded recorded) {
     return asksService(procedure)
         && recorded.status().isEmpty()

@@ -35,13 +35,13 @@ public final class RunningCalls implements AutoCloseable {
     /** Returns whether the client has set a deadline. */
     boolean hasDeadline();
 
-    /** Returns whether nobody waits for the answer, because the call is cancelled or too late. */
+    /** Returns whether the client no longer waits: the call is cancelled or past its deadline. */
     boolean isOver();
 
     /** Names the operation for the log. */
     String subject();
 
-    /** Returns, as a sentence, what becomes of the effect of a handler that is given up. */
+    /** Returns, as a sentence, the consequence for the effect of a handler that is given up. */
     String consequence();
 
     /**
@@ -69,7 +69,8 @@ public final class RunningCalls implements AutoCloseable {
   /**
    * Makes a register of calls.
    *
-   * @param lease for how long an answer is waited for once a call is cancelled or late
+   * @param lease how long a handler may still answer after its call is cancelled or past its
+   *     deadline
    * @param limit how long a call without a deadline may run
    */
   RunningCalls(Duration lease, Duration limit) {

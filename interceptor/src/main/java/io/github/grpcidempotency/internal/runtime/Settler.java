@@ -127,9 +127,9 @@ public final class Settler {
   }
 
   /**
-   * Ends an operation whose handler has not answered, and is not waited for any longer: a
-   * transaction is rolled back, and the outcome of a reservation is unknown, so its lease ends.
-   * Never throws if the store fails.
+   * Ends an operation whose handler has not answered in time. A transaction is rolled back. The
+   * outcome of a reservation is unknown, and its lease is no longer renewed. Never throws if the
+   * store fails.
    */
   public void giveUp(Operation operation) {
     operation.handlerEnded();

@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Who waits for which key, in order of arrival, which queues are being probed, and which waiter has
- * the turn of its queue. The thread that takes a waiter out of its queue resumes it, and no other
- * thread does.
+ * The waiters of each key in order of arrival, the queues that are being probed, and the waiter
+ * that has the turn of each queue. The thread that takes a waiter out of its queue resumes it, and
+ * no other thread does.
  *
  * <p>Thread-safe. Callbacks run under its lock and must not block.
  */
@@ -84,7 +84,7 @@ final class WaitQueues<K, W> {
     return List.copyOf(queue.waiters);
   }
 
-  /** Takes those of these waiters out that still wait, and returns them. */
+  /** Removes the given waiters that still wait from their queue, and returns them. */
   synchronized List<W> removeAll(K key, Collection<W> some) {
     List<W> removed = new ArrayList<>();
     for (W waiter : some) {
@@ -120,7 +120,7 @@ final class WaitQueues<K, W> {
     return true;
   }
 
-  /** Ends the turn of whoever has it. */
+  /** Ends the turn of the waiter that has it, if any. */
   synchronized void endTurn(K key) {
     Queue<W> queue = queues.get(key);
     if (queue != null) {
@@ -175,7 +175,7 @@ final class WaitQueues<K, W> {
     return begin;
   }
 
-  /** Returns who waits, if the queue was woken since the last probe. */
+  /** Returns the waiters of the queue, if it was woken since the last probe. */
   synchronized List<W> nextProbe(K key) {
     Queue<W> queue = queues.get(key);
     if (queue == null) {

@@ -42,8 +42,9 @@ final class WaitingRoom {
       log.warn(
           "full",
           null,
-          "calls that would wait for a running call are refused: too many wait, or their requests"
-              + " are too large (the setting waitLimits)");
+          "duplicates of running calls are refused as in progress: too many calls wait, or their"
+              + " requests are too large together; raise waitLimits, or let clients wait longer"
+              + " between retries");
     }
     return fits;
   }
@@ -60,7 +61,7 @@ final class WaitingRoom {
     return true;
   }
 
-  /** Gives the room of a call back. */
+  /** Frees the room of a call. */
   synchronized void leave(IdempotencyKey key, long bytes) {
     all = all.plus(-1, -bytes);
     byKey.computeIfPresent(

@@ -141,9 +141,7 @@ final class WorkWatch implements AutoCloseable {
             (name, works) -> {
               Runnable look =
                   RepeatedTask.of(
-                      "ask how far the work of " + name + " has come",
-                      log,
-                      () -> look(name, works));
+                      "read the status of the work of " + name, log, () -> look(name, works));
               if (ReplayStatus.asksService(Objects.requireNonNull(procedures.get(name)))) {
                 lookAside(name, look);
               } else {
@@ -152,7 +150,7 @@ final class WorkWatch implements AutoCloseable {
             });
   }
 
-  /** Runs a look on a thread of its own, unless the procedure's last look has not ended. */
+  /** Reads the status on a thread of its own, unless the procedure's last read has not ended. */
   private void lookAside(String name, Runnable look) {
     if (!resolving.add(name)) {
       return;

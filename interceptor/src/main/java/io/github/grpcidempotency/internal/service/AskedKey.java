@@ -22,8 +22,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The keys that a client may mean who asks for the outcome of a call. A key that its source has
- * made of another value can be asked for by that value, by its own text, or by the request.
+ * The keys that a client may mean when it reads the outcome of a call. If a source computes the key
+ * from a value, the client can send the value, the text of the key, or the request.
  */
 final class AskedKey {
   private final Procedure procedure;
@@ -112,7 +112,7 @@ final class AskedKey {
     }
   }
 
-  /** The call that is asked for. What it carried in a header is the key. */
+  /** The call whose outcome is read. The key stands for every header of the call. */
   private final class Call implements KeyCall {
     private final Message request;
 

@@ -63,7 +63,7 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
         .build();
   }
 
-  /** The state has been found out already: with any status, no resolver is asked once more. */
+  /** The state is already known: because a status is given, no resolver is called again. */
   private static ClaimResult.Recorded withoutResolver(ClaimResult.Recorded recorded) {
     return new ClaimResult.Recorded(
         recorded.fingerprint(),

@@ -29,7 +29,7 @@ final class OperationPage {
   /** A page reads at most this many records; if few of them match, the next page goes on there. */
   private static final int MOST_LOOKED_AT = 1_000;
 
-  /** A page asks a resolver of the service's own at most this often. */
+  /** How often one page calls the service's own resolvers at most. */
   private static final int MOST_RESOLVED = 100;
 
   /** Well below the four megabytes that gRPC's clients take by default. */

@@ -101,7 +101,7 @@ final class OperationWait implements Drain.Call {
     giveUpIfEnded();
   }
 
-  /** However the wait for the call ends, the operation is read again. */
+  /** Whichever way the wait for the call ends, the operation is read again. */
   private final class CallEnds implements InFlightWaiter.Waiting {
     private final Caller caller;
     private final UUID id;
@@ -172,7 +172,7 @@ final class OperationWait implements Drain.Call {
         failure -> context.run(() -> fail(failure)));
   }
 
-  /** Everything that depends on who asks happens here, as part of the call that asks. */
+  /** All steps that depend on the caller run here, within the caller's own call. */
   private void considerAgain(Optional<StoredOperation> found) {
     SeenOperation seen;
     try {

@@ -57,7 +57,7 @@ final class Question {
   }
 
   /**
-   * Returns what who asks sees of an operation.
+   * Returns the part of an operation that the caller may see.
    *
    * @throws RefusedException if it may not have the answer any more, or the answer cannot be read
    */

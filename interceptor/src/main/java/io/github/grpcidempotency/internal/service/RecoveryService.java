@@ -94,7 +94,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
     recovery.run(found, WaitLimit.of(request.getWait()));
   }
 
-  /** What is known of a call under one of the keys that may be meant. */
+  /** The record of a call under one of the keys that the client may mean. */
   private record Found(IdempotencyKey key, Optional<ClaimResult> result, Duration took) {}
 
   /** Looks for a call of the procedure under each key, until there is one. */
@@ -217,7 +217,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       return !running.outcomeUnknown() && !running.isAbandoned();
     }
 
-    /** Answers once the wait has ended, as part of the call that asks. */
+    /** Answers once the wait has ended, within the caller's own call. */
     private final class Waiting implements InFlightWaiter.Waiting {
       private final Context context;
 

@@ -84,7 +84,7 @@ public final class Serve implements Callable<Integer> {
       paramLabel = "DURATION",
       defaultValue = "5s",
       description =
-          "how long handlers may run on after Ctrl-C or SIGTERM (default: ${DEFAULT-VALUE})")
+          "how long handlers may continue after Ctrl-C or SIGTERM (default: ${DEFAULT-VALUE})")
   private Duration grace = Duration.ofSeconds(5);
 
   @Override

@@ -7,7 +7,7 @@ import javax.sql.DataSource;
  * pools.
  */
 public interface HostDatabase extends AutoCloseable {
-  /** A database that falls silent must not block threads for longer than a lease. */
+  /** A database that stops answering must not block threads for longer than a lease. */
   int SOCKET_TIMEOUT_SECONDS = 10;
 
   /** Serves calls: bound by row-level security, owner of nothing. */

@@ -32,7 +32,7 @@ public final class WebhookKeys implements KeySource {
     this.directory = directory;
   }
 
-  /** What errors call the key. */
+  /** The name of the key in errors. */
   @Override
   public String name() {
     return "event id of the provider";

@@ -25,7 +25,7 @@ final class ServerDrain implements ApplicationListener<GrpcServerLifecycleEvent>
   /**
    * Makes the listener.
    *
-   * @param grace how long calls may run on; negative for as long as they take
+   * @param grace how long calls may continue; a negative grace has no limit
    */
   ServerDrain(IdempotencyInterceptor interceptor, Duration grace) {
     this.interceptor = interceptor;
