@@ -407,9 +407,13 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
 
   /**
    * A retry of a call that runs unprotected is not safe, so it is left to gRPC if its server stops.
+   * If it was refused already while its claim was tried, it does not run.
    */
   private void runUnguarded(StoreException outage, KeyedRequest request, RequestT message) {
     engines.drain().remove(this);
+    if (!refusable.keep()) {
+      return;
+    }
     events.unprotected(UnprotectedCause.FAILED_OPEN, outage);
     run(OperationContext.in(context(), request), new PrefetchedCall<>(call()), message);
   }

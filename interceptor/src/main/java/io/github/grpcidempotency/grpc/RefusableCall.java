@@ -38,6 +38,11 @@ final class RefusableCall<RequestT, ResponseT>
     }
   }
 
+  /** From now on the call is not refused. Returns false if it already is. */
+  boolean keep() {
+    return answers();
+  }
+
   boolean isRefused() {
     return state.get() == State.REFUSED;
   }

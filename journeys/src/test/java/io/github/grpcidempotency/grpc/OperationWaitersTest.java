@@ -14,6 +14,7 @@ import com.google.longrunning.WaitOperationRequest;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Context;
@@ -101,6 +102,27 @@ class OperationWaitersTest extends CallTest {
                       .isEqualTo(Status.Code.PERMISSION_DENIED));
     }
     assertThat(asked).hasSizeGreaterThanOrEqualTo(20);
+  }
+
+  @Test
+  void aWaiterForWhomThereIsNoRoomIsAnsweredAtOnce() throws Exception {
+    ThingServer server =
+        start(
+            server()
+                .store(memory)
+                .outside(new Sessions())
+                .withServices()
+                .settings(settings -> settings.waitLimits(WaitLimits.defaults().withCalls(0, 0))));
+    server.things().keepRunning();
+    TestCall.Started first = keyed(server).start();
+    await().until(() -> server.things().runs() == 1);
+    String name = keyed(server).end().trailer(IdempotencyMetadata.OPERATION).orElseThrow();
+
+    Operation running = wait(server, "any", name).get(10, TimeUnit.SECONDS);
+
+    assertThat(running.getDone()).isFalse();
+    server.things().nextRunning().succeed();
+    first.end().first();
   }
 
   @Test

@@ -12,6 +12,7 @@ import static io.github.grpcidempotency.store.FailurePhase.ROW_SEEN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
@@ -22,10 +23,17 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -185,6 +193,46 @@ class RefusalsTest extends CallTest {
     assertThat(server.things().runs()).isZero();
     store.recover();
     keyed(server).end().first();
+  }
+
+  @Test
+  void aCallThatIsRefusedBecauseItsServerStopsIsNotServedUnguardedAfterwards() throws Exception {
+    CountDownLatch claiming = new CountDownLatch(1);
+    CountDownLatch refused = new CountDownLatch(1);
+    CountDownLatch served = new CountDownLatch(1);
+    store.beforeClaims(
+        () -> {
+          claiming.countDown();
+          Uninterruptibles.awaitUninterruptibly(refused);
+        });
+    store.failClaims(NOTHING_SENT, NO_CONNECTION);
+    ThingServer server = start(server().outside(new Served(served)));
+    CompletableFuture<Seen> call = CompletableFuture.supplyAsync(() -> keyed(server).end());
+    claiming.await();
+
+    server.drain(Duration.ofMillis(1));
+
+    refused.countDown();
+    call.join().refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_SHUTTING_DOWN");
+    served.await();
+    assertThat(server.things().runs()).isZero();
+  }
+
+  /** Tells when a call's request has been served. */
+  private record Served(CountDownLatch served) implements ServerInterceptor {
+    @Override
+    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
+        ServerCall<RequestT, ResponseT> call,
+        Metadata headers,
+        ServerCallHandler<RequestT, ResponseT> next) {
+      return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
+        @Override
+        public void onHalfClose() {
+          super.onHalfClose();
+          served.countDown();
+        }
+      };
+    }
   }
 
   @Test

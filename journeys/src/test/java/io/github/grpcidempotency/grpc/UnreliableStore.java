@@ -44,6 +44,7 @@ final class UnreliableStore implements IdempotencyStore {
   private volatile Optional<RuntimeException> retainFailure = Optional.empty();
   private volatile boolean claimError;
   private volatile boolean settleError;
+  private volatile Runnable beforeClaim = () -> {};
 
   UnreliableStore(IdempotencyStore store) {
     this.store = store;
@@ -52,6 +53,11 @@ final class UnreliableStore implements IdempotencyStore {
   /** Lets every claim fail from now on. */
   void failClaims(FailurePhase phase, FailureCause cause) {
     claimFailure = Optional.of(new StoreException("cut off", null, phase, cause));
+  }
+
+  /** Runs something at the beginning of every claim from now on. */
+  void beforeClaims(Runnable first) {
+    beforeClaim = first;
   }
 
   /** Lets no retention be extended from now on. */
@@ -141,6 +147,7 @@ final class UnreliableStore implements IdempotencyStore {
   public ClaimResult claim(ClaimRequest request) {
     claims.incrementAndGet();
     claimingThreads.add(Thread.currentThread().getName());
+    beforeClaim.run();
     throwErrorIf(claimError);
     throwIf(claimFailure);
     ClaimResult result = store.claim(request);

@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /**
  * One call that waits for an operation, without a thread or a connection: first for the end of the
  * call, if it is still running, and then for the end of the work behind its answer. When the limit
- * is over, it answers with the operation as it is then.
+ * is over, or there is no room to wait, it answers with the operation as it is then.
  */
 final class OperationWait implements Drain.Call {
   /** How often a deletion is checked: when its resource vanishes, nothing else reports its end. */
@@ -41,6 +41,7 @@ final class OperationWait implements Drain.Call {
   private final Duration limit;
   private final AtomicBoolean ended = new AtomicBoolean();
   private volatile Runnable giveUp = () -> {};
+  private volatile boolean over;
 
   OperationWait(
       Drain drain,
@@ -77,7 +78,7 @@ final class OperationWait implements Drain.Call {
   void begin(SeenOperation seen) {
     StoredOperation stored = seen.stored();
     Duration left = left();
-    if (left.isNegative() || left.isZero()) {
+    if (over || left.isNegative() || left.isZero()) {
       answer(seen);
     } else if (seen.state() == State.STATE_RUNNING
         && stored.standing() instanceof ClaimResult.InFlight running) {
@@ -121,8 +122,10 @@ final class OperationWait implements Drain.Call {
       readAgain(caller, id);
     }
 
+    /** The limit is over, or there is no room: does not wait again. */
     @Override
     public void over(ClaimResult.InFlight met) {
+      over = true;
       readAgain(caller, id);
     }
   }
