@@ -126,6 +126,34 @@ class OperationWaitersTest extends CallTest {
   }
 
   @Test
+  void aWaiterIsAnsweredAlthoughItsGuardThrowsAnError() throws Exception {
+    ThingServer server =
+        start(
+            server()
+                .store(memory)
+                .outside(new Sessions())
+                .withServices()
+                .createThing(
+                    thing ->
+                        thing.guard(
+                            (caller, resource) -> {
+                              throw new AssertionError("on purpose");
+                            })));
+    server.things().keepRunning();
+    TestCall.Started first = keyed(server).start();
+    await().until(() -> server.things().runs() == 1);
+    String name = keyed(server).end().trailer(IdempotencyMetadata.OPERATION).orElseThrow();
+    ListenableFuture<Operation> waits = wait(server, "any", name);
+    await().until(() -> waiting.get() == 1);
+
+    server.things().nextRunning().succeed();
+
+    first.end().first();
+    assertThatExceptionOfType(ExecutionException.class)
+        .isThrownBy(() -> waits.get(10, TimeUnit.SECONDS));
+  }
+
+  @Test
   void aSlowResolverDelaysOnlyTheWaitersOfItsProcedure() throws Exception {
     CountDownLatch asking = new CountDownLatch(2);
     CountDownLatch mayAnswer = new CountDownLatch(1);

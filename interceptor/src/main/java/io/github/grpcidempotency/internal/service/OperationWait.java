@@ -185,6 +185,9 @@ final class OperationWait implements Drain.Call {
     } catch (RuntimeException failure) {
       fail(failure);
       return;
+    } catch (Error defect) { // which nobody else would answer
+      fail(new IllegalStateException(defect));
+      throw defect;
     }
     begin(seen);
   }
