@@ -129,7 +129,7 @@ class OperationWaitTest {
             state(
                 operations
                     .stub()
-                    .withDeadlineAfter(2, TimeUnit.SECONDS)
+                    .withDeadlineAfter(4, TimeUnit.SECONDS)
                     .waitOperation(WaitOperationRequest.newBuilder().setName(name).build())))
         .isEqualTo(State.STATE_PROCESSING);
   }
