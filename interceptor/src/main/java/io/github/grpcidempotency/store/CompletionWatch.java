@@ -7,7 +7,10 @@ import io.github.grpcidempotency.key.IdempotencyKey;
  * however many are watched. Thread-safe; no method blocks on the store.
  */
 public interface CompletionWatch extends AutoCloseable {
-  /** Begins to watch for the end of whatever runs under a key. */
+  /**
+   * Begins to watch a key. Its end is reported at least once, also if it came before: an answer is
+   * recorded, the key is free, the lease is over, or the outcome is unknown.
+   */
   void add(IdempotencyKey key);
 
   /** Stops watching a key. */

@@ -35,8 +35,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Several calls of one user that wait for one operation. */
@@ -157,8 +157,7 @@ class OperationWaitersTest extends CallTest {
   void aSlowResolverDelaysOnlyTheWaitersOfItsProcedure() throws Exception {
     CountDownLatch asking = new CountDownLatch(2);
     CountDownLatch mayAnswer = new CountDownLatch(1);
-    AtomicReference<IdempotencyStatus> ofOther =
-        new AtomicReference<>(IdempotencyStatus.PROCESSING);
+    AtomicBoolean otherIsDone = new AtomicBoolean();
     ThingServer server =
         start(
             server()
@@ -178,7 +177,11 @@ class OperationWaitersTest extends CallTest {
                 .describe(
                     Procedure.of(ThingServer.CREATE_OTHER)
                         .resource(ResourceType.of("thing"), other -> UUID.fromString(other.getId()))
-                        .status(resource -> ofOther.get())
+                        .status(
+                            resource ->
+                                otherIsDone.get()
+                                    ? IdempotencyStatus.COMPLETED
+                                    : IdempotencyStatus.PROCESSING)
                         .build()));
     String slow = nameOf(keyed(server));
     String quick =
@@ -192,7 +195,7 @@ class OperationWaitersTest extends CallTest {
 
     ListenableFuture<Operation> waits = wait(server, "any", quick);
     await().until(() -> waiting.get() == 2);
-    ofOther.set(IdempotencyStatus.COMPLETED);
+    otherIsDone.set(true);
 
     assertThat(waits.get(10, TimeUnit.SECONDS).getDone()).isTrue();
     mayAnswer.countDown();

@@ -26,14 +26,13 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A server that is told to stop: each call with a key is answered, or can be sent again. */
+/** A server that shuts down: each call with a key is answered, or can be sent again. */
 class DrainTest {
   @RegisterExtension static final TestDatabase database = TestDatabase.create();
 
@@ -44,20 +43,13 @@ class DrainTest {
   private static final String SHUTTING_DOWN = "IDEMPOTENCY_SHUTTING_DOWN";
 
   private final Deque<AutoCloseable> open = new ArrayDeque<>();
-  private final AtomicReference<LiveCounts> counts = new AtomicReference<>();
-  private ThingServer server;
-  private ThingClient client;
+  private final CompletableFuture<LiveCounts> counts = new CompletableFuture<>();
 
   @AfterEach
   void stop() throws Exception {
     while (!open.isEmpty()) {
       open.pop().close();
     }
-  }
-
-  private void start(Execution execution) {
-    server = start(settings(execution));
-    client = clientOf(server);
   }
 
   private PostgresThingServer.Builder settings(Execution execution) {
@@ -74,7 +66,7 @@ class DrainTest {
                 new IdempotencyListener() {
                   @Override
                   public void started(LiveCounts live) {
-                    counts.compareAndSet(null, live);
+                    counts.complete(live);
                   }
                 })
             .start();
@@ -91,7 +83,8 @@ class DrainTest {
   @ParameterizedTest
   @EnumSource
   void whatWaitsIsRefusedAtOnceAndWhatRunsIsAnsweredWithinTheGrace(Execution execution) {
-    start(execution);
+    ThingServer server = start(settings(execution));
+    ThingClient client = clientOf(server);
     String done = nameOf(client.withNewKey().createThing(Things.named("a thing")));
     try (Gate gate = Gate.shut(database.superuser())) {
       CreateThingRequest request = Things.waitingAt(gate);
@@ -103,8 +96,8 @@ class DrainTest {
       CompletableFuture<StatusRuntimeException> waiting =
           CompletableFuture.supplyAsync(
               () -> refused(() -> OperationsClient.of(client).await(done, LONG)));
-      await().until(() -> counts.get().callsWaiting() == 2);
-      await().until(() -> counts.get().operationsWaiting() == 1);
+      await().until(() -> counts.join().callsWaiting() == 2);
+      await().until(() -> counts.join().operationsWaiting() == 1);
 
       CompletableFuture<Void> draining = CompletableFuture.runAsync(() -> server.drain(LONG));
 
@@ -125,7 +118,8 @@ class DrainTest {
   @ParameterizedTest
   @EnumSource
   void aHandlerThatTakesTooLongIsRefusedAndItsAnswerIsStillRecorded(Execution execution) {
-    start(execution);
+    ThingServer server = start(settings(execution));
+    ThingClient client = clientOf(server);
     ThingClient other = clientOf(start(settings(execution))).like(client);
     try (Gate gate = Gate.shut(database.superuser())) {
       CreateThingRequest request = Things.waitingAt(gate);
@@ -147,7 +141,8 @@ class DrainTest {
 
   @Test
   void aCallWithoutAKeyIsLeftToGrpc() {
-    start(Execution.RESERVED);
+    ThingServer server = start(settings(Execution.RESERVED));
+    ThingClient client = clientOf(server);
     try (Gate gate = Gate.shut(database.superuser())) {
       CompletableFuture<Reply> running = client.withoutKey().startThing(Things.waitingAt(gate));
       gate.awaitWaiting(1);

@@ -62,15 +62,6 @@ class RedisCompletionWatchTest {
   }
 
   @Test
-  void aCallThatHasEndedBeforeItIsWatchedIsReported() {
-    claim.complete(Calls.ANSWER);
-
-    watch.add(request.key());
-
-    await().until(() -> ended.contains(request.key()));
-  }
-
-  @Test
   void aCallWhoseServerHasCrashedIsReportedOnceItsLeaseHasEnded() {
     ClaimRequest abandoned = Calls.request();
     try (RedisIdempotencyStore crashed =

@@ -13,6 +13,7 @@ import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.CompletionWatch;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.RecordedProcedure;
@@ -25,6 +26,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -422,6 +424,35 @@ public abstract class IdempotencyStoreContract {
     letPass(lease);
     win(store, request());
     assertThat(inFlight(store.claim(request())).outcomeUnknown()).isFalse();
+  }
+
+  // Waiting
+
+  @Test
+  void aCallThatHasEndedBeforeItIsWatchedIsReported() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+    claim.complete(ANSWER);
+
+    assertEndIsReported(store);
+  }
+
+  @Test
+  void aCallWhoseOutcomeIsUnknownIsReported() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+    claim.markUnknown();
+
+    assertEndIsReported(store);
+  }
+
+  private void assertEndIsReported(IdempotencyStore store) {
+    CompletableFuture<IdempotencyKey> ended = new CompletableFuture<>();
+    try (CompletionWatch watch = store.watch(ended::complete)) {
+      watch.add(request().key());
+
+      assertThat(ended).succeedsWithin(TEN_SECONDS).isEqualTo(request().key());
+    }
   }
 
   // Leases

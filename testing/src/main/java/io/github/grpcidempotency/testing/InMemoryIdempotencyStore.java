@@ -136,7 +136,7 @@ public final class InMemoryIdempotencyStore implements OperationStore {
 
   private synchronized boolean isInFlight(IdempotencyKey key) {
     Row row = rows.get(key);
-    return row != null && row.outcome.isEmpty() && !row.isAbandoned();
+    return row != null && row.outcome.isEmpty() && !row.unknown && !row.isAbandoned();
   }
 
   private Instant now() {

@@ -30,8 +30,8 @@ AS $$
    WHERE k.completed IS NULL;
 $$;
 
--- Which of these operations still run: by a reservation whose lease lives, or by the advisory lock of
--- a transaction. Returns the locks of those that do.
+-- Which of these operations still run: by a reservation whose lease lives and whose outcome is not
+-- unknown, or by the advisory lock of a transaction. Returns the locks of those that do.
 CREATE FUNCTION ${schema}.in_flight(keys text[], users uuid[], locks bigint[])
   RETURNS SETOF bigint
   LANGUAGE sql STABLE SECURITY DEFINER
@@ -52,6 +52,7 @@ AS $$
     JOIN ${schema}.idempotency_keys AS k USING (idempotency_key, user_id)
    WHERE k.completed IS NULL
      AND k.lease_expires > now()
+     AND NOT k.outcome_unknown
   UNION
   SELECT w.lock_id FROM watched AS w JOIN held USING (lock_id);
 $$;
