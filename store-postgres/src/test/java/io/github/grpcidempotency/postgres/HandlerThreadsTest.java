@@ -233,7 +233,7 @@ class HandlerThreadsTest {
             ThreadLocalRandom.current().nextInt(25_000),
             TimeUnit.MICROSECONDS);
     Runnable work = Context.current().wrap(() -> write(request, call, answered));
-    if (ThreadLocalRandom.current().nextInt(2) == Where.HANDLERS_THREAD.ordinal()) {
+    if (ThreadLocalRandom.current().nextBoolean()) {
       work.run();
     } else {
       threads.execute(work);
