@@ -261,9 +261,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
    * @throws IllegalArgumentException if there is no server
    */
   public void drain(Duration grace, Server... servers) {
-    if (servers.length == 0) {
-      throw new IllegalArgumentException("no server was passed: pass the servers to stop");
-    }
+    checkArgument(servers.length > 0, "no server was passed: pass the servers to stop");
     ServerStop.of(engines.map(Engines::drain), List.of(servers)).within(grace);
   }
 

@@ -31,8 +31,8 @@ final class ServerStop {
 
   void within(Duration grace) {
     servers.forEach(Server::shutdown);
+    drain.ifPresent(Drain::begin);
     try {
-      drain.ifPresent(Drain::stopWaiting);
       if (!haveTerminated(grace)) {
         drain.ifPresent(Drain::cutOff);
         boolean sent = haveTerminated(TO_SEND);

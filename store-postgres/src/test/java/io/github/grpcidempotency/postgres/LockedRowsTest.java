@@ -117,19 +117,7 @@ class LockedRowsTest {
   @Test
   void aRecordInAHostsTransactionLeavesTheHostsLockTimeout() throws Exception {
     Claim claim = Things.win(store, request);
-    RecordDatabase records =
-        new RecordDatabase(
-            database.app(),
-            Optional.empty(),
-            new Handles(jdbi -> {}),
-            "idempotency",
-            Duration.ofMinutes(5),
-            "this",
-            true,
-            true,
-            false);
-    ReservedRow row =
-        new ReservedRow(records, request, claim.operationId(), claim.attempt(), Optional.empty());
+    ReservedRow row = rowOf(claim);
 
     String timeout =
         Jdbi.create(database.app())
@@ -143,6 +131,38 @@ class LockedRowsTest {
 
     assertThat(timeout).isEqualTo("77s");
     assertThat(claim.complete(anAnswer())).isEqualTo(Settled.DONE);
+  }
+
+  @Test
+  void aTransactionThatANewPrimaryHasNotReachedIsNotOpen() {
+    ReservedRow row = rowOf(Things.win(store, request));
+
+    Jdbi.create(database.app())
+        .useTransaction(
+            handle -> {
+              String own =
+                  handle.createQuery("SELECT pg_current_xact_id()").mapTo(String.class).one();
+              String ofOldPrimary = Long.toString(Long.parseLong(own) + 1_000_000);
+
+              assertThat(row.isOpen(handle.getConnection(), own)).isTrue();
+              assertThat(row.isOpen(handle.getConnection(), ofOldPrimary)).isFalse();
+            });
+  }
+
+  private ReservedRow rowOf(Claim claim) {
+    RecordDatabase records =
+        new RecordDatabase(
+            database.app(),
+            Optional.empty(),
+            new Handles(jdbi -> {}),
+            "idempotency",
+            Duration.ofMinutes(5),
+            "this",
+            true,
+            true,
+            false);
+    return new ReservedRow(
+        records, request, claim.operationId(), claim.attempt(), Optional.empty());
   }
 
   @Test

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.internal.runtime;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 
 /**
  * The calls that must be answered when their server stops, because gRPC would only cancel them.
@@ -11,6 +10,7 @@ import java.util.function.Consumer;
 public final class Drain {
   private final Set<Call> calls = ConcurrentHashMap.newKeySet();
   private volatile Phase phase = Phase.SERVING;
+  private int drains;
 
   private enum Phase {
     SERVING,
@@ -50,23 +50,33 @@ public final class Drain {
     }
   }
 
-  /** From now on no call waits. */
-  public void stopWaiting() {
-    enter(Phase.NO_WAITING, Call::stopWaiting);
+  /** Begins to drain: from now on no call waits. */
+  public void begin() {
+    enter();
+    calls.forEach(Call::stopWaiting);
+  }
+
+  private synchronized void enter() {
+    drains++;
+    if (phase == Phase.SERVING) {
+      phase = Phase.NO_WAITING;
+    }
   }
 
   /** From now on no call is served. */
   public void cutOff() {
-    enter(Phase.NO_CALLS, Call::cutOff);
+    phase = Phase.NO_CALLS;
+    calls.forEach(Call::cutOff);
   }
 
-  /** From now on calls are served again, by a server that is started after this. */
-  public void end() {
-    phase = Phase.SERVING;
-  }
-
-  private void enter(Phase next, Consumer<Call> stop) {
-    phase = next;
-    calls.forEach(stop);
+  /**
+   * Ends what {@link #begin} began. If no other drain goes on, calls are served again, by a server
+   * that is started after this.
+   */
+  public synchronized void end() {
+    drains--;
+    if (drains == 0) {
+      phase = Phase.SERVING;
+    }
   }
 }
