@@ -102,6 +102,7 @@ final class Checker {
         .forEach(this::checkClose);
     ReadOnlyPhases.of(history)
         .within()
+        .filter(call -> !call.form().isGuarded() || call.session().hasRight())
         .filter(call -> !call.isOk())
         .forEach(
             call ->

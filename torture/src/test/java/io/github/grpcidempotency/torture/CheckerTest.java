@@ -292,6 +292,22 @@ class CheckerTest {
   }
 
   @Test
+  void aDenialOfARecordInAReadOnlyDatabaseBreaksNothing() {
+    Answer answer = recorded(Form.GUARDED);
+    calls.add(guarded(Code.OK, "", false, true, Optional.of(answer)));
+    calls.add(
+        guarded(
+            50_000,
+            Code.PERMISSION_DENIED,
+            "IDEMPOTENCY_REPLAY_DENIED",
+            false,
+            false,
+            Optional.empty()));
+    fault(FaultKind.READ_ONLY, "", 48_000, 52_000);
+    assertThat(brokenRules()).isEmpty();
+  }
+
+  @Test
   void aLostClaimThatAClientLearnsOfIsFound() {
     failed(Purpose.WORK, Form.JOINED, "a", Code.DATA_LOSS, "");
     assertThat(brokenRules()).containsExactly(Rule.LOST_CLAIM_IS_REFUSED);
@@ -555,13 +571,23 @@ class CheckerTest {
 
   private static Call guarded(
       Code code, String reason, boolean replayed, boolean hasRight, Optional<Answer> answer) {
+    return guarded(0, code, reason, replayed, hasRight, answer);
+  }
+
+  private static Call guarded(
+      long start,
+      Code code,
+      String reason,
+      boolean replayed,
+      boolean hasRight,
+      Optional<Answer> answer) {
     return new Call(
         Purpose.DUPLICATE,
         wish(Form.GUARDED, "a"),
         0,
-        0,
-        10,
-        3_000,
+        start,
+        start + 10,
+        start + 3_000,
         false,
         code,
         reason,
