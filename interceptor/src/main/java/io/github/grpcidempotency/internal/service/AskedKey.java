@@ -58,11 +58,20 @@ final class AskedKey {
   private Set<String> texts() {
     Optional<KeySource> source = procedure.keySource();
     if (source.isEmpty()) {
-      return procedure.keyFormat().canonicalize(asked.getKey()).map(Set::of).orElse(Set.of());
+      return ofValue(KeySource.metadata("key").as(procedure.keyFormat()));
     }
     return asked.hasRequest()
         ? Set.of(ofRequest(source.get()))
         : ofValue(asked.getKey(), source.get().alternatives());
+  }
+
+  /** Finds the key as a call finds it in its header. */
+  private Set<String> ofValue(KeySource header) {
+    try {
+      return header.keyOf(asked.getKey()).map(Set::of).orElse(Set.of());
+    } catch (MalformedKeyException malformed) {
+      throw new RefusedException(Refusal.invalidKey(), Optional.of(malformed));
+    }
   }
 
   private static Set<String> ofValue(String value, List<KeySource> sources) {

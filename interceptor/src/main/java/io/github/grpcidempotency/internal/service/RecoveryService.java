@@ -268,6 +268,9 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       } catch (RuntimeException unreadable) {
         refuse(Refusal.recordUnreadable(), Optional.of(unreadable), found);
         return;
+      } catch (Error defect) { // after a wait, no other code answers the call
+        refuse(Refusal.recordUnreadable(), Optional.of(new IllegalStateException(defect)), found);
+        throw defect;
       }
       observer.onNext(response);
       observer.onCompleted();
