@@ -107,7 +107,7 @@ final class KeyFinder {
       return noCaller();
     }
     events.keyInvalid(where, malformed.problem());
-    return new KeyDecision.Refuse(Refusal.invalidKey(), where);
+    return new KeyDecision.Refuse(Refusal.invalidKey(malformed), where);
   }
 
   private KeyDecision decide(Optional<FoundKey> key, String where) {

@@ -9,6 +9,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.key.UnauthenticatedKeyException;
@@ -50,7 +51,7 @@ final class AskedKey {
             .map(text -> new IdempotencyKey(caller, text))
             .toList();
     if (keys.isEmpty()) {
-      throw new RefusedException(Refusal.invalidKey());
+      throw new RefusedException(Refusal.invalidKey(KeyProblem.OTHER));
     }
     return keys;
   }
@@ -70,7 +71,7 @@ final class AskedKey {
     try {
       return header.keyOf(asked.getKey()).map(Set::of).orElse(Set.of());
     } catch (MalformedKeyException malformed) {
-      throw new RefusedException(Refusal.invalidKey(), Optional.of(malformed));
+      throw new RefusedException(Refusal.invalidKey(malformed), Optional.of(malformed));
     }
   }
 
@@ -95,7 +96,7 @@ final class AskedKey {
               .find(new Call(parsed(asked.getRequest())))
               .orElseThrow(() -> new RefusedException(Refusal.keyRequired()));
     } catch (MalformedKeyException malformed) {
-      throw new RefusedException(Refusal.invalidKey(), Optional.of(malformed));
+      throw new RefusedException(Refusal.invalidKey(malformed), Optional.of(malformed));
     } catch (UnauthenticatedKeyException unproven) {
       throw new RefusedException(Refusal.callerRequired(), Optional.of(unproven));
     } catch (StoreException unreachable) {
