@@ -8,6 +8,7 @@ import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import io.github.grpcidempotency.internal.field.FieldPath;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -47,11 +48,16 @@ final class KeySources {
           if (!IdempotencyKey.isShort(key)) {
             throw MalformedKeyException.ofLength(KeyProblem.TOO_LONG, key);
           }
-          return format
-              .canonicalize(key)
+          return Objects.requireNonNull(format.canonicalize(key), "the key format returned null")
               .orElseThrow(() -> MalformedKeyException.ofLength(KeyProblem.FORMAT, key));
         },
         Optional.of(format.description()));
+  }
+
+  /** Asks a source, which may be the service's own. */
+  static Optional<FoundKey> findIn(KeySource source, KeyCall call) {
+    return Objects.requireNonNull(
+        source.find(call), () -> "the key source " + source.name() + " returned null");
   }
 
   static KeySource prefixed(KeySource source, String prefix) {
@@ -185,7 +191,7 @@ final class KeySources {
     /** Errors name the one source that has the key, not all that might have had it. */
     private static Optional<FoundKey> find(KeySource source, KeyCall call) {
       try {
-        return source.find(call).map(found -> found.named(source.name()));
+        return findIn(source, call).map(found -> found.named(source.name()));
       } catch (MalformedKeyException malformed) {
         throw malformed.named(source.name());
       }
@@ -238,7 +244,7 @@ final class KeySources {
     @Override
     public Optional<FoundKey> find(KeyCall call) {
       return explaining(
-          () -> source.find(call).map(found -> found.with(spelling.apply(found.value()))));
+          () -> findIn(source, call).map(found -> found.with(spelling.apply(found.value()))));
     }
 
     @Override

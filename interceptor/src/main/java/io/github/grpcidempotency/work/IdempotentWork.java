@@ -42,6 +42,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -247,7 +248,10 @@ public final class IdempotentWork implements AutoCloseable {
       engine.track(operation, claimTook);
       T value;
       try {
-        value = OperationContext.run(operation, work);
+        value =
+            Objects.requireNonNull(
+                OperationContext.run(operation, work),
+                () -> kind.name() + ": the work returned null");
       } catch (Throwable thrown) {
         if (!confirm(operation)) {
           startOverUnlessInterrupted(thrown);

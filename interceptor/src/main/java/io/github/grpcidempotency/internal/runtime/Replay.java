@@ -9,6 +9,7 @@ import io.github.grpcidempotency.procedure.ResponseRebuilder;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -143,7 +144,11 @@ public sealed interface Replay {
       }
       return reference
           .resourceId()
-          .flatMap(resource -> rebuilder.get().rebuild(key.caller(), resource))
+          .flatMap(
+              resource ->
+                  Objects.requireNonNull(
+                      rebuilder.get().rebuild(key.caller(), resource),
+                      () -> procedure.name() + ": its rebuilder returned null"))
           .<Replay>map(
               message ->
                   new Response(

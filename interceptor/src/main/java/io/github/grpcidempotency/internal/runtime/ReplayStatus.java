@@ -4,6 +4,7 @@ import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.ClaimResult;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -55,14 +56,19 @@ public final class ReplayStatus {
       Procedure procedure, UUID resource, Consumer<RuntimeException> unknown) {
     return procedure
         .statusResolver()
-        .map(resolver -> resolve(resolver, resource, unknown))
+        .map(resolver -> resolve(procedure, resolver, resource, unknown))
         .orElse(IdempotencyStatus.COMPLETED);
   }
 
   private static IdempotencyStatus resolve(
-      StatusResolver resolver, UUID resource, Consumer<RuntimeException> unknown) {
+      Procedure procedure,
+      StatusResolver resolver,
+      UUID resource,
+      Consumer<RuntimeException> unknown) {
     try {
-      return resolver.resolve(resource);
+      return Objects.requireNonNull(
+          resolver.resolve(resource),
+          () -> procedure.name() + ": its status resolver returned null");
     } catch (RuntimeException failed) {
       unknown.accept(failed);
       return IdempotencyStatus.PROCESSING;

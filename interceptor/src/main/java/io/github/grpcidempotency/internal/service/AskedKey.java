@@ -19,6 +19,7 @@ import io.github.grpcidempotency.store.StoreException;
 import io.grpc.MethodDescriptor;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -79,7 +80,9 @@ final class AskedKey {
     Set<String> texts = new LinkedHashSet<>(List.of(value));
     for (KeySource source : sources) {
       try {
-        source.keyOf(value).ifPresent(texts::add);
+        Objects.requireNonNull(
+                source.keyOf(value), () -> "the key source " + source.name() + " returned null")
+            .ifPresent(texts::add);
       } catch (MalformedKeyException otherSource) {
         // It is not a value of this source.
       }
@@ -92,8 +95,9 @@ final class AskedKey {
     FoundKey found;
     try {
       found =
-          source
-              .find(new Call(parsed(asked.getRequest())))
+          Objects.requireNonNull(
+                  source.find(new Call(parsed(asked.getRequest()))),
+                  () -> "the key source " + source.name() + " returned null")
               .orElseThrow(() -> new RefusedException(Refusal.keyRequired()));
     } catch (MalformedKeyException malformed) {
       throw new RefusedException(Refusal.invalidKey(malformed), Optional.of(malformed));
