@@ -269,11 +269,12 @@ public final class IdempotentWork implements AutoCloseable {
         return;
       }
       if (claim.deferSettlement(() -> completeLater(operation, value))) {
-        result = Optional.of(first(claim, value));
+        result = Optional.of(first(claim, value, operation.namesResource(value)));
         return;
       }
       switch (complete(operation, value)) {
-        case DONE -> result = Optional.of(first(claim, value));
+        case DONE -> result = Optional.of(first(claim, value, true));
+        case UNREFERRED -> result = Optional.of(first(claim, value, false));
         case LOST, UNKNOWN -> throw inProgress(claim);
         case ROLLED_BACK ->
             throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
@@ -308,9 +309,14 @@ public final class IdempotentWork implements AutoCloseable {
       startOver();
     }
 
-    private WorkResult<T> first(Claim claim, T value) {
+    private WorkResult<T> first(Claim claim, T value, boolean refers) {
       return new WorkResult<>(
-          value, false, ReplayStatus.first(kind), claim.operationId(), claim.expires(), Set.of());
+          value,
+          false,
+          ReplayStatus.first(kind, refers),
+          claim.operationId(),
+          claim.expires(),
+          Set.of());
     }
 
     /**

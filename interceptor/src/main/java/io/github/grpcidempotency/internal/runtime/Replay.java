@@ -37,12 +37,15 @@ public sealed interface Replay {
    * A response.
    *
    * @param bytes the message
-   * @param status how far the work behind it has come
+   * @param status how far the work behind it has come; empty if that is not known for good
    * @param omitted the fields that the record lacks
    * @param reconstructed whether it was rebuilt from its resource
    */
   record Response(
-      ByteString bytes, IdempotencyStatus status, Set<String> omitted, boolean reconstructed)
+      ByteString bytes,
+      Optional<IdempotencyStatus> status,
+      Set<String> omitted,
+      boolean reconstructed)
       implements Replay {
     @Override
     public <X extends Exception> void accept(Actor<X> actor) throws X {

@@ -366,7 +366,11 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       public void response(Replay.Response response) {
         builder
             .setResponse(RecordedAnswer.response(procedure, response.bytes()))
-            .setWorkStatus(statusOf(response.status()))
+            .setWorkStatus(
+                response
+                    .status()
+                    .map(RecoveryService::statusOf)
+                    .orElse(WorkStatus.WORK_STATUS_UNSPECIFIED))
             .addAllOmittedFields(new TreeSet<>(response.omitted()))
             .setReconstructed(response.reconstructed());
       }
