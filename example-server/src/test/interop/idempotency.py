@@ -119,7 +119,7 @@ def main(address):
         intent = intend(CreateProjectRequest(name="apollo"))
 
         response, trailers = send(create, intent, user)
-        print("created", response.project.id, trailers["idempotency-status"])
+        print("created", response.project.id, trailers.get("idempotency-status"))
 
         again, trailers = send_until(time.time() + 600, create, intent, user)
         print("replayed", again.project.id, trailers["idempotency-replayed"])

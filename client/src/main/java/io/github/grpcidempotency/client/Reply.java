@@ -151,6 +151,7 @@ public final class Reply<T> {
 
   /**
    * Returns how far the asynchronous work has come; a value of tomorrow's is {@code PROCESSING}.
+   * Empty if the server does not say, so that nobody can wait for the work.
    */
   public Optional<Status> status() {
     return status;

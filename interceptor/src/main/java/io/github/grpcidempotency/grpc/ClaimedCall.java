@@ -173,7 +173,8 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
   private void settleResponse(RecordingCall.Answer<ResponseT> answer, ResponseT message) {
     try {
       switch (persist(() -> engine.settler().complete(operation, (Message) message))) {
-        case DONE -> send(answer);
+        case DONE -> send(answer, true);
+        case UNREFERRED -> send(answer, false);
         case LOST, UNKNOWN -> refuseForNow();
         case ROLLED_BACK -> ResponseWriter.rolledBack(call);
       }
@@ -184,10 +185,10 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
     }
   }
 
-  private void send(RecordingCall.Answer<ResponseT> answer) {
+  private void send(RecordingCall.Answer<ResponseT> answer, boolean refers) {
     Claim claim = operation.claim();
     ResponseWriter.send(
-        call, answer, claim.operationId(), claim.expires(), ReplayStatus.first(procedure));
+        call, answer, claim.operationId(), claim.expires(), ReplayStatus.first(procedure, refers));
   }
 
   /** What tells of past resources finds the handler's context, and its transaction still open. */

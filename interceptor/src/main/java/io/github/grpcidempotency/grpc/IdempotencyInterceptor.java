@@ -44,6 +44,7 @@ import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -79,7 +80,10 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
 
   private IdempotencyInterceptor(Builder builder) {
     this.procedures = builder.procedures;
-    this.callers = builder.callers;
+    this.callers =
+        () ->
+            Objects.requireNonNull(
+                builder.callers.resolve(), "the caller resolver returned null, not an Optional");
     this.keyHeader = WireMetadata.ascii(builder.keyHeader);
     this.engines =
         builder.store.map(

@@ -22,6 +22,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.Metadata;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /** Looks for one call's key where its procedure says, and decides how the call goes on. */
@@ -78,7 +79,9 @@ final class KeyFinder {
     KeyCall call = new Call(request);
     for (KeySource each : source.alternatives()) {
       try {
-        Optional<FoundKey> found = each.find(call);
+        Optional<FoundKey> found =
+            Objects.requireNonNull(
+                each.find(call), () -> "the key source " + each.name() + " returned null");
         if (found.isPresent()) {
           return decide(found, found.get().name().orElse(each.name()));
         }
@@ -107,7 +110,7 @@ final class KeyFinder {
       return noCaller();
     }
     events.keyInvalid(where, malformed.problem());
-    return new KeyDecision.Refuse(Refusal.invalidKey(), where);
+    return new KeyDecision.Refuse(Refusal.invalidKey(malformed), where);
   }
 
   private KeyDecision decide(Optional<FoundKey> key, String where) {

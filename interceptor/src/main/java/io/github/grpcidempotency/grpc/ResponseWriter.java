@@ -19,6 +19,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.UUID;
 
@@ -32,7 +33,7 @@ final class ResponseWriter {
       RecordingCall.Answer<ResponseT> answer,
       UUID operationId,
       Instant expires,
-      IdempotencyStatus status) {
+      Optional<IdempotencyStatus> status) {
     stamp(answer.trailers(), operationId, expires, status);
     sendUnstamped(call, answer);
   }
@@ -110,12 +111,12 @@ final class ResponseWriter {
   }
 
   private static void stamp(
-      Metadata trailers, UUID operationId, Instant expires, IdempotencyStatus status) {
+      Metadata trailers, UUID operationId, Instant expires, Optional<IdempotencyStatus> status) {
     for (Metadata.Key<String> ours :
         List.of(STATUS, REPLAYED, RECONSTRUCTED, OPERATION, EXPIRES, OMITTED)) {
       trailers.discardAll(ours);
     }
-    trailers.put(STATUS, status.trailer());
+    status.ifPresent(known -> trailers.put(STATUS, known.trailer()));
     trailers.put(OPERATION, operationId.toString());
     trailers.put(EXPIRES, expires.toString());
   }

@@ -17,9 +17,23 @@ public interface KeyFormat {
   /** Returns the canonical form of a well-formed raw key, or empty for a malformed one. */
   Optional<String> canonicalize(String raw);
 
+  /** Returns which keys this format accepts, for the error that a malformed key gets. */
+  default String description() {
+    return "a key in the service's own format";
+  }
+
+  /**
+   * Returns this format with another description, such as "an order number: AB- and six digits".
+   */
+  default KeyFormat describedAs(String description) {
+    return new DescribedFormat(this, description);
+  }
+
   /** Accepts a UUID in its 36-character text form (RFC 9562). The canonical form is lower case. */
   static KeyFormat uuid() {
-    return raw -> isUuid(raw) ? Optional.of(raw.toLowerCase(Locale.ROOT)) : Optional.empty();
+    KeyFormat uuid =
+        raw -> isUuid(raw) ? Optional.of(raw.toLowerCase(Locale.ROOT)) : Optional.empty();
+    return uuid.describedAs("a UUID: 36 characters, hexadecimal digits in groups of 8-4-4-4-12");
   }
 
   /** Every call with a key passes here, and a regular expression would take ten times as long. */
@@ -42,12 +56,16 @@ public interface KeyFormat {
   static KeyFormat uuid4() {
     Pattern version4 =
         Pattern.compile("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}");
-    return raw -> uuid().canonicalize(raw).filter(key -> version4.matcher(key).matches());
+    KeyFormat uuid = uuid();
+    KeyFormat uuid4 = raw -> uuid.canonicalize(raw).filter(key -> version4.matcher(key).matches());
+    return uuid4.describedAs(
+        "a random UUID (version 4): 36 characters, hexadecimal digits in groups of 8-4-4-4-12");
   }
 
   /** Accepts the keys of {@link ScheduleKey}. */
   static KeyFormat schedule() {
-    return ScheduleKey::canonicalize;
+    KeyFormat schedule = ScheduleKey::canonicalize;
+    return schedule.describedAs("sched:, the id of the schedule, a colon, and an instant in UTC");
   }
 
   /**
@@ -56,14 +74,17 @@ public interface KeyFormat {
    * format of keys to the resource.
    */
   static KeyFormat opaque() {
-    return matching(Pattern.compile("[A-Za-z0-9._~-]{1,255}"));
+    return matching(Pattern.compile("[A-Za-z0-9._~-]{1,255}"))
+        .describedAs("1 to 255 of the characters A-Z a-z 0-9 . _ ~ -");
   }
 
   /** Accepts keys that match a pattern as a whole, and leaves them unchanged. */
   static KeyFormat matching(Pattern pattern) {
-    return raw ->
-        IdempotencyKey.isShort(raw) && pattern.matcher(raw).matches()
-            ? Optional.of(raw)
-            : Optional.empty();
+    KeyFormat matching =
+        raw ->
+            IdempotencyKey.isShort(raw) && pattern.matcher(raw).matches()
+                ? Optional.of(raw)
+                : Optional.empty();
+    return matching.describedAs("a text that matches " + pattern);
   }
 }

@@ -8,7 +8,9 @@ import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import io.github.grpcidempotency.internal.field.FieldPath;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -44,17 +46,22 @@ final class KeySources {
         source,
         key -> {
           if (!IdempotencyKey.isShort(key)) {
-            throw new MalformedKeyException(KeyProblem.TOO_LONG, "the key is too long");
+            throw MalformedKeyException.ofLength(KeyProblem.TOO_LONG, key);
           }
-          return format
-              .canonicalize(key)
-              .orElseThrow(
-                  () -> new MalformedKeyException(KeyProblem.FORMAT, "the key is malformed"));
-        });
+          return Objects.requireNonNull(format.canonicalize(key), "the key format returned null")
+              .orElseThrow(() -> MalformedKeyException.ofLength(KeyProblem.FORMAT, key));
+        },
+        Optional.of(format.description()));
+  }
+
+  /** Asks a source, which may be the service's own. */
+  static Optional<FoundKey> findIn(KeySource source, KeyCall call) {
+    return Objects.requireNonNull(
+        source.find(call), () -> "the key source " + source.name() + " returned null");
   }
 
   static KeySource prefixed(KeySource source, String prefix) {
-    return new MappedKeySource(source, key -> prefix + key);
+    return new MappedKeySource(source, key -> prefix + key, Optional.empty());
   }
 
   private record Metadata(String name) implements KeySource {
@@ -75,13 +82,15 @@ final class KeySources {
         return Optional.empty();
       }
       if (values.size() > 1) {
-        throw new MalformedKeyException(KeyProblem.REPEATED, name + " must have only one value");
+        throw MalformedKeyException.explained(
+            KeyProblem.REPEATED, "it has %d values".formatted(values.size()));
       }
       if (values.get(0).isEmpty()) {
-        throw new MalformedKeyException(KeyProblem.EMPTY, name + " must not be empty");
+        throw MalformedKeyException.explained(KeyProblem.EMPTY, "it is empty");
       }
       if (!ASCII.matchesAllOf(values.get(0))) {
-        throw new MalformedKeyException(KeyProblem.CHARACTERS, name + " must be printable ASCII");
+        throw MalformedKeyException.explained(
+            KeyProblem.CHARACTERS, "it has characters that are not printable ASCII");
       }
       return Optional.of(FoundKey.of(values.get(0)));
     }
@@ -182,7 +191,7 @@ final class KeySources {
     /** Errors name the one source that has the key, not all that might have had it. */
     private static Optional<FoundKey> find(KeySource source, KeyCall call) {
       try {
-        return source.find(call).map(found -> found.named(source.name()));
+        return findIn(source, call).map(found -> found.named(source.name()));
       } catch (MalformedKeyException malformed) {
         throw malformed.named(source.name());
       }
@@ -209,8 +218,13 @@ final class KeySources {
     }
   }
 
-  /** A source whose keys are mapped to another spelling. */
-  private record MappedKeySource(KeySource source, UnaryOperator<String> spelling)
+  /**
+   * A source whose keys are mapped to another spelling.
+   *
+   * @param expected which keys can be mapped, if not all
+   */
+  private record MappedKeySource(
+      KeySource source, UnaryOperator<String> spelling, Optional<String> expected)
       implements KeySource {
     @Override
     public String name() {
@@ -222,17 +236,28 @@ final class KeySources {
       List<KeySource> mapped = source.alternatives();
       return mapped.size() == 1 && mapped.get(0).equals(source)
           ? List.of(this)
-          : mapped.stream().<KeySource>map(each -> new MappedKeySource(each, spelling)).toList();
+          : mapped.stream()
+              .<KeySource>map(each -> new MappedKeySource(each, spelling, expected))
+              .toList();
     }
 
     @Override
     public Optional<FoundKey> find(KeyCall call) {
-      return source.find(call).map(found -> found.with(spelling.apply(found.value())));
+      return explaining(
+          () -> findIn(source, call).map(found -> found.with(spelling.apply(found.value()))));
     }
 
     @Override
     public Optional<String> keyOf(String value) {
-      return source.keyOf(value).map(spelling);
+      return explaining(() -> source.keyOf(value).map(spelling));
+    }
+
+    private <T> T explaining(Supplier<T> step) {
+      try {
+        return step.get();
+      } catch (MalformedKeyException malformed) {
+        throw expected.map(malformed::expecting).orElse(malformed);
+      }
     }
 
     @Override

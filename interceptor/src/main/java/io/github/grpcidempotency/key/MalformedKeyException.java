@@ -5,12 +5,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A call carries a malformed key. The message is for the service's own logs and contains no key.
- * The client gets {@code IDEMPOTENCY_KEY_INVALID}.
+ * The client gets {@code IDEMPOTENCY_KEY_INVALID} with the {@link #explanation}.
  */
 public final class MalformedKeyException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final KeyProblem problem;
+  private final String explanation;
+  private final @Nullable String expected;
   private final @Nullable String keyName;
 
   /** Makes the exception with a message that says what is wrong. */
@@ -25,18 +27,42 @@ public final class MalformedKeyException extends RuntimeException {
    * @param message says what is wrong
    */
   public MalformedKeyException(KeyProblem problem, String message) {
-    this(problem, message, null);
+    this(problem, message, problem.explanation(), null, null);
   }
 
-  private MalformedKeyException(KeyProblem problem, String message, @Nullable String keyName) {
+  private MalformedKeyException(
+      KeyProblem problem,
+      String message,
+      String explanation,
+      @Nullable String expected,
+      @Nullable String keyName) {
     super(message);
     this.problem = problem;
+    this.explanation = explanation;
+    this.expected = expected;
     this.keyName = keyName;
+  }
+
+  /** Makes the exception with an explanation that clients get, which contains no key. */
+  static MalformedKeyException explained(KeyProblem problem, String explanation) {
+    return new MalformedKeyException(problem, explanation, explanation, null, null);
+  }
+
+  /** Makes the exception for a key of a length that is wrong, or not to blame. */
+  static MalformedKeyException ofLength(KeyProblem problem, String key) {
+    return explained(problem, "it has %d characters".formatted(key.length()));
   }
 
   /** Returns what is wrong with the key. */
   public KeyProblem problem() {
     return problem;
+  }
+
+  /**
+   * Returns what clients get: what is wrong with the key, and what is expected if that is known.
+   */
+  public String explanation() {
+    return expected == null ? explanation : explanation + "; expected is " + expected;
   }
 
   /** Returns the place of the key, if it is more specific than the name of its source. */
@@ -46,8 +72,16 @@ public final class MalformedKeyException extends RuntimeException {
 
   /** Returns the same exception with a name, unless it has one. */
   MalformedKeyException named(String found) {
-    return keyName == null
-        ? new MalformedKeyException(problem, String.valueOf(getMessage()), found)
-        : this;
+    return keyName == null ? with(expected, found) : this;
+  }
+
+  /** Returns the same exception with what is expected, unless it has that. */
+  MalformedKeyException expecting(String description) {
+    return expected == null ? with(description, keyName) : this;
+  }
+
+  private MalformedKeyException with(@Nullable String description, @Nullable String name) {
+    return new MalformedKeyException(
+        problem, String.valueOf(getMessage()), explanation, description, name);
   }
 }

@@ -10,6 +10,7 @@ import com.google.protobuf.Message;
 import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.field.FieldPath;
+import io.github.grpcidempotency.internal.field.NoUuidException;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.KeyFormat;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
@@ -232,7 +233,12 @@ record MethodOption(
     return Optional.of(java.time.Duration.ofSeconds(duration.getSeconds(), duration.getNanos()));
   }
 
-  private static UUID resourceId(FieldPath path, Message response) {
-    return UUID.fromString((String) path.read(response).orElse(""));
+  private UUID resourceId(FieldPath path, Message response) {
+    String id = (String) path.read(response).orElse("");
+    try {
+      return UUID.fromString(id);
+    } catch (IllegalArgumentException malformed) {
+      throw new NoUuidException(declared.getResourceIdField(), id);
+    }
   }
 }

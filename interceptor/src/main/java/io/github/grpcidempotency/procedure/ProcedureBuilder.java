@@ -68,7 +68,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   public ProcedureBuilder<ResponseT> resource(
       ResourceType type, Function<? super ResponseT, UUID> id) {
     this.resourceType = Optional.of(type);
-    this.resourceId = response -> Optional.of(id.apply(castResponse(response)));
+    this.resourceId = response -> Optional.ofNullable(id.apply(castResponse(response)));
     this.creates = true;
     return this;
   }
@@ -95,7 +95,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
    * of a name, for example.
    */
   public ProcedureBuilder<ResponseT> deletes(ResourceType type, Function<Message, UUID> id) {
-    return deleting(type, request -> Optional.of(id.apply(request)));
+    return deleting(type, request -> Optional.ofNullable(id.apply(request)));
   }
 
   private ProcedureBuilder<ResponseT> deleting(

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -40,7 +41,8 @@ final class Retention {
    */
   Duration current() {
     try {
-      return checked(setting.get());
+      return checked(
+          Objects.requireNonNull(setting.get(), "the supplier of its retention returned null"));
     } catch (RuntimeException failed) {
       return lastGood(String.valueOf(failed)).orElseThrow(() -> failed);
     }

@@ -15,6 +15,11 @@ public interface Claim {
   enum Settled {
     /** It took effect. */
     DONE,
+    /**
+     * It took effect, but the record does not refer to the resource of the answer, because that
+     * does not exist. Only for {@link #complete}.
+     */
+    UNREFERRED,
     /** Another owner has the key, or the record is gone. Nothing changed. */
     LOST,
     /**

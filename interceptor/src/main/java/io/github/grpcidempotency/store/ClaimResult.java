@@ -85,8 +85,9 @@ public sealed interface ClaimResult {
    * @param operationId the record's id
    * @param expires until when the record answers retries
    * @param outcome the recorded answer
-   * @param status how far the work behind it has come; empty if the store has not asked the
-   *     procedure's resolver, or could not
+   * @param status how far the work behind it has come: {@code COMPLETED} if the record referred to
+   *     a resource that is gone; otherwise empty if the store has not asked the procedure's
+   *     resolver, or could not
    * @param trace the trace of the run that made the answer, as it was in its {@link ClaimRequest}
    */
   record Recorded(

@@ -42,6 +42,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -247,7 +248,10 @@ public final class IdempotentWork implements AutoCloseable {
       engine.track(operation, claimTook);
       T value;
       try {
-        value = OperationContext.run(operation, work);
+        value =
+            Objects.requireNonNull(
+                OperationContext.run(operation, work),
+                () -> kind.name() + ": the work returned null");
       } catch (Throwable thrown) {
         if (!confirm(operation)) {
           startOverUnlessInterrupted(thrown);
@@ -265,11 +269,12 @@ public final class IdempotentWork implements AutoCloseable {
         return;
       }
       if (claim.deferSettlement(() -> completeLater(operation, value))) {
-        result = Optional.of(first(claim, value));
+        result = Optional.of(first(claim, value, operation.namesResource(value)));
         return;
       }
       switch (complete(operation, value)) {
-        case DONE -> result = Optional.of(first(claim, value));
+        case DONE -> result = Optional.of(first(claim, value, true));
+        case UNREFERRED -> result = Optional.of(first(claim, value, false));
         case LOST, UNKNOWN -> throw inProgress(claim);
         case ROLLED_BACK ->
             throw new WorkFailedException(Code.INTERNAL, "the transaction was rolled back");
@@ -304,9 +309,14 @@ public final class IdempotentWork implements AutoCloseable {
       startOver();
     }
 
-    private WorkResult<T> first(Claim claim, T value) {
+    private WorkResult<T> first(Claim claim, T value, boolean refers) {
       return new WorkResult<>(
-          value, false, ReplayStatus.first(kind), claim.operationId(), claim.expires(), Set.of());
+          value,
+          false,
+          ReplayStatus.first(kind, refers),
+          claim.operationId(),
+          claim.expires(),
+          Set.of());
     }
 
     /**

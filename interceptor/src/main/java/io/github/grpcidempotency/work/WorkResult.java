@@ -3,6 +3,7 @@ package io.github.grpcidempotency.work;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
@@ -11,7 +12,8 @@ import java.util.UUID;
  *
  * @param value the result, of this run or the recorded one
  * @param replayed whether the result comes from the record of an earlier run
- * @param status the status of the asynchronous work behind the created resource
+ * @param status the status of the asynchronous work behind the created resource; empty if the
+ *     record refers to no resource, although the procedure has a status resolver
  * @param operationId the id of its record
  * @param expires when the record expires
  * @param omitted on a replay, the paths of fields that were not recorded and are missing from the
@@ -20,7 +22,7 @@ import java.util.UUID;
 public record WorkResult<T extends Message>(
     T value,
     boolean replayed,
-    IdempotencyStatus status,
+    Optional<IdempotencyStatus> status,
     UUID operationId,
     Instant expires,
     Set<String> omitted) {}

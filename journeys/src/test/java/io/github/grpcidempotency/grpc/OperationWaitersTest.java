@@ -11,12 +11,18 @@ import com.google.longrunning.ListOperationsResponse;
 import com.google.longrunning.Operation;
 import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
+import com.google.protobuf.util.Durations;
+import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.WaitLimits;
+import io.github.grpcidempotency.proto.v1.RecoverRequest;
+import io.github.grpcidempotency.proto.v1.RecoverResponse;
+import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
+import io.grpc.ClientInterceptor;
 import io.grpc.Context;
 import io.grpc.Contexts;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
@@ -29,6 +35,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
@@ -154,6 +161,59 @@ class OperationWaitersTest extends CallTest {
   }
 
   @Test
+  void aWaitingRecoveryIsAnsweredAlthoughItsGuardThrowsAnError() throws Exception {
+    ThingServer server =
+        start(
+            server()
+                .store(memory)
+                .outside(new Sessions())
+                .withServices()
+                .createThing(
+                    thing ->
+                        thing.guard(
+                            (caller, resource) -> {
+                              throw new AssertionError("on purpose");
+                            })));
+    server.things().keepRunning();
+    TestCall.Started first = keyed(server).start();
+    await().until(() -> server.things().runs() == 1);
+    ListenableFuture<RecoverResponse> waits = recover(server, KEY);
+    await().until(() -> waiting.get() == 1);
+
+    server.things().nextRunning().succeed();
+
+    first.end().first();
+    assertThatExceptionOfType(ExecutionException.class)
+        .isThrownBy(() -> waits.get(10, TimeUnit.SECONDS))
+        .havingCause()
+        .isInstanceOfSatisfying(
+            StatusRuntimeException.class,
+            refused -> assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.INTERNAL));
+  }
+
+  @Test
+  void aFormatOfTheServicesOwnGetsNoLongerKeysFromARecoveryThanFromACall() {
+    AtomicInteger longest = new AtomicInteger();
+    KeyFormat format =
+        raw -> {
+          longest.accumulateAndGet(raw.length(), Math::max);
+          return Optional.of("the key");
+        };
+    ThingServer server =
+        start(server().store(memory).withServices().createThing(thing -> thing.keyFormat(format)));
+
+    assertThatExceptionOfType(ExecutionException.class)
+        .isThrownBy(() -> recover(server, "k".repeat(513)).get(10, TimeUnit.SECONDS))
+        .havingCause()
+        .withMessageStartingWith("INVALID_ARGUMENT");
+    assertThatExceptionOfType(ExecutionException.class)
+        .isThrownBy(() -> recover(server, "k".repeat(512)).get(10, TimeUnit.SECONDS))
+        .havingCause()
+        .withMessageStartingWith("NOT_FOUND");
+    assertThat(longest).hasValue(512);
+  }
+
+  @Test
   void aSlowResolverDelaysOnlyTheWaitersOfItsProcedure() throws Exception {
     CountDownLatch asking = new CountDownLatch(2);
     CountDownLatch mayAnswer = new CountDownLatch(1);
@@ -250,12 +310,27 @@ class OperationWaitersTest extends CallTest {
   }
 
   private static ListenableFuture<Operation> wait(ThingServer server, String session, String name) {
+    return OperationsGrpc.newFutureStub(server.channel())
+        .withInterceptors(ofAlice(session))
+        .waitOperation(WaitOperationRequest.newBuilder().setName(name).build());
+  }
+
+  private static ListenableFuture<RecoverResponse> recover(ThingServer server, String key) {
+    return RecoveryGrpc.newFutureStub(server.channel())
+        .withInterceptors(ofAlice("any"))
+        .recover(
+            RecoverRequest.newBuilder()
+                .setMethod(ThingServer.CREATE_THING.getFullMethodName())
+                .setKey(key)
+                .setWait(Durations.fromSeconds(20))
+                .build());
+  }
+
+  private static ClientInterceptor ofAlice(String session) {
     Metadata headers = new Metadata();
     headers.put(ThingServer.USER, ALICE.toString());
     headers.put(SESSION, session);
-    return OperationsGrpc.newFutureStub(server.channel())
-        .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
-        .waitOperation(WaitOperationRequest.newBuilder().setName(name).build());
+    return MetadataUtils.newAttachHeadersInterceptor(headers);
   }
 
   /** Knows the session of a call, and counts the calls that wait. */
@@ -266,7 +341,9 @@ class OperationWaitersTest extends CallTest {
         Metadata headers,
         ServerCallHandler<RequestT, ResponseT> next) {
       String session = headers.get(SESSION);
-      boolean waits = call.getMethodDescriptor() == OperationsGrpc.getWaitOperationMethod();
+      boolean waits =
+          call.getMethodDescriptor() == OperationsGrpc.getWaitOperationMethod()
+              || call.getMethodDescriptor() == RecoveryGrpc.getRecoverMethod();
       return new SimpleForwardingServerCallListener<>(
           Contexts.interceptCall(
               Context.current().withValue(CURRENT_SESSION, session), call, headers, next)) {

@@ -17,6 +17,7 @@ import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.FailureCause;
@@ -34,28 +35,39 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 @ParameterizedClass
 @MethodSource("transports")
 class RefusalsTest extends CallTest {
+  private static final String EXPECTS_A_UUID =
+      "; expected is a UUID: 36 characters, hexadecimal digits in groups of 8-4-4-4-12";
+
   RefusalsTest(Transport transport) {
     super(transport);
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "not-a-uuid", "0193a0c47e5b7cc19d6eaabbccddeeff"})
-  void aMalformedKeyIsRefused(String key) {
+  @CsvSource({
+    "'', EMPTY, it is empty",
+    "not-a-uuid, FORMAT, it has 10 characters",
+    "0193a0c47e5b7cc19d6eaabbccddeeff, FORMAT, it has 32 characters",
+    "0193a0c4_7e5b-7cc1-9d6e-aabbccddeeff, FORMAT, it has 36 characters"
+  })
+  void aMalformedKeyIsRefusedWithWhatIsWrongAndWhatIsExpected(
+      String key, KeyProblem problem, String wrong) {
     ThingServer server = start();
 
     Seen refused = call(server, "a thing").as(ALICE).key(key).end();
 
-    assertInvalidKey(refused);
+    assertInvalidKey(refused, problem, wrong + EXPECTS_A_UUID);
+    assertThat(key.isEmpty() || !refused.text().contains(key)).isTrue();
     assertThat(server.things().runs()).isZero();
   }
 
@@ -63,9 +75,31 @@ class RefusalsTest extends CallTest {
   void twoKeysAreRefusedEvenIfTheyAreTheSame() {
     ThingServer server = start();
 
-    assertInvalidKey(keyed(server).key(KEY).end());
+    assertInvalidKey(
+        keyed(server).key(KEY).end(), KeyProblem.REPEATED, "it has 2 values" + EXPECTS_A_UUID);
 
     assertThat(server.things().runs()).isZero();
+  }
+
+  @Test
+  void aKeyThatIsTooLongForAnyFormatIsRefusedWithItsLength() {
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure.keyFormat(
+                            KeyFormat.matching(Pattern.compile("order-.*"))
+                                .describedAs("order- and a number"))));
+
+    assertInvalidKey(
+        call(server, "a thing").as(ALICE).key("order-" + "1".repeat(600)).end(),
+        KeyProblem.TOO_LONG,
+        "it has 606 characters; expected is order- and a number");
+    assertInvalidKey(
+        call(server, "a thing").as(ALICE).key("orders").end(),
+        KeyProblem.FORMAT,
+        "it has 6 characters; expected is order- and a number");
   }
 
   @Test
@@ -73,7 +107,10 @@ class RefusalsTest extends CallTest {
     ThingServer server =
         start(server().createThing(procedure -> procedure.keyFormat(KeyFormat.opaque())));
 
-    assertInvalidKey(call(server, "a thing").as(ALICE).key("").end());
+    assertInvalidKey(
+        call(server, "a thing").as(ALICE).key("").end(),
+        KeyProblem.EMPTY,
+        "it is empty; expected is 1 to 255 of the characters A-Z a-z 0-9 . _ ~ -");
   }
 
   @Test
@@ -307,11 +344,18 @@ class RefusalsTest extends CallTest {
         .hasMessageContaining("the table has no such column");
   }
 
-  private static void assertInvalidKey(Seen seen) {
+  private static void assertInvalidKey(Seen seen, KeyProblem problem, String explanation) {
     seen.refused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_INVALID").forGood();
+    assertThat(seen.text()).contains("idempotency-key is malformed: " + explanation);
+    assertThat(seen.detail(ErrorInfo.class).orElseThrow().getMetadataMap())
+        .containsExactly(Map.entry("problem", problem.word()));
     assertThat(seen.detail(BadRequest.class).orElseThrow().getFieldViolationsList())
         .singleElement()
-        .satisfies(violation -> assertThat(violation.getField()).isEqualTo("idempotency-key"));
+        .satisfies(
+            violation -> {
+              assertThat(violation.getField()).isEqualTo("idempotency-key");
+              assertThat(violation.getDescription()).isEqualTo(explanation);
+            });
   }
 
   private static void assertReused(Seen seen, String mismatch) {

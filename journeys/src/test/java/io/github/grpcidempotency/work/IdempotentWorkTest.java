@@ -169,6 +169,16 @@ class IdempotentWorkTest {
   }
 
   @Test
+  @SuppressWarnings("NullAway") // the mistake under test
+  void workThatReturnsNullIsNamedAndMayBeTriedAgain() throws Exception {
+    assertThatExceptionOfType(NullPointerException.class)
+        .isThrownBy(() -> run(() -> null))
+        .withMessage(CLOSE_MONTH.name() + ": the work returned null");
+
+    assertThat(run(this::closed).replayed()).isFalse();
+  }
+
+  @Test
   void aTerminalFailureIsRepeated() {
     Callable<StringValue> failing =
         () -> {

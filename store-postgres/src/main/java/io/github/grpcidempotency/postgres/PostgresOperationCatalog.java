@@ -170,8 +170,7 @@ final class PostgresOperationCatalog implements OperationCatalog {
               procedure,
               asked ->
                   row.resource(caller)
-                      .map(resource -> Optional.ofNullable(found.get(resource)))
-                      .orElseGet(() -> Optional.of(asked.statusOf(List.of()))))
+                      .flatMap(resource -> Optional.ofNullable(found.get(resource))))
           .ifPresent(status -> statuses.put(row.content().id(), status));
     }
     return statuses;

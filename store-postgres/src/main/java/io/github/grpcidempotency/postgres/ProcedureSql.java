@@ -12,6 +12,7 @@ import java.util.Optional;
 final class ProcedureSql {
   private static final String NO_STATUS = "CAST(NULL AS text[])";
   private static final String RESOURCE = "CAST(:resource_id AS uuid)";
+  private static final String NAMES = " names_resource = " + RESOURCE + " IS NOT NULL,";
   private static final String RESOURCE_OF_RECORD = "idempotency_record.idempotency_record_resource";
   private static final String ASYNCHRONOUS_COMMIT =
       ", set_config('synchronous_commit', 'off', true)";
@@ -94,7 +95,8 @@ final class ProcedureSql {
     Optional<String> column = procedure.resourceType().map(ResourceType::column);
     Optional<String> created = column.filter(name -> !procedure.deletes());
     Optional<String> deleted = column.filter(name -> procedure.deletes());
-    String resource = created.map(ProcedureSql::setResource).orElse("");
+    String resource =
+        created.map(ProcedureSql::setResource).orElse("") + (column.isPresent() ? NAMES : "");
     String update = update(schema, resource, "");
     String reference = deleted.map(name -> refer(schema, name, ":attempt")).orElse("");
     this.complete = complete(update(schema, resource, timeLine.same()), wake, reference);

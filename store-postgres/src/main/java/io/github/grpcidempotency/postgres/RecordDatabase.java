@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -266,5 +267,15 @@ final class RecordDatabase {
           "the outbox query of %s failed; its status is reported as processing"
               .formatted(procedure.name()));
     }
+  }
+
+  /** Warns that a record cannot refer to its resource. */
+  void unreferred(RecordedProcedure procedure, UUID operationId) {
+    log.warn(
+        procedure.name() + " unreferred",
+        null,
+        ("%s: the resource of operation %s does not exist (any more). The operation is recorded"
+                + " without a reference, and its answers have no idempotency-status")
+            .formatted(procedure.name(), operationId));
   }
 }

@@ -36,6 +36,7 @@ record RecordRow(
     boolean expired,
     Duration leaseLeft,
     Optional<UUID> resourceId,
+    boolean namesResource,
     Optional<List<String>> outboxStatus,
     Optional<ByteString> trace) {
 
@@ -59,6 +60,7 @@ record RecordRow(
         !expires.isAfter(read) && (ended || leaseLeft.isZero()),
         leaseLeft,
         Optional.ofNullable(row.getObject("resource_id", UUID.class)),
+        row.getBoolean("names_resource"),
         OutboxStatusResolver.foundIfAsked(row),
         bytes(row.getBytes("trace")));
   }
@@ -78,6 +80,7 @@ record RecordRow(
         false,
         lease,
         Optional.empty(),
+        false,
         Optional.empty(),
         request.trace());
   }
@@ -114,8 +117,15 @@ record RecordRow(
     return recorded(status(asked, outbox -> outboxStatus.map(outbox::statusOf)));
   }
 
-  /** Returns the record with the status of the work behind it. */
-  ClaimResult.Recorded recorded(Optional<IdempotencyStatus> status) {
+  /**
+   * Returns the record with the status of the work behind it. A reference is cleared when its
+   * resource is deleted, and never set again, so {@code completed} is then final.
+   */
+  ClaimResult.Recorded recorded(Optional<IdempotencyStatus> ofResource) {
+    Optional<IdempotencyStatus> status =
+        resourceId.isPresent()
+            ? ofResource
+            : Optional.of(IdempotencyStatus.COMPLETED).filter(gone -> namesResource);
     return new ClaimResult.Recorded(fingerprint, procedure, id, expires, outcome(), status, trace);
   }
 

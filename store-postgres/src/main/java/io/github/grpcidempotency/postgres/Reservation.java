@@ -364,7 +364,11 @@ final class Reservation implements Claim {
   }
 
   private Settled complete(Connection connection, RecordedOutcome outcome) {
-    if (row.complete(connection, outcome) || row.isCompleted(connection)) {
+    Settled recorded = row.complete(connection, outcome);
+    if (recorded != Settled.LOST) {
+      return recorded;
+    }
+    if (row.isCompleted(connection)) {
       return Settled.DONE;
     }
     if (row.timeLine().isPresent() && row.markUnknown(connection)) {

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import java.sql.Connection;
@@ -8,8 +9,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 import org.jdbi.v3.core.JdbiException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The row of a reservation, for its owner. Every statement names the owner's attempt, so that it
@@ -23,21 +22,21 @@ record ReservedRow(
     UUID id,
     int attempt,
     Optional<String> timeLine) {
-  private static final Logger logger = LoggerFactory.getLogger(ReservedRow.class);
-
   /**
-   * Records an answer; without its resource if that does not exist. Returns whether the row was the
-   * owner's, and without an answer.
+   * Records an answer; without its resource if that does not exist. Returns how, or {@code LOST} if
+   * the row was not the owner's, or had an answer.
    */
-  boolean complete(Connection connection, RecordedOutcome outcome) {
+  Settled complete(Connection connection, RecordedOutcome outcome) {
     try {
-      return complete(connection, sql().complete(), outcome);
+      return complete(connection, sql().complete(), outcome) ? Settled.DONE : Settled.LOST;
     } catch (JdbiException failure) {
       if (!Failures.isForeignKeyViolation(failure)) {
         throw failure;
       }
-      logger.warn("operation {} created a resource that does not exist (any more)", id);
-      return complete(connection, sql().completeWithoutResource(), outcome);
+      database.unreferred(request.procedure(), id);
+      return complete(connection, sql().completeWithoutResource(), outcome)
+          ? Settled.UNREFERRED
+          : Settled.LOST;
     }
   }
 

@@ -138,7 +138,7 @@ final class ReservedTransaction implements Claim {
 
           @Override
           public Settled failure(RecordedOutcome.Failure failure) {
-            return afterRollback(connection -> row.complete(connection, failure));
+            return afterRollback(connection -> row.complete(connection, failure) != Settled.LOST);
           }
         });
   }

@@ -12,7 +12,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jdbi.v3.core.JdbiException;
@@ -148,7 +147,7 @@ final class TransactionAttempt {
   private Optional<IdempotencyStatus> ask(
       OutboxStatusResolver outbox, HandlerTransaction transaction, RecordRow row) {
     if (row.resourceId().isEmpty()) {
-      return Optional.of(outbox.statusOf(List.of()));
+      return Optional.empty();
     }
     try {
       return Optional.of(

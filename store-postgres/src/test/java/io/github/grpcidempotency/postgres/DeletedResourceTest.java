@@ -7,6 +7,7 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -48,19 +49,24 @@ class DeletedResourceTest {
   }
 
   @Test
-  void aThingDeletedBeforeItsAnswerIsRecordedCostsTheReferenceOnly() {
-    try (ThingClient client = ThingClient.to(1)) {
+  void aThingThatDoesNotExistCostsTheReferenceAndTheStatusOnly() {
+    try (LogLines log = LogLines.listen();
+        ThingClient client = ThingClient.to(1)) {
       IdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
       ClaimRequest request = Things.claimOf(client, REQUEST);
       Claim claim = Things.win(store, request);
       RecordedOutcome.Response answer =
           new RecordedOutcome.Response(REQUEST.toByteString(), Optional.of(UUID.randomUUID()));
 
-      assertThat(claim.complete(answer)).isEqualTo(Claim.Settled.DONE);
+      assertThat(claim.complete(answer)).isEqualTo(Claim.Settled.UNREFERRED);
 
       ClaimResult.Recorded recorded = (ClaimResult.Recorded) store.claim(request);
       assertThat(recorded.outcome())
           .isEqualTo(new RecordedOutcome.Response(answer.bytes(), Optional.empty()));
+      assertThat(recorded.status()).isEmpty();
+      assertThat(log.warnings())
+          .singleElement()
+          .satisfies(line -> assertThat(line).contains("ThingService/CreateThing"));
     }
   }
 

@@ -95,6 +95,31 @@ class IdempotencySchemaTest {
         .hasMessageContaining("has no table to refer to");
   }
 
+  /** Responses name UUIDs, so no record could refer to such a row. */
+  @Test
+  void aResourceTypeOfATableWithOtherIdsIsRefusedAlsoIfItIsNotEnforced() {
+    owner.useHandle(
+        handle -> handle.execute("CREATE TABLE app.invoices (id bigint PRIMARY KEY, ref uuid)"));
+    for (String enforced : List.of("true", "false")) {
+      assertThatThrownBy(
+              () ->
+                  owner.useHandle(
+                      handle ->
+                          handle.execute(
+                              "SELECT idempotency.add_resource_type('invoice', 'app.invoices',"
+                                  + " enforced => "
+                                  + enforced
+                                  + ")")))
+          .hasMessageContaining("uuid")
+          .hasMessageContaining("invoice");
+    }
+    owner.useHandle(
+        handle ->
+            handle.execute(
+                "SELECT idempotency.add_resource_type('invoice', 'app.invoices', 'ref',"
+                    + " enforced => false)"));
+  }
+
   @Test
   void aReferenceThatIsNotEnforcedMayPointToNothingAndMakesCompletionsHot() {
     owner.useHandle(

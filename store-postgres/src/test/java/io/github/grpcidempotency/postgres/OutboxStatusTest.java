@@ -22,10 +22,12 @@ import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.test.LogLines;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.thing.EventJournal;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
 import java.util.List;
 import java.util.Optional;
@@ -307,6 +309,45 @@ class OutboxStatusTest {
                       """)
                   .executeAsSeparateStatements());
     }
+  }
+
+  /** The outbox has an entry for no thing, and is asked about none. */
+  @ParameterizedTest
+  @EnumSource
+  void aRecordThatHasNeverReferredToAThingHasNoStatusEver(Execution execution) {
+    CreateThingRequest malformed =
+        REQUEST.toBuilder().setThing(Thing.newBuilder().setId("4711")).build();
+    ThingHandler handler =
+        execution == Execution.TRANSACTIONAL
+            ? (request, answer) -> {
+              ClaimTransaction.handle().execute("SELECT 1");
+              ThingHandler.answer(request, answer);
+            }
+            : ThingHandler::answer;
+    try (ThingServer server =
+            PostgresThingServer.on(database.app())
+                .createThing(thing -> thing.execution(execution))
+                .handler(handler)
+                .outbox(
+                    OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY).whenAbsent(FAILED))
+                .start();
+        ThingClient client = ThingClient.to(server.port());
+        ThingClient absent = client.withNewKey()) {
+      assertHasNoStatus(client, malformed);
+      if (execution != Execution.TRANSACTIONAL) {
+        assertHasNoStatus(absent, REQUEST); // whose handler has written no row
+      }
+    }
+  }
+
+  private static void assertHasNoStatus(ThingClient client, CreateThingRequest request) {
+    Reply first = client.createThing(request);
+    Reply replay = client.createThing(request);
+
+    assertThat(first.isOk()).as(first.toString()).isTrue();
+    assertThat(first.operationStatus()).isEmpty();
+    assertThat(replay.isReplay()).as(replay.toString()).isTrue();
+    assertThat(replay.operationStatus()).isEmpty();
   }
 
   /**

@@ -271,9 +271,8 @@ class WorkTest {
     ThingWork work = work(database.app(), kind);
 
     assertThat(work.run(Style.PLAIN, caller, TOKEN).status())
-        .isEqualTo(IdempotencyStatus.PROCESSING);
-    assertThat(work.run(Style.PLAIN, caller, TOKEN).status())
-        .isEqualTo(IdempotencyStatus.COMPLETED);
+        .contains(IdempotencyStatus.PROCESSING);
+    assertThat(work.run(Style.PLAIN, caller, TOKEN).status()).contains(IdempotencyStatus.COMPLETED);
   }
 
   /** Even for a kind whose calls would fail open: the guarantee is at most once. */

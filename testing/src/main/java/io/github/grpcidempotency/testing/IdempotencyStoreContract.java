@@ -274,6 +274,18 @@ public abstract class IdempotencyStoreContract {
     assertThat(recorded(store.claim(request())).outcome()).isEqualTo(response);
   }
 
+  /** The interceptor takes a status for one that the store has read. */
+  @Test
+  void aRecordThatNamesNoResourceHasNoStatus() {
+    IdempotencyStore store = newStore(LONG_LEASE);
+    RecordedOutcome response = answer("an answer without a thing");
+
+    win(store, request()).complete(response);
+
+    assertThat(recorded(store.claim(request())).outcome()).isEqualTo(response);
+    assertThat(recorded(store.claim(request())).status()).isEmpty();
+  }
+
   @Test
   void aTerminalErrorIsAnOutcome() {
     IdempotencyStore store = newStore(LONG_LEASE);

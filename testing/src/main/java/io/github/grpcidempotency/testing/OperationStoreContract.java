@@ -60,6 +60,17 @@ public abstract class OperationStoreContract extends IdempotencyStoreContract {
   }
 
   @Test
+  void anOperationWhoseAnswerNamesNoResourceHasNoStatus() {
+    OperationStore store = newStore(LONG_LEASE);
+    Claim claim = win(store, request());
+    claim.complete(ANSWER);
+
+    StoredOperation found = only(catalogOf(store).find(user, List.of(claim.operationId())));
+
+    assertThat(((ClaimResult.Recorded) found.standing()).status()).isEmpty();
+  }
+
+  @Test
   void anAnsweredOperationIsFoundWithItsTrace() {
     OperationStore store = newStore(LONG_LEASE);
     Claim claim = win(store, traced("a trace"));

@@ -137,7 +137,7 @@ enum SeededFault {
               "grpc/ClaimedCall",
               "    try {\n      switch (persist",
               """
-                  send(answer);
+                  send(answer, true);
                   if (answer != null) {
                     var unused = engine.settler().complete(operation, (Message) message);
                     return;

@@ -3,6 +3,7 @@ package io.github.grpcidempotency.internal.decision;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import java.util.Optional;
 
@@ -56,8 +57,9 @@ public final class KeyDecider {
           ? new KeyDecision.Refuse(Refusal.callerRequired(), keyName)
           : new KeyDecision.NoCaller();
     }
-    if (!IdempotencyKey.isKey(key.get().value())) {
-      return new KeyDecision.Refuse(Refusal.invalidKey(), keyName);
+    Optional<KeyProblem> problem = IdempotencyKey.problemOf(key.get().value());
+    if (problem.isPresent()) {
+      return new KeyDecision.Refuse(Refusal.invalidKey(problem.get()), keyName);
     }
     return new KeyDecision.Keyed(new IdempotencyKey(owner.get(), key.get().value()), keyName);
   }

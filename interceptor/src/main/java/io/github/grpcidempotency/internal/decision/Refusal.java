@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.internal.decision;
 
 import io.github.grpcidempotency.event.RefusalReason;
+import io.github.grpcidempotency.key.KeyProblem;
+import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.store.FailureCause;
 import java.time.Duration;
 import java.util.Map;
@@ -13,9 +15,13 @@ import java.util.UUID;
  * @param reason the machine-readable reason
  * @param metadata further details of the error, for programs
  * @param retryAfter when to try again; empty if a retry is pointless
+ * @param explanation further details of the error, for people; empty if the reason says it all
  */
 public record Refusal(
-    RefusalReason reason, Map<String, String> metadata, Optional<Duration> retryAfter) {
+    RefusalReason reason,
+    Map<String, String> metadata,
+    Optional<Duration> retryAfter,
+    Optional<String> explanation) {
 
   /** The entry of the metadata that says why the store is unavailable. */
   public static final String CAUSE = "cause";
@@ -25,6 +31,8 @@ public record Refusal(
 
   private static final String MISMATCH = "mismatch";
 
+  private static final String PROBLEM = "problem";
+
   private static final Duration RETRY_DELAY = Duration.ofMillis(500);
   private static final Duration MIN_RETRY_DELAY = Duration.ofMillis(50);
 
@@ -33,9 +41,27 @@ public record Refusal(
         RefusalReason.IDEMPOTENCY_KEY_REUSED, Map.of(MISMATCH, mismatch), Optional.empty());
   }
 
+  private Refusal(
+      RefusalReason reason, Map<String, String> metadata, Optional<Duration> retryAfter) {
+    this(reason, metadata, retryAfter, Optional.empty());
+  }
+
   /** Returns the refusal of a malformed key. */
-  public static Refusal invalidKey() {
-    return pointless(RefusalReason.IDEMPOTENCY_KEY_INVALID);
+  public static Refusal invalidKey(KeyProblem problem) {
+    return invalidKey(problem, problem.explanation());
+  }
+
+  /** Returns the refusal of a malformed key. */
+  public static Refusal invalidKey(MalformedKeyException malformed) {
+    return invalidKey(malformed.problem(), malformed.explanation());
+  }
+
+  private static Refusal invalidKey(KeyProblem problem, String explanation) {
+    return new Refusal(
+        RefusalReason.IDEMPOTENCY_KEY_INVALID,
+        Map.of(PROBLEM, problem.word()),
+        Optional.empty(),
+        Optional.of(explanation));
   }
 
   /** Returns the refusal of a call without a key. */

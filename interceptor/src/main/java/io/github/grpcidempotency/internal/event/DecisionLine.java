@@ -97,7 +97,11 @@ record DecisionLine(
     @Override
     public void keyInvalid(IdempotencyEvent.KeyInvalid event) {
       write(
-          of(Level.INFO, "key_invalid", Optional.empty(), "the key is malformed")
+          of(
+                  Level.INFO,
+                  "key_invalid",
+                  Optional.empty(),
+                  "the key is malformed: " + event.problem().explanation())
               .because(event.problem())
               .from(event.source()));
     }

@@ -210,7 +210,7 @@ final class LateRecorder implements AutoCloseable {
       }
       leases.drop(claim);
       switch (settled) {
-        case DONE ->
+        case DONE, UNREFERRED ->
             operation.events().recordedLate(claim.operationId(), operation.sinceHandlerEnded());
         case LOST -> operation.leaseLost();
         case ROLLED_BACK, UNKNOWN ->

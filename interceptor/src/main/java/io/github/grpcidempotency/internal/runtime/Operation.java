@@ -127,6 +127,11 @@ public final class Operation {
     return RecordedResponse.of(request, claim.operationId(), response);
   }
 
+  /** Returns whether the record of a response will refer to a resource, as far as is known. */
+  public boolean namesResource(Message response) {
+    return !lacksResource(answerOf(response));
+  }
+
   /** Returns why an answer is too large to be recorded, as a sentence; empty if it is not. */
   Optional<String> tooLarge(RecordedOutcome answer) {
     return RecordedResponse.tooLarge(procedure(), answer);
@@ -190,7 +195,13 @@ public final class Operation {
     if (settled == Settled.ROLLED_BACK && claim.transaction().isEmpty()) {
       release();
     }
-    return settled;
+    return settled == Settled.DONE && lacksResource(answer) ? Settled.UNREFERRED : settled;
+  }
+
+  private boolean lacksResource(RecordedOutcome answer) {
+    return procedure().resourceType().isPresent()
+        && !(answer instanceof RecordedOutcome.Failure)
+        && answer.resourceId().isEmpty();
   }
 
   /** Nothing of the operation remains, so it need not be known whether the key is free already. */

@@ -91,8 +91,15 @@ final class OperationReader implements AutoCloseable {
           (id, all) ->
               notifyEach(all, asker -> asker.found().accept(Optional.ofNullable(found.get(id)))));
     } catch (RuntimeException failure) {
-      asked.values().forEach(all -> notifyEach(all, asker -> asker.failed().accept(failure)));
+      fail(asked, failure);
+    } catch (Error defect) {
+      fail(asked, new IllegalStateException(defect));
+      throw defect;
     }
+  }
+
+  private void fail(Map<UUID, List<Asker>> asked, RuntimeException failure) {
+    asked.values().forEach(all -> notifyEach(all, asker -> asker.failed().accept(failure)));
   }
 
   private synchronized Map<UUID, List<Asker>> takeSomeOf(Caller caller) {

@@ -10,6 +10,7 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import java.util.Objects;
 import java.util.Optional;
 
 /** Keeps one operation's recorded answer secret, if its procedure says so. */
@@ -44,7 +45,7 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
   public ByteString open(ByteString stored) {
     return procedure
         .responseProtection()
-        .map(protection -> protection.open(stored, binding()))
+        .map(protection -> checked(protection.open(stored, binding())))
         .orElse(stored);
   }
 
@@ -58,7 +59,7 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
     @Override
     public RecordedOutcome response(RecordedOutcome.Response response) {
       return new RecordedOutcome.Response(
-          protection.seal(response.bytes(), binding()), response.resourceId());
+          checked(protection.seal(response.bytes(), binding())), response.resourceId());
     }
 
     @Override
@@ -68,8 +69,13 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
 
     @Override
     public RecordedOutcome failure(RecordedOutcome.Failure failure) {
-      return new RecordedOutcome.Failure(protection.seal(failure.bytes(), binding()));
+      return new RecordedOutcome.Failure(checked(protection.seal(failure.bytes(), binding())));
     }
+  }
+
+  private ByteString checked(ByteString bytes) {
+    return Objects.requireNonNull(
+        bytes, () -> procedure.name() + ": its response protection returned null");
   }
 
   private ByteString binding() {

@@ -2,16 +2,19 @@ package io.github.grpcidempotency.internal.runtime;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.field.FieldPath;
+import io.github.grpcidempotency.internal.field.NoUuidException;
+import io.github.grpcidempotency.internal.log.RateLimitedLog;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.UUID;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What is recorded for a response. */
 public final class RecordedResponse {
-  private static final Logger logger = LoggerFactory.getLogger(RecordedResponse.class);
+  private static final RateLimitedLog log =
+      RateLimitedLog.of(LoggerFactory.getLogger(RecordedResponse.class));
 
   private RecordedResponse() {}
 
@@ -49,18 +52,51 @@ public final class RecordedResponse {
   private static Optional<UUID> resourceId(
       KeyedRequest request, UUID operationId, Message response) {
     Procedure procedure = request.procedure();
-    try {
-      return procedure.deletes()
-          ? procedure.deletedId(request.message())
-          : procedure.resourceId(response);
-    } catch (RuntimeException wrong) {
-      logger.error(
-          "{}: the {} names no resource; operation {} is recorded without one",
-          procedure.name(),
-          procedure.deletes() ? "request" : "response",
-          operationId,
-          wrong);
+    if (procedure.resourceType().isEmpty()) {
       return Optional.empty();
     }
+    Optional<UUID> id;
+    String problem =
+        procedure.deletes() ? "its request names no UUID" : "the function returned null";
+    try {
+      id =
+          procedure.deletes()
+              ? procedure.deletedId(request.message())
+              : procedure.resourceId(response);
+    } catch (RuntimeException wrong) {
+      id = Optional.empty();
+      problem = describe(wrong);
+    }
+    if (id.isEmpty()) {
+      warn(procedure, operationId, problem);
+    }
+    return id;
+  }
+
+  private static void warn(Procedure procedure, UUID operationId, String problem) {
+    log.warn(
+        procedure.name() + " " + problem,
+        null,
+        "%s: cannot read the id of its resource: %s. Operation %s is recorded without a reference%s"
+            .formatted(
+                procedure.name(),
+                problem,
+                operationId,
+                procedure.statusResolver().isPresent()
+                    ? ", and its answers have no idempotency-status"
+                    : ""));
+  }
+
+  /** The message of an exception of the service's own may contain a part of the response. */
+  private static String describe(RuntimeException wrong) {
+    return wrong instanceof NoUuidException known
+        ? String.valueOf(known.getMessage())
+        : "the function threw "
+            + wrong.getClass().getName()
+            + Arrays.stream(wrong.getStackTrace())
+                .filter(frame -> !frame.getClassName().startsWith("java."))
+                .findFirst()
+                .map(frame -> " at " + frame)
+                .orElse("");
   }
 }

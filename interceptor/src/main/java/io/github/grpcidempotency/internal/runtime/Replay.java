@@ -9,6 +9,7 @@ import io.github.grpcidempotency.procedure.ResponseRebuilder;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -36,12 +37,15 @@ public sealed interface Replay {
    * A response.
    *
    * @param bytes the message
-   * @param status how far the work behind it has come
+   * @param status how far the work behind it has come; empty if that is not known for good
    * @param omitted the fields that the record lacks
    * @param reconstructed whether it was rebuilt from its resource
    */
   record Response(
-      ByteString bytes, IdempotencyStatus status, Set<String> omitted, boolean reconstructed)
+      ByteString bytes,
+      Optional<IdempotencyStatus> status,
+      Set<String> omitted,
+      boolean reconstructed)
       implements Replay {
     @Override
     public <X extends Exception> void accept(Actor<X> actor) throws X {
@@ -143,7 +147,11 @@ public sealed interface Replay {
       }
       return reference
           .resourceId()
-          .flatMap(resource -> rebuilder.get().rebuild(key.caller(), resource))
+          .flatMap(
+              resource ->
+                  Objects.requireNonNull(
+                      rebuilder.get().rebuild(key.caller(), resource),
+                      () -> procedure.name() + ": its rebuilder returned null"))
           .<Replay>map(
               message ->
                   new Response(

@@ -4,6 +4,8 @@ import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.StatusResolver;
 import io.github.grpcidempotency.store.ClaimResult;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Consumer;
 
@@ -13,29 +15,38 @@ public final class ReplayStatus {
 
   /**
    * Returns the status for the first answer: the work behind it, if there is any, has only begun.
+   * Empty if a resolver cannot be asked, because the record refers to no resource.
+   *
+   * @param refers whether the record refers to a resource
    */
-  public static IdempotencyStatus first(Procedure procedure) {
-    return procedure.statusResolver().isPresent()
-        ? IdempotencyStatus.PROCESSING
-        : IdempotencyStatus.COMPLETED;
+  public static Optional<IdempotencyStatus> first(Procedure procedure, boolean refers) {
+    if (procedure.statusResolver().isEmpty()) {
+      return Optional.of(IdempotencyStatus.COMPLETED);
+    }
+    return refers ? Optional.of(IdempotencyStatus.PROCESSING) : Optional.empty();
   }
 
   /**
    * Returns the status of a recorded answer, from the store or else from the procedure's resolver.
-   * Never throws: the status is {@code processing} if it is not known, and {@code completed} if
-   * there is no asynchronous work, or the record refers to no resource. A reference is cleared when
-   * its resource is deleted, and never set again, so this status is final.
+   * Never throws: the status is {@code processing} if the resolver throws, and {@code completed} if
+   * there is no asynchronous work. Empty if the record has never referred to a resource, so that
+   * the resolver cannot be asked.
    *
    * @param unknown gets what the resolver throws
    */
-  public static IdempotencyStatus of(
+  public static Optional<IdempotencyStatus> of(
       Procedure procedure, ClaimResult.Recorded recorded, Consumer<RuntimeException> unknown) {
+    if (procedure.statusResolver().isEmpty()) {
+      return Optional.of(IdempotencyStatus.COMPLETED);
+    }
     return recorded
-        .outcome()
-        .resourceId()
-        .map(
-            resource -> recorded.status().orElseGet(() -> ofResource(procedure, resource, unknown)))
-        .orElse(IdempotencyStatus.COMPLETED);
+        .status()
+        .or(
+            () ->
+                recorded
+                    .outcome()
+                    .resourceId()
+                    .map(resource -> ofResource(procedure, resource, unknown)));
   }
 
   /** Returns whether a resolver of the service's own is called for the status of a record. */
@@ -55,14 +66,19 @@ public final class ReplayStatus {
       Procedure procedure, UUID resource, Consumer<RuntimeException> unknown) {
     return procedure
         .statusResolver()
-        .map(resolver -> resolve(resolver, resource, unknown))
+        .map(resolver -> resolve(procedure, resolver, resource, unknown))
         .orElse(IdempotencyStatus.COMPLETED);
   }
 
   private static IdempotencyStatus resolve(
-      StatusResolver resolver, UUID resource, Consumer<RuntimeException> unknown) {
+      Procedure procedure,
+      StatusResolver resolver,
+      UUID resource,
+      Consumer<RuntimeException> unknown) {
     try {
-      return resolver.resolve(resource);
+      return Objects.requireNonNull(
+          resolver.resolve(resource),
+          () -> procedure.name() + ": its status resolver returned null");
     } catch (RuntimeException failed) {
       unknown.accept(failed);
       return IdempotencyStatus.PROCESSING;

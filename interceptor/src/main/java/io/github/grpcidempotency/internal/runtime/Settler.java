@@ -50,7 +50,8 @@ public final class Settler {
   /**
    * Records a response.
    *
-   * @return {@code DONE} if it is recorded and may be sent; {@code LOST} if another owner's answer
+   * @return {@code DONE} if it is recorded and may be sent, {@code UNREFERRED} if the record refers
+   *     to no resource although the procedure has one; {@code LOST} if another owner's answer
    *     counts, or this one is recorded later; {@code ROLLED_BACK} if nothing of the call remains
    * @throws StoreException if nothing of the call remains, because the store could not do its part
    * @throws TransactionMisuseException if the handler has misused the claim's transaction
@@ -193,7 +194,7 @@ public final class Settler {
     Claim claim = operation.claim();
     leases.drop(claim);
     switch (settled) {
-      case DONE ->
+      case DONE, UNREFERRED ->
           operation
               .events()
               .settled(claim.operationId(), settlement, operation.handlerTime(), took);

@@ -9,6 +9,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.KeyCall;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.key.MalformedKeyException;
 import io.github.grpcidempotency.key.UnauthenticatedKeyException;
@@ -18,6 +19,7 @@ import io.github.grpcidempotency.store.StoreException;
 import io.grpc.MethodDescriptor;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -50,7 +52,7 @@ final class AskedKey {
             .map(text -> new IdempotencyKey(caller, text))
             .toList();
     if (keys.isEmpty()) {
-      throw new RefusedException(Refusal.invalidKey());
+      throw new RefusedException(Refusal.invalidKey(KeyProblem.OTHER));
     }
     return keys;
   }
@@ -58,18 +60,29 @@ final class AskedKey {
   private Set<String> texts() {
     Optional<KeySource> source = procedure.keySource();
     if (source.isEmpty()) {
-      return procedure.keyFormat().canonicalize(asked.getKey()).map(Set::of).orElse(Set.of());
+      return ofValue(KeySource.metadata("key").as(procedure.keyFormat()));
     }
     return asked.hasRequest()
         ? Set.of(ofRequest(source.get()))
         : ofValue(asked.getKey(), source.get().alternatives());
   }
 
+  /** Finds the key as a call finds it in its header. */
+  private Set<String> ofValue(KeySource header) {
+    try {
+      return header.keyOf(asked.getKey()).map(Set::of).orElse(Set.of());
+    } catch (MalformedKeyException malformed) {
+      throw new RefusedException(Refusal.invalidKey(malformed), Optional.of(malformed));
+    }
+  }
+
   private static Set<String> ofValue(String value, List<KeySource> sources) {
     Set<String> texts = new LinkedHashSet<>(List.of(value));
     for (KeySource source : sources) {
       try {
-        source.keyOf(value).ifPresent(texts::add);
+        Objects.requireNonNull(
+                source.keyOf(value), () -> "the key source " + source.name() + " returned null")
+            .ifPresent(texts::add);
       } catch (MalformedKeyException otherSource) {
         // It is not a value of this source.
       }
@@ -82,11 +95,12 @@ final class AskedKey {
     FoundKey found;
     try {
       found =
-          source
-              .find(new Call(parsed(asked.getRequest())))
+          Objects.requireNonNull(
+                  source.find(new Call(parsed(asked.getRequest()))),
+                  () -> "the key source " + source.name() + " returned null")
               .orElseThrow(() -> new RefusedException(Refusal.keyRequired()));
     } catch (MalformedKeyException malformed) {
-      throw new RefusedException(Refusal.invalidKey(), Optional.of(malformed));
+      throw new RefusedException(Refusal.invalidKey(malformed), Optional.of(malformed));
     } catch (UnauthenticatedKeyException unproven) {
       throw new RefusedException(Refusal.callerRequired(), Optional.of(unproven));
     } catch (StoreException unreachable) {

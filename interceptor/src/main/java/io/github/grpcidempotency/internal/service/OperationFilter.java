@@ -23,9 +23,9 @@ record OperationFilter(Optional<String> procedure, Set<State> states) {
   private static final Pattern TERM =
       Pattern.compile("\\s*+(\\w++)\\s*+=\\s*+(?:\"([^\"]*+)\"|([^\\s\"]++))\\s*+(AND\\b|$)");
 
-  private static final Set<State> DONE = EnumSet.of(State.STATE_COMPLETED, State.STATE_FAILED);
-  private static final Set<State> ALL =
-      EnumSet.complementOf(EnumSet.of(State.STATE_UNSPECIFIED, State.UNRECOGNIZED));
+  private static final Set<State> DONE =
+      EnumSet.of(State.STATE_COMPLETED, State.STATE_FAILED, State.STATE_UNSPECIFIED);
+  private static final Set<State> ALL = EnumSet.complementOf(EnumSet.of(State.UNRECOGNIZED));
 
   /**
    * Parses a filter.

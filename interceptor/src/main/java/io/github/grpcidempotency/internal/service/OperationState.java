@@ -6,6 +6,7 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.OperationMetadata.State;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.RecordedOutcome;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** The state of an operation, derived from its record. */
@@ -30,7 +31,9 @@ final class OperationState implements ClaimResult.Visitor<State> {
 
   /** Returns whether a state is final. */
   static boolean isDone(State state) {
-    return state == State.STATE_COMPLETED || state == State.STATE_FAILED;
+    return state == State.STATE_COMPLETED
+        || state == State.STATE_FAILED
+        || state == State.STATE_UNSPECIFIED;
   }
 
   @Override
@@ -74,11 +77,16 @@ final class OperationState implements ClaimResult.Visitor<State> {
             });
   }
 
-  private static State ofWork(IdempotencyStatus status) {
-    return switch (status) {
-      case PROCESSING -> State.STATE_PROCESSING;
-      case COMPLETED -> State.STATE_COMPLETED;
-      case FAILED -> State.STATE_FAILED;
-    };
+  /** Nobody can wait for work of which nothing is known, so the operation is done. */
+  private static State ofWork(Optional<IdempotencyStatus> status) {
+    return status
+        .map(
+            known ->
+                switch (known) {
+                  case PROCESSING -> State.STATE_PROCESSING;
+                  case COMPLETED -> State.STATE_COMPLETED;
+                  case FAILED -> State.STATE_FAILED;
+                })
+        .orElse(State.STATE_UNSPECIFIED);
   }
 }

@@ -268,6 +268,9 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       } catch (RuntimeException unreadable) {
         refuse(Refusal.recordUnreadable(), Optional.of(unreadable), found);
         return;
+      } catch (Error defect) { // after a wait, no other code answers the call
+        refuse(Refusal.recordUnreadable(), Optional.of(new IllegalStateException(defect)), found);
+        throw defect;
       }
       observer.onNext(response);
       observer.onCompleted();
@@ -363,7 +366,11 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
       public void response(Replay.Response response) {
         builder
             .setResponse(RecordedAnswer.response(procedure, response.bytes()))
-            .setWorkStatus(statusOf(response.status()))
+            .setWorkStatus(
+                response
+                    .status()
+                    .map(RecoveryService::statusOf)
+                    .orElse(WorkStatus.WORK_STATUS_UNSPECIFIED))
             .addAllOmittedFields(new TreeSet<>(response.omitted()))
             .setReconstructed(response.reconstructed());
       }

@@ -42,7 +42,7 @@ public final class RefusalError {
                         .putAllMetadata(refusal.metadata())
                         .build()));
     if (refusal.reason() == RefusalReason.IDEMPOTENCY_KEY_INVALID) {
-      status.addDetails(Any.pack(badKey(keyName)));
+      status.addDetails(Any.pack(badKey(refusal, keyName)));
     }
     StatusRuntimeException error = withRetry(status, retryAfter);
     Optional.ofNullable(refusal.metadata().get(Refusal.OPERATION))
@@ -99,7 +99,7 @@ public final class RefusalError {
 
   private static String message(Refusal refusal, String keyName) {
     return switch (refusal.reason()) {
-      case IDEMPOTENCY_KEY_INVALID -> keyName + " is malformed";
+      case IDEMPOTENCY_KEY_INVALID -> keyName + " is malformed: " + explanation(refusal);
       case IDEMPOTENCY_KEY_REQUIRED -> "this method needs a key: " + keyName;
       case IDEMPOTENCY_KEY_PROHIBITED ->
           "this method is not idempotent and takes no key: " + keyName;
@@ -128,12 +128,16 @@ public final class RefusalError {
     };
   }
 
-  private static BadRequest badKey(String keyName) {
+  private static String explanation(Refusal refusal) {
+    return refusal.explanation().orElseThrow();
+  }
+
+  private static BadRequest badKey(Refusal refusal, String keyName) {
     return BadRequest.newBuilder()
         .addFieldViolations(
             BadRequest.FieldViolation.newBuilder()
                 .setField(keyName)
-                .setDescription("exactly one well-formed key is expected"))
+                .setDescription(explanation(refusal)))
         .build();
   }
 }

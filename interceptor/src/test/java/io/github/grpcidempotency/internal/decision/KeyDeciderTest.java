@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.FoundKey;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import java.util.List;
 import java.util.Optional;
@@ -83,7 +84,7 @@ class KeyDeciderTest {
       assertThat(
               KeyDecider.decide(
                   policy, Optional.of(FoundKey.of("k".repeat(513))), Optional.of(CALLER), SOURCE))
-          .isEqualTo(new KeyDecision.Refuse(Refusal.invalidKey(), SOURCE));
+          .isEqualTo(new KeyDecision.Refuse(Refusal.invalidKey(KeyProblem.TOO_LONG), SOURCE));
     }
   }
 

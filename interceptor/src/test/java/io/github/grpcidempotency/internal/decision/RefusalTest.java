@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.decision;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.key.KeyProblem;
 import io.github.grpcidempotency.store.FailureCause;
 import java.time.Duration;
 import java.util.Optional;
@@ -40,7 +41,7 @@ class RefusalTest {
 
   @Test
   void tryingAgainIsPointlessWithAWrongKey() {
-    assertThat(Refusal.invalidKey().retryAfter()).isEmpty();
+    assertThat(Refusal.invalidKey(KeyProblem.EMPTY).retryAfter()).isEmpty();
     assertThat(Refusal.reused("request").retryAfter()).isEmpty();
   }
 

@@ -154,7 +154,7 @@ class OperationTest {
     win(request).complete(answer(Optional.empty()));
 
     assertThat(ReplayStatus.of(request.procedure(), recorded(request), unknown::add))
-        .isEqualTo(COMPLETED);
+        .contains(COMPLETED);
   }
 
   @Test
@@ -162,7 +162,7 @@ class OperationTest {
     UUID thing = UUID.randomUUID();
     StatusResolver failedThing = id -> id.equals(thing) ? FAILED : COMPLETED;
 
-    assertThat(replayStatus(failedThing, Optional.of(thing))).isEqualTo(FAILED);
+    assertThat(replayStatus(failedThing, Optional.of(thing))).contains(FAILED);
   }
 
   @Test
@@ -172,13 +172,14 @@ class OperationTest {
           throw new IllegalStateException("the status cannot be found out");
         };
 
-    assertThat(replayStatus(broken, Optional.of(UUID.randomUUID()))).isEqualTo(PROCESSING);
+    assertThat(replayStatus(broken, Optional.of(UUID.randomUUID()))).contains(PROCESSING);
     assertThat(unknown).hasSize(1);
   }
 
   @Test
-  void theStatusIsCompletedWhereTheResourceIsNotKnown() {
-    assertThat(replayStatus(id -> PROCESSING, Optional.empty())).isEqualTo(COMPLETED);
+  void thereIsNoStatusWhereTheRecordNamesNoResourceThatTheResolverCouldBeAskedAbout() {
+    assertThat(replayStatus(id -> PROCESSING, Optional.empty())).isEmpty();
+    assertThat(unknown).isEmpty();
   }
 
   @Test
@@ -193,10 +194,11 @@ class OperationTest {
             answer(Optional.of(UUID.randomUUID())),
             Optional.of(FAILED));
 
-    assertThat(ReplayStatus.of(procedure, recorded, unknown::add)).isEqualTo(FAILED);
+    assertThat(ReplayStatus.of(procedure, recorded, unknown::add)).contains(FAILED);
   }
 
-  private IdempotencyStatus replayStatus(StatusResolver resolver, Optional<UUID> resource) {
+  private Optional<IdempotencyStatus> replayStatus(
+      StatusResolver resolver, Optional<UUID> resource) {
     KeyedRequest request = request(createThing().status(resolver));
     win(request).complete(answer(resource));
     return ReplayStatus.of(request.procedure(), recorded(request), unknown::add);

@@ -4,12 +4,16 @@
 -- time. The store writes one of the columns at most: its statements name no other.
 ALTER TABLE ${schema}.idempotency_keys DROP CONSTRAINT IF EXISTS idempotency_keys_one_resource;
 
+-- Whether the answer of a record named a resource: without a reference, that resource is gone.
+ALTER TABLE ${schema}.idempotency_keys ADD COLUMN names_resource boolean NOT NULL DEFAULT false;
+
 -- Lets records refer to a resource type: adds the column <resource_type>_id with its foreign key and index. The caller must own
 -- the table of keys and have the REFERENCES privilege on the referenced table.
 --
 -- Without an index (indexed => false) a completion may be a HOT update, but whoever deletes a resource has the whole table of keys
 -- read. Without enforcement (enforced => false) there is neither key nor index: a record goes on referring to a resource that is
--- gone, or never was, and the table may be null.
+-- gone, or never was, and the table may be null. If a table is named, its column must be a uuid as well: no record could name a row
+-- of another table.
 DROP FUNCTION ${schema}.add_resource_type(text, regclass, name);
 CREATE FUNCTION ${schema}.add_resource_type(
     resource_type text, referenced_table regclass, referenced_column name DEFAULT 'id',
@@ -26,6 +30,19 @@ BEGIN
   END IF;
 
   IF NOT enforced THEN
+    IF NOT EXISTS (
+      SELECT
+        FROM pg_attribute AS a
+       WHERE a.attrelid = referenced_table
+         AND a.attname = referenced_column
+         AND a.atttypid = 'uuid'::regtype
+         AND NOT a.attisdropped)
+       AND referenced_table IS NOT NULL
+    THEN
+      RAISE EXCEPTION 'the table % has no column "%" of the type uuid, so no record could name its rows as the resource type "%"',
+        referenced_table, referenced_column, resource_type
+        USING HINT = 'Name the table and the column with the UUIDs that responses contain, or let the procedure have no resource.';
+    END IF;
     EXECUTE format('ALTER TABLE ${schema}.idempotency_keys ADD COLUMN %I uuid', key_column);
     -- By this, the check at start-up and the operators' functions know the column.
     EXECUTE format(

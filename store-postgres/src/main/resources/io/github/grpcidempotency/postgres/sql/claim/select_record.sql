@@ -14,6 +14,7 @@ SELECT idempotency_record_id AS id,
        idempotency_record_trace AS trace,
        now() AS read,
        idempotency_record_resource AS resource_id,
+       idempotency_record_names_resource AS names_resource,
        CASE WHEN idempotency_record_completed IS NOT NULL
                   AND idempotency_record_status_bytes IS NULL THEN ${status} END AS outbox_status
   FROM (
@@ -29,6 +30,7 @@ SELECT idempotency_record_id AS id,
            k.completed AS idempotency_record_completed,
            k.expires AS idempotency_record_expires,
            k.trace AS idempotency_record_trace,
+           k.names_resource AS idempotency_record_names_resource,
            ${resource} AS idempotency_record_resource
       FROM ${schema}.idempotency_keys AS k
      WHERE k.idempotency_key = :key

@@ -15,6 +15,7 @@ SELECT k.id,
        k.trace,
        now() AS read,
        ${resource} AS resource_id,
+       k.names_resource,
        NULL::text[] AS outbox_status,
        k.created,
        k.completed

@@ -3,10 +3,10 @@ SELECT ${lock_timeout};
 ${wake}
 INSERT INTO ${schema}.idempotency_keys
   (id, idempotency_key, user_id, procedure, request_hash, hash_version,
-   response_bytes, ${column} completed, expires, trace)
+   response_bytes, ${column} names_resource, completed, expires, trace)
 VALUES
   (:id, :key, CAST(:user AS uuid), :procedure, :hash, :hash_version,
-   :response, ${value} now(), now() + :retention_millis * interval '1 millisecond',
+   :response, ${value} CAST(:resource_id AS uuid) IS NOT NULL, now(), now() + :retention_millis * interval '1 millisecond',
    CAST(:trace AS bytea));
 ${reference}
 ${commit}

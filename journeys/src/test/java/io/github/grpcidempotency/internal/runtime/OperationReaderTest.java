@@ -1,0 +1,32 @@
+package io.github.grpcidempotency.internal.runtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.store.OperationCatalog;
+import java.lang.reflect.Proxy;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class OperationReaderTest {
+  @Test
+  void whoeverHasWaitedIsToldOfAnErrorOfTheStore() {
+    AssertionError defect = new AssertionError("on purpose");
+    OperationCatalog broken =
+        (OperationCatalog)
+            Proxy.newProxyInstance(
+                OperationCatalog.class.getClassLoader(),
+                new Class<?>[] {OperationCatalog.class},
+                (proxy, method, values) -> {
+                  throw defect;
+                });
+    CompletableFuture<Throwable> failure = new CompletableFuture<>();
+    try (OperationReader reader = new OperationReader(broken, Runnable::run)) {
+      reader.read(Caller.of(UUID.randomUUID()), UUID.randomUUID(), found -> {}, failure::complete);
+
+      assertThat(failure.orTimeout(10, TimeUnit.SECONDS).join()).hasRootCause(defect);
+    }
+  }
+}
