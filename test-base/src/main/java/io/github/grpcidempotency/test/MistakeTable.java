@@ -50,7 +50,7 @@ public final class MistakeTable {
 
   private static Path find(Path folder) {
     Path page = folder.resolve("docs/reference/mistakes.md");
-    return Files.exists(page) ? page : find(folder.getParent());
+    return Files.exists(page) ? page : find(folder.resolve("..").normalize());
   }
 
   /** Asserts that a class has a test for each row, and for nothing else. */
