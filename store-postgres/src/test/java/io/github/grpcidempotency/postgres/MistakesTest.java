@@ -1,0 +1,630 @@
+package io.github.grpcidempotency.postgres;
+
+import static io.github.grpcidempotency.procedure.IdempotencyStatus.COMPLETED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
+import io.github.grpcidempotency.grpc.IdempotencyMetadata;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.ClaimTiming;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.test.LogLines;
+import io.github.grpcidempotency.test.MistakeTable;
+import io.github.grpcidempotency.testing.GrpcCleanupExtension;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.Grpc;
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.Server;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
+import io.grpc.Status;
+import io.grpc.stub.MetadataUtils;
+import io.grpc.stub.StreamObserver;
+import java.io.IOException;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInfo;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The mistakes of a new user: each test makes the mistake of one row of the page. */
+class MistakesTest {
+  private static final MistakeTable TABLE = MistakeTable.under("In plain gRPC");
+  private static final PostgresFixture.Builder DATABASES =
+      PostgresFixture.withRoles("things_owner", "things_app")
+          .migrate(IdempotencySchema::migrate)
+          .migrate(TestDatabase::runHostMigration);
+
+  @RegisterExtension static final PostgresFixture database = DATABASES.create();
+  @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
+
+  private static final Metadata.Key<String> USER_HEADER =
+      Metadata.Key.of("user", Metadata.ASCII_STRING_MARSHALLER);
+  private static final Context.Key<UUID> USER = Context.key("user");
+  private static final CreateThingRequest BOOK = Things.named("book");
+
+  private final MistakeTable.Row mistake;
+  private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final AtomicInteger runs = new AtomicInteger();
+
+  MistakesTest(TestInfo test) {
+    this.mistake = TABLE.of(test.getTestMethod().orElseThrow().getName());
+  }
+
+  @BeforeAll
+  static void everyRowHasATest() {
+    TABLE.assertTestedBy(MistakesTest.class);
+  }
+
+  @AfterEach
+  void stopThreads() {
+    threads.shutdownNow();
+  }
+
+  // At start-up.
+
+  @Test
+  void theMigrationIsNotRun() {
+    mistake.isFoundAtStartUp(problems(broken("DROP SCHEMA idempotency CASCADE"), writing()));
+  }
+
+  @Test
+  void theGrantIsMissing() {
+    mistake.isFoundAtStartUp(
+        problems(
+            broken("REVOKE UPDATE ON idempotency.idempotency_keys FROM things_app"), writing()));
+  }
+
+  @Test
+  void theResourceTypeIsMisspelt() {
+    mistake.isFoundAtStartUp(
+        problems(
+            database.pool(), writing().resource(ResourceType.of("thnig"), MistakesTest::idOf)));
+  }
+
+  @Test
+  void thePoolLogsInAsTheOwner() {
+    mistake.isFoundAtStartUp(problems(database.owner(), writing()));
+  }
+
+  @Test
+  void thePoolLogsInAsASuperuser() {
+    mistake.isFoundAtStartUp(problems(database.superuser(), writing()));
+  }
+
+  @Test
+  void thePoolSwitchesAutocommitOff() {
+    HikariConfig settings = new HikariConfig();
+    settings.setJdbcUrl(database.jdbcUrl("things_app"));
+    settings.setAutoCommit(false);
+    HikariDataSource pool = grpc.registerCloseable(new HikariDataSource(settings));
+
+    mistake.isFoundAtStartUp(problems(pool, writing()));
+  }
+
+  @Test
+  void theOutboxQueryNamesAMissingColumn() {
+    mistake.isFoundAtStartUp(
+        problems(
+            database.pool(),
+            writing()
+                .status(
+                    OutboxStatusResolver.query(
+                            "SELECT state FROM app.outbox WHERE thing_id = :resource_id")
+                        .build())));
+  }
+
+  @Test
+  void theMethodIsStreaming() {
+    mistake.isFoundAtStartUp(
+        problems(
+            database.pool(),
+            Procedure.of(ThingServiceGrpc.getCreateManyMethod())
+                .execution(Execution.TRANSACTIONAL)));
+  }
+
+  // In the handler.
+
+  @Test
+  void theHandlerWritesThroughAConnectionOfItsOwn() {
+    ThingHandler handler =
+        (request, answer) -> {
+          Thing thing = ThingHandler.newThing(request);
+          Jdbi.create(database.pool())
+              .useTransaction(handle -> ThingHandlers.insert(handle, user(), thing));
+          ThingHandler.answer(answer, thing);
+        };
+
+    mistake.isFoundInTheLog(logOf(writing(), handler));
+  }
+
+  @Test
+  void theHandlerCommits() {
+    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+    ThingHandler handler =
+        (request, answer) -> {
+          Thing thing = insert(ClaimTransaction.connection(), ThingHandler.newThing(request));
+          thrown.complete(catchThrowable(ClaimTransaction.connection()::commit));
+          ThingHandler.answer(answer, thing);
+        };
+
+    serve(writing(), handler).createThing(BOOK);
+
+    mistake.isFoundByTheHandler(thrown.join());
+  }
+
+  @Test
+  void theHandlerRunsCommit() {
+    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+    ThingHandler handler =
+        (request, answer) -> {
+          Thing thing = insert(ClaimTransaction.connection(), ThingHandler.newThing(request));
+          thrown.complete(catchThrowable(() -> ClaimTransaction.handle().execute("COMMIT")));
+          ThingHandler.answer(answer, thing);
+        };
+
+    serve(writing(), handler).createThing(BOOK);
+
+    mistake.isFoundByTheHandler(thrown.join());
+  }
+
+  @Test
+  void anAsynchronousHandlerLeavesTheContextBehind() {
+    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+    ThingHandler handler =
+        (request, answer) ->
+            threads.execute(
+                () -> {
+                  thrown.complete(catchThrowable(ClaimTransaction::connection));
+                  answer.onError(Status.INTERNAL.asRuntimeException());
+                });
+
+    serve(writing(), handler).createThing(BOOK);
+
+    mistake.isFoundByTheHandler(thrown.join());
+  }
+
+  @Test
+  void anAsynchronousHandlerTakesTheContextAlong() {
+    ThingHandler handler =
+        (request, answer) ->
+            Context.currentContextExecutor(threads)
+                .execute(
+                    () ->
+                        ThingHandler.answer(
+                            answer,
+                            insert(ClaimTransaction.connection(), ThingHandler.newThing(request))));
+    ThingClient client = serve(writing(), handler);
+
+    assertThat(client.createThing(BOOK).isReplay()).isFalse();
+    assertThat(client.createThing(BOOK).isReplay()).isTrue();
+
+    mistake.isExplained();
+  }
+
+  @Test
+  void anAsynchronousHandlerClaimsWithItsFirstStatement() {
+    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+    ThingHandler handler =
+        (request, answer) ->
+            Context.currentContextExecutor(threads)
+                .execute(
+                    () -> {
+                      thrown.complete(
+                          catchThrowable(
+                              () ->
+                                  insert(
+                                      ClaimTransaction.connection(),
+                                      ThingHandler.newThing(request))));
+                      answer.onError(Status.INTERNAL.asRuntimeException());
+                    });
+
+    serve(writing().claim(ClaimTiming.WITH_FIRST_STATEMENT), handler).createThing(BOOK);
+
+    mistake.isFoundByTheHandler(thrown.join());
+  }
+
+  @Test
+  void theHandlerAnswersWithTheIdOfNoResource() {
+    ThingHandler handler =
+        (request, answer) -> {
+          insert(ClaimTransaction.connection(), ThingHandler.newThing(request));
+          ThingHandler.answer(request, answer);
+        };
+
+    ThingClient client = serve(writing(), handler);
+
+    try (LogLines log = LogLines.listen()) {
+      client.createThing(BOOK);
+      mistake.isFoundInTheLog(log.all());
+    }
+  }
+
+  @Test
+  void theHandlerAnswersWithTheIdOfAResourceOfAnotherUser() {
+    ThingClient client =
+        serve(
+            writing(),
+            (request, answer) -> {
+              if (request.hasThing()) {
+                ThingHandler.answer(answer, request.getThing());
+              } else {
+                ThingHandler.answer(
+                    answer, insert(ClaimTransaction.connection(), ThingHandler.newThing(request)));
+              }
+            });
+    Thing another = client.as(UUID.randomUUID()).createThing(BOOK).thing();
+
+    Reply reply =
+        client.withNewKey().createThing(CreateThingRequest.newBuilder().setThing(another).build());
+
+    assertThat(reply.isOk()).isTrue();
+    mistake.isExplained();
+  }
+
+  @Test
+  void theResourceIdIsMalformed() {
+    mistake.isFoundInTheLog(
+        logOf(reserved(), answering(Thing.newBuilder().setId("thing-1").build())));
+  }
+
+  @Test
+  void theResourceIdIsEmpty() {
+    mistake.isFoundInTheLog(logOf(reserved(), answering(Thing.getDefaultInstance())));
+  }
+
+  @Test
+  void theStatusResolverThrows() {
+    ProcedureBuilder<Thing> throwing =
+        writing()
+            .status(
+                id -> {
+                  throw new IllegalStateException("no connection to the warehouse");
+                });
+
+    mistake.isFoundInTheLog(logOf(throwing, writingHandler()));
+  }
+
+  // Between interceptors.
+
+  @Test
+  void authenticationRunsInsideAndTheKeyIsRequired() {
+    ThingClient client =
+        serve(writingHandler(), protect(database.pool(), writing()), new Authentication());
+
+    mistake.isFoundByTheClient(errorOf(client.createThing(BOOK)));
+    assertThat(runs).hasValue(0);
+  }
+
+  @Test
+  void authenticationRunsInsideAndTheKeyIsOptional() {
+    ProcedureBuilder<Thing> optional = reserved().keyPolicy(KeyPolicy.OPTIONAL);
+    ThingClient client =
+        serve(ThingHandler::answer, protect(database.pool(), optional), new Authentication());
+
+    try (LogLines log = LogLines.listen()) {
+      client.createThing(BOOK);
+      mistake.isFoundInTheLog(log.all());
+    }
+  }
+
+  @Test
+  void theCallerIsNotAuthenticated() {
+    mistake.isFoundByTheClient(
+        errorOf(serve(writing(), writingHandler()).withoutUser().withNewKey().createThing(BOOK)));
+  }
+
+  @Test
+  void aCallArrivesInAnOutage() {
+    FaultProxy proxy = grpc.registerCloseable(FaultProxy.before(database.jdbcUrl("things_app")));
+    HikariDataSource pool = grpc.registerCloseable(PostgresThingServer.pool(proxy.jdbcUrl()));
+    ThingClient client =
+        serve(ThingHandler::answer, new Authentication(), protect(pool, reserved()));
+    proxy.refuse();
+
+    Reply reply =
+        await()
+            .until(
+                () -> client.createThing(BOOK),
+                answer -> answer.status().getCode() != Status.Code.ABORTED);
+
+    mistake.isFoundByTheClient(errorOf(reply));
+  }
+
+  // In the client.
+
+  @Test
+  void theKeyIsMissing() {
+    mistake.isFoundByTheClient(
+        errorOf(serve(writing(), writingHandler()).withoutKey().createThing(BOOK)));
+  }
+
+  @Test
+  void theClientSendsTwoKeys() {
+    ThingClient client =
+        serve(writing(), writingHandler())
+            .with(IdempotencyMetadata.KEY.name(), UUID.randomUUID().toString());
+
+    mistake.isFoundByTheClient(errorOf(client.createThing(BOOK)));
+  }
+
+  @Test
+  void theKeyIsNotAUuid() {
+    mistake.isFoundByTheClient(
+        errorOf(serve(writing(), writingHandler()).withKey("order 17").createThing(BOOK)));
+  }
+
+  @Test
+  void theKeyHas300Characters() {
+    mistake.isFoundByTheClient(
+        errorOf(serve(writing(), writingHandler()).withKey("k".repeat(300)).createThing(BOOK)));
+  }
+
+  @Test
+  void theKeyIsUsedForAnotherRequest() {
+    ThingClient client = serve(writing(), writingHandler());
+
+    client.createThing(BOOK);
+
+    mistake.isFoundByTheClient(errorOf(client.createThing(Things.named("pen"))));
+  }
+
+  @Test
+  void theKeyIsUsedForAnotherMethod() {
+    Procedure other =
+        Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
+            .execution(Execution.TRANSACTIONAL)
+            .build();
+    ThingClient client =
+        serve(
+            writingHandler(),
+            new Authentication(),
+            protect(database.pool(), Procedures.of(writing().build(), other)));
+
+    client.createThing(BOOK);
+
+    mistake.isFoundByTheClient(errorOf(client.createOther(BOOK)));
+  }
+
+  @Test
+  void aRetryHasANewKey() {
+    ThingClient client = serve(writing(), writingHandler());
+
+    client.createThing(BOOK);
+    client.withNewKey().createThing(BOOK);
+
+    assertThat(runs).hasValue(2);
+    mistake.isExplained();
+  }
+
+  @Test
+  void aRetryComesFromAnotherUser() {
+    ThingClient client = serve(writing(), writingHandler());
+
+    client.createThing(BOOK);
+    assertThat(client.as(UUID.randomUUID()).createThing(BOOK).isReplay()).isFalse();
+
+    assertThat(runs).hasValue(2);
+    mistake.isExplained();
+  }
+
+  @Test
+  void theHandlerFailsAfterItsEffectAndGrpcRetries() {
+    ThingClient unretried =
+        serve(
+            reserved(),
+            (request, answer) -> answer.onError(Status.UNAVAILABLE.asRuntimeException()));
+    ManagedChannel channel =
+        grpc.register(
+            Grpc.newChannelBuilder(
+                    unretried.channel().authority(), InsecureChannelCredentials.create())
+                .defaultServiceConfig(retrying())
+                .build());
+    Metadata headers = new Metadata();
+    headers.put(USER_HEADER, unretried.user().toString());
+    headers.put(IdempotencyMetadata.KEY, unretried.key());
+
+    assertThat(
+            catchThrowable(
+                () ->
+                    ThingServiceGrpc.newBlockingStub(channel)
+                        .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(headers))
+                        .createThing(BOOK)))
+        .hasMessage("UNAVAILABLE");
+
+    assertThat(runs).hasValue(5);
+    mistake.isExplained();
+  }
+
+  // What a user writes.
+
+  private static ProcedureBuilder<Thing> writing() {
+    return Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+        .execution(Execution.TRANSACTIONAL)
+        .keyPolicy(KeyPolicy.REQUIRED);
+  }
+
+  private static ProcedureBuilder<Thing> reserved() {
+    return Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+        .execution(Execution.RESERVED)
+        .keyPolicy(KeyPolicy.REQUIRED)
+        .status(
+            OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
+                .map(COMPLETED, "done")
+                .build());
+  }
+
+  private static IdempotencyInterceptor interceptor(DataSource pool, Procedures procedures) {
+    return IdempotencyInterceptor.builder(
+            procedures, () -> Optional.ofNullable(USER.get()).map(Caller::of))
+        .store(PostgresIdempotencyStore.builder(pool).build())
+        .build();
+  }
+
+  private IdempotencyInterceptor protect(DataSource pool, ProcedureBuilder<?> procedure) {
+    return protect(pool, Procedures.of(procedure.build()));
+  }
+
+  private IdempotencyInterceptor protect(DataSource pool, Procedures procedures) {
+    return grpc.registerCloseable(interceptor(pool, procedures));
+  }
+
+  private ThingClient serve(ProcedureBuilder<?> procedure, ThingHandler handler) {
+    return serve(handler, new Authentication(), protect(database.pool(), procedure));
+  }
+
+  private ThingClient serve(ThingHandler handler, ServerInterceptor... outermostFirst) {
+    try {
+      Server server =
+          Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
+              .addService(ServerInterceptors.interceptForward(service(handler), outermostFirst))
+              .build();
+      return grpc.registerCloseable(ThingClient.to(grpc.register(server.start()).getPort()));
+    } catch (IOException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  private ThingServiceGrpc.ThingServiceImplBase service(ThingHandler handler) {
+    return new ThingServiceGrpc.ThingServiceImplBase() {
+      @Override
+      public void createThing(CreateThingRequest request, StreamObserver<Thing> answer) {
+        runs.incrementAndGet();
+        handler.create(request, answer);
+      }
+
+      @Override
+      public void createOther(CreateThingRequest request, StreamObserver<Thing> answer) {
+        createThing(request, answer);
+      }
+    };
+  }
+
+  private static final class Authentication implements ServerInterceptor {
+    @Override
+    public <Q, A> ServerCall.Listener<Q> interceptCall(
+        ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+      String user = headers.get(USER_HEADER);
+      Context context =
+          user == null
+              ? Context.current()
+              : Context.current().withValue(USER, UUID.fromString(user));
+      return Contexts.interceptCall(context, call, headers, next);
+    }
+  }
+
+  private static UUID user() {
+    return USER.get();
+  }
+
+  private static UUID idOf(Thing thing) {
+    return UUID.fromString(thing.getId());
+  }
+
+  private static ThingHandler writingHandler() {
+    return (request, answer) ->
+        ThingHandler.answer(
+            answer, insert(ClaimTransaction.connection(), ThingHandler.newThing(request)));
+  }
+
+  private static ThingHandler answering(Thing thing) {
+    return (request, answer) -> ThingHandler.answer(answer, thing);
+  }
+
+  private static Thing insert(Connection connection, Thing thing) {
+    try (PreparedStatement insert =
+        connection.prepareStatement("INSERT INTO app.things (id, name) VALUES (?, ?)")) {
+      insert.setObject(1, idOf(thing));
+      insert.setString(2, thing.getName());
+      insert.executeUpdate();
+      return thing;
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  private static Map<String, ?> retrying() {
+    return Map.of(
+        "methodConfig",
+        List.of(
+            Map.of(
+                "name",
+                List.of(Map.of("service", ThingServiceGrpc.SERVICE_NAME)),
+                "retryPolicy",
+                Map.of(
+                    "maxAttempts",
+                    5.0,
+                    "initialBackoff",
+                    "0.01s",
+                    "maxBackoff",
+                    "0.01s",
+                    "backoffMultiplier",
+                    1.0,
+                    "retryableStatusCodes",
+                    List.of("UNAVAILABLE")))));
+  }
+
+  // What the user sees.
+
+  private String problems(DataSource pool, ProcedureBuilder<?> procedure) {
+    return catchThrowable(() -> interceptor(pool, Procedures.of(procedure.build()))).getMessage();
+  }
+
+  private DataSource broken(String statement) {
+    PostgresFixture broken = grpc.registerCloseable(DATABASES.create());
+    Jdbi.create(broken.superuser()).useHandle(handle -> handle.execute(statement));
+    return broken.pool();
+  }
+
+  private List<String> logOf(ProcedureBuilder<?> procedure, ThingHandler handler) {
+    ThingClient client = serve(procedure, handler);
+    try (LogLines log = LogLines.listen()) {
+      assertThat(client.createThing(BOOK).isOk()).isTrue();
+      client.createThing(BOOK);
+      return log.all();
+    }
+  }
+
+  private static String errorOf(Reply reply) {
+    assertThat(reply.isOk()).as(reply.toString()).isFalse();
+    return "%s %s: %s"
+        .formatted(reply.status().getCode(), reply.reason(), reply.description())
+        .replace(" :", ":");
+  }
+}
