@@ -11,6 +11,7 @@ import com.google.longrunning.ListOperationsResponse;
 import com.google.longrunning.Operation;
 import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
@@ -176,6 +177,7 @@ class OperationWaitersTest extends CallTest {
                             }))
                 .describe(
                     Procedure.of(ThingServer.CREATE_OTHER)
+                        .execution(Execution.RESERVED)
                         .resource(ResourceType.of("thing"), other -> UUID.fromString(other.getId()))
                         .status(
                             resource ->

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -190,7 +191,9 @@ class UnprotectedTest extends CallTest {
   private IdempotencyInterceptor interceptor(CallerResolver callers) {
     IdempotencyInterceptor interceptor =
         IdempotencyInterceptor.builder(
-                Procedures.of(Procedure.of(ThingServer.CREATE_THING).build()), callers)
+                Procedures.of(
+                    Procedure.of(ThingServer.CREATE_THING).execution(Execution.RESERVED).build()),
+                callers)
             .store(store)
             .listener(listener)
             .build();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -27,9 +28,14 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class SetupTest {
-  private static final Procedures GOOD = Procedures.of(Procedure.named("jobs/good").build());
+  private static final Procedures GOOD =
+      Procedures.of(Procedure.named("jobs/good").execution(Execution.RESERVED).build());
   private static final Procedures BAD =
-      Procedures.of(Procedure.named("jobs/bad").retention(Duration.ZERO).build());
+      Procedures.of(
+          Procedure.named("jobs/bad")
+              .execution(Execution.RESERVED)
+              .retention(Duration.ZERO)
+              .build());
 
   private final StoreException unreachable =
       new StoreException("could not check the schema", new IllegalStateException("gone"));
