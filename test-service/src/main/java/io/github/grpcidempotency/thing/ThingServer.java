@@ -314,7 +314,7 @@ public final class ThingServer implements AutoCloseable {
           IdempotencyInterceptor.builder(
                   procedures.build(), () -> Optional.ofNullable(CALLER.get()))
               .listener(events);
-      store.ifPresent(builder::store);
+      store.ifPresentOrElse(builder::store, builder::withoutStore);
       return Optional.of(settings.apply(builder).build());
     }
   }

@@ -448,7 +448,9 @@ class SetupFailuresTest {
     @Bean
     @GlobalServerInterceptor
     IdempotencyInterceptor own() {
-      return IdempotencyInterceptor.builder(Procedures.of(), Optional::empty).build();
+      return IdempotencyInterceptor.builder(Procedures.of(), Optional::empty)
+          .withoutStore()
+          .build();
     }
   }
 

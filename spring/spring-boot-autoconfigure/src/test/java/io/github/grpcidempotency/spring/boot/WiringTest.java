@@ -155,7 +155,7 @@ class WiringTest {
   @Test
   void anInterceptorOfTheApplicationIsRegisteredInsteadOfOurs() {
     IdempotencyInterceptor own =
-        IdempotencyInterceptor.builder(Procedures.of(), Optional::empty).build();
+        IdempotencyInterceptor.builder(Procedures.of(), Optional::empty).withoutStore().build();
     complete()
         .withBean(IdempotencyInterceptor.class, () -> own)
         .run(
