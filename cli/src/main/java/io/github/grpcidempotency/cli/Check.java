@@ -80,9 +80,7 @@ final class Check implements Callable<Integer> {
                         retentionClasses.stream()
                             .map(Check::retentionClass)
                             .toArray(RetentionClass[]::new)));
-    schema
-        .services()
-        .forEach(service -> procedures.addAnnotated(service, type -> Optional.empty()));
+    schema.services().forEach(procedures::addAnnotated);
     return procedures.build();
   }
 

@@ -9,6 +9,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.OutboxStatusResolver;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -59,9 +60,12 @@ final class PackingServer implements AutoCloseable {
     this.pool = database.pool();
     this.interceptor =
         IdempotencyInterceptor.builder(
-                Procedures.of(
-                    procedure(OrderServiceGrpc.getCreateOrderMethod()),
-                    procedure(OrderServiceGrpc.getCreateWithRequestIdMethod())),
+                Procedures.builder()
+                    .add(procedure(OrderServiceGrpc.getCreateOrderMethod()))
+                    .add(procedure(OrderServiceGrpc.getCreateWithRequestIdMethod()))
+                    .addAnnotated(OrderServiceGrpc.getServiceDescriptor())
+                    .defaultExecution(method -> Optional.of(Execution.RESERVED))
+                    .build(),
                 () -> Optional.of(CALLER))
             .store(PostgresIdempotencyStore.builder(pool).build())
             .build();

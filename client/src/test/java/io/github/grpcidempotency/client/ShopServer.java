@@ -8,7 +8,7 @@ import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.ManagedChannel;
@@ -54,9 +54,10 @@ final class ShopServer implements AutoCloseable {
     this.pool = database.pool();
     this.interceptor =
         IdempotencyInterceptor.builder(
-                Procedures.of(
-                    Procedure.annotated(OrderServiceGrpc.getCreateOrderMethod()).build(),
-                    Procedure.annotated(OrderServiceGrpc.getCreateWithRequestIdMethod()).build()),
+                Procedures.builder()
+                    .addAnnotated(OrderServiceGrpc.getServiceDescriptor())
+                    .defaultExecution(method -> Optional.of(Execution.RESERVED))
+                    .build(),
                 () -> Optional.of(CALLER))
             .store(PostgresIdempotencyStore.builder(pool).build())
             .build();

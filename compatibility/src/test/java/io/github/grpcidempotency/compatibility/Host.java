@@ -73,7 +73,7 @@ final class Host implements AutoCloseable {
     Procedures procedures =
         Procedures.builder()
             .retentionClasses(RETENTIONS)
-            .addAnnotated(SeatServiceGrpc.getServiceDescriptor(), type -> Optional.empty())
+            .addAnnotated(SeatServiceGrpc.getServiceDescriptor())
             .build();
     IdempotencyInterceptor idempotency =
         IdempotencyInterceptor.builder(procedures, () -> Optional.of(CALLER))

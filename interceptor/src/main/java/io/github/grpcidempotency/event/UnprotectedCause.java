@@ -1,6 +1,6 @@
 package io.github.grpcidempotency.event;
 
-/** Why a call that carries a key runs without the protection of the store. */
+/** Why a call runs without the protection of the store, although it carries a key. */
 public enum UnprotectedCause {
   /**
    * The key's caller is unknown: the call is unauthenticated, or authentication runs after this
@@ -24,7 +24,16 @@ public enum UnprotectedCause {
    * Another idempotency interceptor already handles the call. This one does nothing, because it
    * would meet the first one's claim.
    */
-  REGISTERED_TWICE("another idempotency interceptor handles it already; register only one");
+  REGISTERED_TWICE("another idempotency interceptor handles it already; register only one"),
+  /**
+   * The method has the option {@code (idempotency.v1.procedure)}, but the interceptor has no
+   * descriptor of the method, so the option has no effect. Reported for every call, with or without
+   * a key.
+   */
+  NOT_DESCRIBED(
+      "its option (idempotency.v1.procedure) has no effect, because the interceptor does not have"
+          + " it; pass the service to Procedures.builder().addAnnotated(…), or the method to"
+          + " Procedure.annotated(…)");
 
   private final String words;
 

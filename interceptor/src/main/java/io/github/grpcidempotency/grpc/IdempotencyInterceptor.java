@@ -43,6 +43,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -58,10 +59,10 @@ import org.slf4j.LoggerFactory;
  * retry gets the first answer.
  *
  * <p>Methods without a {@link Procedure} and calls without a key pass through untouched, at no
- * cost; so does everything if no store is configured. A call that has a key but runs unprotected,
- * for instance without a caller, is reported: see {@link UnprotectedCause}. Register the
- * interceptor once. Authentication must run before it ({@code ServerBuilder} calls the interceptor
- * that was added last first).
+ * cost. A call that has a key but runs unprotected, for instance without a caller, is reported: see
+ * {@link UnprotectedCause}. So is a call of a method whose {@code (idempotency.v1.procedure)}
+ * option the interceptor does not have. Register the interceptor once. Authentication must run
+ * before it ({@code ServerBuilder} calls the interceptor that was added last first).
  *
  * <p>The store is called on the threads of the server's executor. As for any handler that uses a
  * database, that executor must allow blocking. Thread-safe.
@@ -76,6 +77,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
   private final CallerResolver callers;
   private final Metadata.Key<String> keyHeader;
   private final Optional<Engines> engines;
+  private final Undescribed undescribed = new Undescribed();
   private final Queue<OperationsService> services = new ConcurrentLinkedQueue<>();
 
   private IdempotencyInterceptor(Builder builder) {
@@ -116,11 +118,11 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       ServerCallHandler<RequestT, ResponseT> next) {
     Optional<Procedure> found = procedures.find(call.getMethodDescriptor().getFullMethodName());
     if (found.isEmpty()) {
-      return next.startCall(call, headers);
+      return runUndescribed(call, headers, next);
     }
     Procedure procedure = found.get();
     if (engines.isEmpty()) {
-      return runWithoutStore(procedure, call, headers, next);
+      return runUnrecorded(procedure, "the interceptor has no store", call, headers, next);
     }
     CallEvents arrived = engines.get().events(procedure, Entry.CALL);
     if (OperationContext.isGuarded()) {
@@ -169,13 +171,31 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
         });
   }
 
-  private static <RequestT, ResponseT> ServerCall.Listener<RequestT> runWithoutStore(
+  /** Reports a call whose method has an option that nobody has passed to this interceptor. */
+  private <RequestT, ResponseT> ServerCall.Listener<RequestT> runUndescribed(
+      ServerCall<RequestT, ResponseT> call,
+      Metadata headers,
+      ServerCallHandler<RequestT, ResponseT> next) {
+    Optional<Procedure> annotated = undescribed.find(call.getMethodDescriptor());
+    if (annotated.isEmpty() || OperationContext.isGuarded()) {
+      return next.startCall(call, headers);
+    }
+    engines.ifPresent(
+        present ->
+            present
+                .events(annotated.get(), Entry.CALL)
+                .unprotected(UnprotectedCause.NOT_DESCRIBED, null));
+    return runUnrecorded(annotated.get(), "the method is not described", call, headers, next);
+  }
+
+  private static <RequestT, ResponseT> ServerCall.Listener<RequestT> runUnrecorded(
       Procedure procedure,
+      String why,
       ServerCall<RequestT, ResponseT> call,
       Metadata headers,
       ServerCallHandler<RequestT, ResponseT> next) {
     if (ProtectionDemand.isIn(headers) && procedure.keyPolicy() != KeyPolicy.HANDLER_INTERNAL) {
-      ResponseWriter.unavailable(call, new StoreException("the interceptor has no store", null));
+      ResponseWriter.unavailable(call, new StoreException(why, null));
       return new ServerCall.Listener<>() {};
     }
     return next.startCall(call, headers);
@@ -295,6 +315,7 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
     private final Procedures procedures;
     private final CallerResolver callers;
     private Optional<IdempotencyStore> store = Optional.empty();
+    private boolean withoutStore;
     private String keyHeader = IdempotencyMetadata.KEY.name();
     private final List<IdempotencyListener> listeners = new ArrayList<>();
     private Optional<byte[]> keyHashSecret = Optional.empty();
@@ -308,11 +329,18 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
       this.callers = callers;
     }
 
-    /**
-     * Sets the store that records operations. Without a store every call passes through untouched.
-     */
+    /** Sets the store that records operations. */
     public Builder store(IdempotencyStore store) {
       this.store = Optional.of(store);
+      return this;
+    }
+
+    /**
+     * Lets the interceptor start without a store. Every call then passes through unprotected, and a
+     * warning at start-up says so.
+     */
+    public Builder withoutStore() {
+      this.withoutStore = true;
       return this;
     }
 
@@ -398,9 +426,19 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
      * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
      */
     public IdempotencyInterceptor build() {
-      Setup.check(procedures, store, claimTiming);
+      List<String> problems = new ArrayList<>(Undescribed.problems(procedures));
+      if (store.isEmpty() && !withoutStore) {
+        problems.add(
+            "the interceptor has no store: call store(…), or withoutStore() to let every call pass"
+                + " through unprotected");
+      }
+      Setup.check(problems, procedures, store, claimTiming);
       if (store.isEmpty()) {
-        logger.warn("no store is configured: calls with a key pass through unprotected");
+        logger.warn("the interceptor has no store: calls with a key pass through unprotected");
+      } else {
+        procedures.all().stream()
+            .sorted(Comparator.comparing(Procedure::name))
+            .forEach(procedure -> logger.info(Setup.line(procedure)));
       }
       IdempotencyInterceptor interceptor = new IdempotencyInterceptor(this);
       interceptor.engines.ifPresent(Engines::start);

@@ -1,20 +1,17 @@
 package io.github.grpcidempotency.procedure;
 
-import com.google.protobuf.DescriptorProtos.MethodOptions;
 import com.google.protobuf.Descriptors.EnumValueDescriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Duration;
-import com.google.protobuf.ExtensionLite;
 import com.google.protobuf.Message;
 import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.internal.field.NoUuidException;
+import io.github.grpcidempotency.internal.method.AnnotatedMethods;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.KeyFormat;
-import io.github.grpcidempotency.proto.v1.ProcedureProto;
-import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -30,10 +27,6 @@ import java.util.stream.Stream;
  */
 record MethodOption(
     MethodDescriptor schema, io.github.grpcidempotency.proto.v1.Procedure declared) {
-  /** Of this type, because every version of protobuf has the methods that take it. */
-  private static final ExtensionLite<MethodOptions, io.github.grpcidempotency.proto.v1.Procedure>
-      OPTION = ProcedureProto.procedure;
-
   static MethodOption of(io.grpc.MethodDescriptor<?, ?> method) {
     return find(method)
         .orElseThrow(
@@ -43,13 +36,10 @@ record MethodOption(
   }
 
   static Optional<MethodOption> find(io.grpc.MethodDescriptor<?, ?> method) {
-    if (!(method.getSchemaDescriptor() instanceof ProtoMethodDescriptorSupplier supplier)) {
-      return Optional.empty();
-    }
-    MethodDescriptor schema = supplier.getMethodDescriptor();
-    return schema.getOptions().hasExtension(OPTION)
-        ? Optional.of(new MethodOption(schema, schema.getOptions().getExtension(OPTION)))
-        : Optional.empty();
+    return AnnotatedMethods.schema(method)
+        .flatMap(
+            schema ->
+                AnnotatedMethods.option(schema).map(option -> new MethodOption(schema, option)));
   }
 
   <ResponseT extends Message> ProcedureBuilder<ResponseT> describe(

@@ -14,10 +14,9 @@ public enum OutagePolicy {
   FAIL_CLOSED;
 
   /** Returns the default policy of a procedure. */
-  static OutagePolicy of(Execution execution) {
-    return switch (execution) {
-      case RESERVED -> FAIL_OPEN;
-      case RESERVED_SAME_DATABASE, TRANSACTIONAL -> FAIL_CLOSED;
-    };
+  static OutagePolicy of(Execution execution, KeyPolicy keyPolicy) {
+    return execution == Execution.RESERVED && keyPolicy == KeyPolicy.OPTIONAL
+        ? FAIL_OPEN
+        : FAIL_CLOSED;
   }
 }

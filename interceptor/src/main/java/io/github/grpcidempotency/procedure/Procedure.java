@@ -151,18 +151,17 @@ public interface Procedure {
   }
 
   /**
-   * Returns what happens to a call with a key during an outage of the store. By default {@link
-   * Execution#RESERVED} fails open and the others fail closed. A transactional procedure always
+   * Returns what happens to a call with a key during an outage of the store. By default an {@link
+   * Execution#RESERVED} procedure whose key is optional fails open, as its service would go on
+   * without the library, and every other procedure fails closed. A transactional procedure always
    * fails closed.
    */
   default OutagePolicy outagePolicy() {
-    return OutagePolicy.of(execution());
+    return OutagePolicy.of(execution(), keyPolicy());
   }
 
-  /** Returns how the handler's effect and its record are committed; reserved by default. */
-  default Execution execution() {
-    return Execution.RESERVED;
-  }
+  /** Returns how the handler's effect and its record are committed. There is no default. */
+  Execution execution();
 
   /**
    * Returns when the key of a transactional call is claimed; empty for the interceptor's own

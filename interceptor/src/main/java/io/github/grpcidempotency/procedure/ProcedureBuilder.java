@@ -28,6 +28,14 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   static final KeyFormat UUID_FORMAT = KeyFormat.uuid();
   static final int MAX_RECORDED_BYTES = 1 << 20;
 
+  private static final String NO_EXECUTION =
+      """
+      it has no execution; choose one of
+          .execution(Execution.TRANSACTIONAL), or execution: EXECUTION_TRANSACTIONAL in its option, if \
+      its handler only writes to the store's database: effect and record are one commit
+          .execution(Execution.RESERVED), or execution: EXECUTION_RESERVED in its option, for any other \
+      handler: after a crash between effect and record, a retry runs the handler again""";
+
   private final String name;
   private final Optional<MethodDescriptor<?, ?>> method;
   private final List<String> problems = new ArrayList<>();
@@ -45,7 +53,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private Retention retention = new Retention(RetentionClass.INTERACTIVE::duration);
   private boolean retainedFromLastReplay;
   private Optional<OutagePolicy> outagePolicy = Optional.empty();
-  private Execution execution = Execution.RESERVED;
+  private Optional<Execution> execution = Optional.empty();
   private Optional<ClaimTiming> claimTiming = Optional.empty();
   private InFlightPolicy inFlightPolicy = InFlightPolicy.refuse();
   private FailurePolicy failurePolicy = FailurePolicy.releaseAll();
@@ -177,17 +185,27 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   }
 
   /**
-   * Sets what happens to a call with a key during an outage of the store. By default {@link
-   * Execution#RESERVED} fails open and the others fail closed.
+   * Sets what happens to a call with a key during an outage of the store. By default an {@link
+   * Execution#RESERVED} procedure whose key is optional fails open, as its service would go on
+   * without the library, and every other procedure fails closed.
    */
   public ProcedureBuilder<ResponseT> outage(OutagePolicy policy) {
     this.outagePolicy = Optional.of(policy);
     return this;
   }
 
-  /** Sets how the handler's effect and its record are committed; reserved by default. */
+  /**
+   * Sets how the handler's effect and its record are committed. There is no default: a procedure
+   * with a key and without an execution is a problem.
+   */
   public ProcedureBuilder<ResponseT> execution(Execution execution) {
-    this.execution = execution;
+    this.execution = Optional.of(execution);
+    return this;
+  }
+
+  /** Sets the execution if none was set before. */
+  ProcedureBuilder<ResponseT> defaultExecution(Optional<Execution> execution) {
+    this.execution = this.execution.or(() -> execution);
     return this;
   }
 
@@ -267,11 +285,14 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   /** Returns the descriptor. It is checked when a server is built with it. */
   public Procedure build() {
+    KeyPolicy policy =
+        keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.DERIVED : KeyPolicy.OPTIONAL);
+    Execution committed = execution.orElse(Execution.RESERVED);
     return new Built(
         name,
         method,
-        allProblems(),
-        keyPolicy.orElse(keySource.isPresent() ? KeyPolicy.DERIVED : KeyPolicy.OPTIONAL),
+        allProblems(policy),
+        policy,
         keySource,
         keyFormat,
         fingerprinter,
@@ -283,8 +304,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         statusResolver,
         retention,
         retainedFromLastReplay,
-        outagePolicy.orElse(OutagePolicy.of(execution)),
-        execution,
+        outagePolicy.orElse(OutagePolicy.of(committed, policy)),
+        committed,
         claimTiming,
         inFlightPolicy,
         failurePolicy,
@@ -294,8 +315,13 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         replayGuard);
   }
 
-  private List<String> allProblems() {
+  private List<String> allProblems(KeyPolicy policy) {
     List<String> all = new ArrayList<>(problems);
+    if (execution.isEmpty()
+        && policy != KeyPolicy.HANDLER_INTERNAL
+        && policy != KeyPolicy.PROHIBITED) {
+      all.add(NO_EXECUTION);
+    }
     if (creates && deletedId.isPresent()) {
       all.add("it names a resource that it creates and one that it deletes: it can do but one");
     }

@@ -6,9 +6,11 @@ import io.grpc.ServiceDescriptor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -58,10 +60,11 @@ public final class Procedures {
 
   /** Collects procedures. Not thread-safe. */
   public static final class Builder {
-    private final Map<String, Function<RetentionClasses, Procedure>> annotated =
-        new LinkedHashMap<>();
+    private final Map<String, MethodDescriptor<Message, Message>> annotated = new LinkedHashMap<>();
     private final List<Procedure> described = new ArrayList<>();
-
+    private final Map<String, StatusResolver> statuses = new LinkedHashMap<>();
+    private Function<MethodDescriptor<?, ?>, Optional<Execution>> defaultExecution =
+        method -> Optional.empty();
     private RetentionClasses retentionClasses = RetentionClasses.presets();
 
     private Builder() {}
@@ -81,31 +84,49 @@ public final class Procedures {
       return this;
     }
 
-    /**
-     * Adds every method of a service that carries the {@code (idempotency.v1.procedure)} option.
-     *
-     * @param statuses finds the status resolver of a resource type; empty for one without
-     *     asynchronous work
-     */
-    public Builder addAnnotated(
-        ServiceDescriptor service, Function<ResourceType, Optional<StatusResolver>> statuses) {
-      for (MethodDescriptor<?, ?> method : service.getMethods()) {
-        if (MethodOption.find(method).isPresent()) {
-          annotated.put(
-              method.getFullMethodName(), classes -> fromSchema(method, statuses, classes));
+    /** Adds every method of services that carries the {@code (idempotency.v1.procedure)} option. */
+    @SuppressWarnings("unchecked") // only protobuf methods carry the option
+    public Builder addAnnotated(ServiceDescriptor... services) {
+      for (ServiceDescriptor service : services) {
+        for (MethodDescriptor<?, ?> method : service.getMethods()) {
+          if (MethodOption.find(method).isPresent()) {
+            annotated.put(method.getFullMethodName(), (MethodDescriptor<Message, Message>) method);
+          }
         }
       }
       return this;
     }
 
-    @SuppressWarnings("unchecked") // only protobuf methods carry the option
-    private static Procedure fromSchema(
-        MethodDescriptor<?, ?> method,
-        Function<ResourceType, Optional<StatusResolver>> statuses,
-        RetentionClasses classes) {
+    /**
+     * Sets the resolver of the status of a resource type, for the options of {@link #addAnnotated},
+     * whether they were added before or after. A type without a resolver has no asynchronous work.
+     *
+     * @param resourceType the type as the options name it, such as {@code order}
+     */
+    public Builder status(String resourceType, StatusResolver resolver) {
+      statuses.put(resourceType, resolver);
+      return this;
+    }
+
+    /**
+     * Sets how the effects of annotated methods are committed whose options do not say so. For
+     * frameworks that know the handler. There is no default: a method for which the choice is empty
+     * is a problem.
+     */
+    public Builder defaultExecution(Function<MethodDescriptor<?, ?>, Optional<Execution>> choice) {
+      this.defaultExecution = choice;
+      return this;
+    }
+
+    private Procedure describe(MethodDescriptor<Message, Message> method) {
       ProcedureBuilder<Message> builder =
-          Procedure.annotated((MethodDescriptor<Message, Message>) method, classes);
-      builder.build().resourceType().flatMap(statuses).ifPresent(builder::status);
+          Procedure.annotated(method, retentionClasses)
+              .defaultExecution(defaultExecution.apply(method));
+      builder
+          .build()
+          .resourceType()
+          .flatMap(type -> Optional.ofNullable(statuses.get(type.name())))
+          .ifPresent(builder::status);
       return builder.build();
     }
 
@@ -118,9 +139,21 @@ public final class Procedures {
           problems.add(procedure.name() + ": described twice");
         }
       }
+      Set<String> unused = new LinkedHashSet<>(statuses.keySet());
       annotated.forEach(
-          (name, described) ->
-              byName.computeIfAbsent(name, absent -> described.apply(retentionClasses)));
+          (name, method) -> {
+            if (!byName.containsKey(name)) {
+              Procedure procedure = describe(method);
+              byName.put(name, procedure);
+              procedure.resourceType().map(ResourceType::name).ifPresent(unused::remove);
+            }
+          });
+      for (String type : unused) {
+        problems.add(
+            ("status(\"%s\", …) has no effect: no method of addAnnotated(…) has this resource_type in"
+                    + " its option")
+                .formatted(type));
+      }
       byName.values().forEach(procedure -> problems.addAll(ProcedureCheck.problems(procedure)));
       return new Procedures(byName, problems);
     }

@@ -300,7 +300,7 @@ class MethodOptionTest {
             MisdescribedServiceGrpc.getNotAStringMethod(),
             MisdescribedServiceGrpc.getBeyondAStringMethod(),
             MisdescribedServiceGrpc.getRepeatedMethod())) {
-      assertThat(Procedure.annotated(method).build().problems())
+      assertThat(Procedure.annotated(method).execution(Execution.RESERVED).build().problems())
           .as(method.getFullMethodName())
           .singleElement()
           .asString()
@@ -366,6 +366,7 @@ class MethodOptionTest {
     return new MethodOption(
             MethodOption.of(OptionServiceGrpc.getNothingMethod()).schema(), declared)
         .describe(Procedure.of(ThingServiceGrpc.getCreateThingMethod()), RetentionClasses.presets())
+        .defaultExecution(Optional.of(Execution.RESERVED))
         .build()
         .problems();
   }
@@ -373,7 +374,8 @@ class MethodOptionTest {
   /** Returns a descriptor with which nothing is wrong. */
   private static Procedure annotated(
       MethodDescriptor<? extends Message, ? extends Message> method) {
-    Procedure procedure = Procedure.annotated(method).build();
+    Procedure procedure =
+        Procedure.annotated(method).defaultExecution(Optional.of(Execution.RESERVED)).build();
     assertThat(Procedures.of(procedure).problems()).isEmpty();
     return procedure;
   }

@@ -10,6 +10,7 @@ import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.MisdescribedServiceGrpc;
 import io.github.grpcidempotency.testing.v1.OlderSyntax;
+import io.github.grpcidempotency.testing.v1.OptionServiceGrpc;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.github.grpcidempotency.testing.v1.UnfitServiceGrpc;
@@ -36,7 +37,8 @@ class ProceduresTest {
 
   @Test
   void aProcedureIsFoundByItsMethodsFullName() {
-    Procedure other = Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).build();
+    Procedure other =
+        Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).execution(Execution.RESERVED).build();
     Procedures procedures = Procedures.of(other);
 
     assertThat(procedures.find(CREATE_OTHER)).containsSame(other);
@@ -48,8 +50,8 @@ class ProceduresTest {
   void ofAServiceTheAnnotatedMethodsAreAdded() {
     Procedures procedures =
         Procedures.builder()
-            .addAnnotated(
-                ThingServiceGrpc.getServiceDescriptor(), resource -> Optional.of(RESOLVER))
+            .addAnnotated(ThingServiceGrpc.getServiceDescriptor())
+            .status("thing", RESOLVER)
             .build();
 
     assertThat(procedures.all()).extracting(Procedure::name).containsExactly(CREATE_THING);
@@ -58,20 +60,91 @@ class ProceduresTest {
   }
 
   @Test
+  void aProcedureWithoutAnExecutionShowsTheLinesToChooseFrom() {
+    String problem =
+        """
+        : it has no execution; choose one of
+            .execution(Execution.TRANSACTIONAL), or execution: EXECUTION_TRANSACTIONAL in its option, \
+        if its handler only writes to the store's database: effect and record are one commit
+            .execution(Execution.RESERVED), or execution: EXECUTION_RESERVED in its option, \
+        for any other handler: after a crash between effect and record, a retry runs the handler again\
+        """;
+    MethodDescriptor<?, ?> unsaid = OptionServiceGrpc.getNothingMethod();
+
+    assertThat(
+            Procedures.of(
+                    Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).build(),
+                    Procedure.named("jobs/close-month").build(),
+                    Procedure.annotated(OptionServiceGrpc.getNothingMethod()).build(),
+                    Procedure.of(ThingServiceGrpc.getDeleteThingMethod())
+                        .keyPolicy(KeyPolicy.PROHIBITED)
+                        .build())
+                .problems())
+        .containsExactlyInAnyOrder(
+            CREATE_OTHER + problem,
+            "jobs/close-month" + problem,
+            unsaid.getFullMethodName() + problem);
+    assertThat(
+            Procedures.builder()
+                .addAnnotated(OptionServiceGrpc.getServiceDescriptor())
+                .defaultExecution(
+                    method ->
+                        Optional.of(Execution.TRANSACTIONAL).filter(chosen -> method == unsaid))
+                .build()
+                .find(unsaid.getFullMethodName())
+                .map(Procedure::execution))
+        .contains(Execution.TRANSACTIONAL);
+  }
+
+  @Test
+  void aProcedureWhoseKeyIsRequiredFailsClosedUnlessItSaysOtherwise() {
+    assertThat(outage(KeyPolicy.OPTIONAL, Execution.RESERVED)).isEqualTo(OutagePolicy.FAIL_OPEN);
+    assertThat(outage(KeyPolicy.OPTIONAL, Execution.RESERVED_SAME_DATABASE))
+        .isEqualTo(OutagePolicy.FAIL_CLOSED);
+    assertThat(outage(KeyPolicy.REQUIRED, Execution.RESERVED)).isEqualTo(OutagePolicy.FAIL_CLOSED);
+    assertThat(outage(KeyPolicy.DERIVED, Execution.RESERVED)).isEqualTo(OutagePolicy.FAIL_CLOSED);
+    assertThat(
+            createOther()
+                .keyPolicy(KeyPolicy.REQUIRED)
+                .outage(OutagePolicy.FAIL_OPEN)
+                .build()
+                .outagePolicy())
+        .isEqualTo(OutagePolicy.FAIL_OPEN);
+  }
+
+  private static OutagePolicy outage(KeyPolicy policy, Execution execution) {
+    return createOther().keyPolicy(policy).execution(execution).build().outagePolicy();
+  }
+
+  @Test
+  void aStatusThatNoAnnotatedMethodUsesIsAProblem() {
+    assertThat(
+            Procedures.builder()
+                .addAnnotated(ThingServiceGrpc.getServiceDescriptor())
+                .status("thong", RESOLVER)
+                .build()
+                .problems())
+        .containsExactly(
+            "status(\"thong\", …) has no effect: no method of addAnnotated(…) has this"
+                + " resource_type in its option");
+  }
+
+  @Test
   void aDescriptorInJavaOverridesTheOptionWhicheverComesFirst() {
     Procedure described =
         Procedure.of(ThingServiceGrpc.getCreateThingMethod())
+            .execution(Execution.RESERVED)
             .retention(Duration.ofMinutes(1))
             .build();
 
     Procedures descriptorFirst =
         Procedures.builder()
             .add(described)
-            .addAnnotated(ThingServiceGrpc.getServiceDescriptor(), resource -> Optional.empty())
+            .addAnnotated(ThingServiceGrpc.getServiceDescriptor())
             .build();
     Procedures optionFirst =
         Procedures.builder()
-            .addAnnotated(ThingServiceGrpc.getServiceDescriptor(), resource -> Optional.empty())
+            .addAnnotated(ThingServiceGrpc.getServiceDescriptor())
             .add(described)
             .build();
 
@@ -122,8 +195,9 @@ class ProceduresTest {
     List<String> problems =
         Procedures.builder()
             .addAnnotated(
-                MisdescribedServiceGrpc.getServiceDescriptor(), resource -> Optional.empty())
-            .addAnnotated(UnfitServiceGrpc.getServiceDescriptor(), resource -> Optional.empty())
+                MisdescribedServiceGrpc.getServiceDescriptor(),
+                UnfitServiceGrpc.getServiceDescriptor())
+            .defaultExecution(method -> Optional.of(Execution.RESERVED))
             .build()
             .problems();
 
@@ -263,6 +337,11 @@ class ProceduresTest {
           }
 
           @Override
+          public Execution execution() {
+            return Execution.RESERVED;
+          }
+
+          @Override
           public boolean deletes() {
             return true;
           }
@@ -275,9 +354,13 @@ class ProceduresTest {
   void theIdOfWhatWorkDeletesIsReadFromItsInput() {
     UUID id = UUID.randomUUID();
     Procedure byPath =
-        Procedure.named("jobs/forget").deletes(ResourceType.of("thing"), "id").build();
+        Procedure.named("jobs/forget")
+            .execution(Execution.RESERVED)
+            .deletes(ResourceType.of("thing"), "id")
+            .build();
     Procedure byFunction =
         Procedure.named("jobs/forget")
+            .execution(Execution.RESERVED)
             .deletes(
                 ResourceType.of("thing"),
                 input -> UUID.fromString(((Thing) input).getName().substring("things/".length())))
@@ -321,6 +404,11 @@ class ProceduresTest {
           }
 
           @Override
+          public Execution execution() {
+            return Execution.RESERVED;
+          }
+
+          @Override
           public List<String> problems() {
             return List.of("it is not finished");
           }
@@ -340,7 +428,10 @@ class ProceduresTest {
             .setResponseMarshaller(ProtoUtils.marshaller(OlderSyntax.getDefaultInstance()))
             .build();
 
-    assertThat(Procedures.of(Procedure.of(method).omit("name", "word").build()).problems())
+    assertThat(
+            Procedures.of(
+                    Procedure.of(method).execution(Execution.RESERVED).omit("name", "word").build())
+                .problems())
         .containsExactly(
             "older.Service/Method: it omits \"name\", a required field: without it the record"
                 + " could not be read");
@@ -366,6 +457,11 @@ class ProceduresTest {
       public String name() {
         return method.getFullMethodName();
       }
+
+      @Override
+      public Execution execution() {
+        return Execution.RESERVED;
+      }
     };
   }
 
@@ -382,6 +478,6 @@ class ProceduresTest {
   }
 
   private static ProcedureBuilder<Thing> createOther() {
-    return Procedure.of(ThingServiceGrpc.getCreateOtherMethod());
+    return Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).execution(Execution.RESERVED);
   }
 }

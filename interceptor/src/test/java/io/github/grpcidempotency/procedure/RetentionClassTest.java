@@ -23,6 +23,7 @@ class RetentionClassTest {
     Procedure procedure =
         Procedure.annotated(
                 MisdescribedServiceGrpc.getAuditedMethod(), RetentionClasses.presets().with(AUDIT))
+            .execution(Execution.RESERVED)
             .build();
 
     assertThat(procedure.retention()).isEqualTo(Duration.ofDays(365));
@@ -35,11 +36,13 @@ class RetentionClassTest {
     Procedures before =
         Procedures.builder()
             .retentionClasses(classes)
-            .addAnnotated(SERVICE, type -> Optional.empty())
+            .addAnnotated(SERVICE)
+            .defaultExecution(method -> Optional.of(Execution.RESERVED))
             .build();
     Procedures after =
         Procedures.builder()
-            .addAnnotated(SERVICE, type -> Optional.empty())
+            .addAnnotated(SERVICE)
+            .defaultExecution(method -> Optional.of(Execution.RESERVED))
             .retentionClasses(classes)
             .build();
 
@@ -55,6 +58,7 @@ class RetentionClassTest {
 
     assertThat(
             Procedure.annotated(MisdescribedServiceGrpc.getAuditedMethod(), others)
+                .execution(Execution.RESERVED)
                 .build()
                 .problems())
         .containsExactly("retention_class \"audit\" is not known; known are financial, weekly");

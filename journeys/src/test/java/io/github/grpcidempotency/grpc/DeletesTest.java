@@ -7,6 +7,7 @@ import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.internal.wire.WireMetadata;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.PastResources;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -219,7 +220,10 @@ class DeletesTest extends CallTest {
   @Test
   void withoutAnybodyToAskTheHandlersErrorGoesOutAsItIs() {
     Procedure plain =
-        Procedure.of(ThingServer.DELETE_THING).deletes(ResourceType.of("thing"), "id").build();
+        Procedure.of(ThingServer.DELETE_THING)
+            .execution(Execution.RESERVED)
+            .deletes(ResourceType.of("thing"), "id")
+            .build();
     ThingServer server = start(server().describe(plain));
     server.things().handleDeletes((request, answer) -> answer.onError(notFound()));
 
@@ -253,6 +257,7 @@ class DeletesTest extends CallTest {
   private ThingServer.Builder deleting(UnaryOperator<ProcedureBuilder<?>> change) {
     ProcedureBuilder<?> procedure =
         Procedure.of(ThingServer.DELETE_THING)
+            .execution(Execution.RESERVED)
             .deletes(ResourceType.of("thing"), "id")
             .pastResources(
                 (caller, id) -> {

@@ -231,7 +231,8 @@ class EventsTest extends CallTest {
   void aResolverOfCallersThatThrowsIsHeard() {
     IdempotencyInterceptor unresolved =
         IdempotencyInterceptor.builder(
-                Procedures.of(Procedure.of(ThingServer.CREATE_THING).build()),
+                Procedures.of(
+                    Procedure.of(ThingServer.CREATE_THING).execution(Execution.RESERVED).build()),
                 () -> {
                   throw new IllegalStateException("the directory is out of reach");
                 })

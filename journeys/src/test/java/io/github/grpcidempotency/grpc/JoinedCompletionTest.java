@@ -7,6 +7,7 @@ import com.google.protobuf.StringValue;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.Settlement;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
@@ -139,7 +140,7 @@ class JoinedCompletionTest extends CallTest {
 
   @Test
   void workWithinATransactionOfItsCallerIsSettledOnceThatHasEnded() throws Exception {
-    Procedure job = Procedure.named("jobs/close-month").build();
+    Procedure job = Procedure.named("jobs/close-month").execution(Execution.RESERVED).build();
     try (IdempotentWork work =
         IdempotentWork.builder(joining, job).listener(journal.listener()).build()) {
       CompletableFuture<JoiningStore.JoinedClaim> open = new CompletableFuture<>();

@@ -13,6 +13,7 @@ import com.google.longrunning.OperationsGrpc;
 import com.google.longrunning.WaitOperationRequest;
 import com.google.protobuf.util.Durations;
 import io.github.grpcidempotency.key.KeyFormat;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
@@ -236,6 +237,7 @@ class OperationWaitersTest extends CallTest {
                             }))
                 .describe(
                     Procedure.of(ThingServer.CREATE_OTHER)
+                        .execution(Execution.RESERVED)
                         .resource(ResourceType.of("thing"), other -> UUID.fromString(other.getId()))
                         .status(
                             resource ->

@@ -198,7 +198,7 @@ class ShardsTest {
 
   @Test
   void workIsDoneOnItsCallersShard() throws Exception {
-    Procedure kind = Procedure.named("jobs/write").build();
+    Procedure kind = Procedure.named("jobs/write").execution(Execution.RESERVED).build();
     Caller caller = Caller.of(UUID.randomUUID());
     try (IdempotentWork work = IdempotentWork.on(sharded(Caller::tenant), kind)) {
       for (int run = 0; run < 2; run++) {
@@ -318,7 +318,10 @@ class ShardsTest {
         ThingServer.on(Transport.IN_PROCESS)
             .store(store)
             .describe(
-                Procedure.of(ThingServer.CREATE_OTHER).outage(OutagePolicy.FAIL_CLOSED).build())
+                Procedure.of(ThingServer.CREATE_OTHER)
+                    .execution(Execution.RESERVED)
+                    .outage(OutagePolicy.FAIL_CLOSED)
+                    .build())
             .listener(
                 new IdempotencyListener() {
                   @Override

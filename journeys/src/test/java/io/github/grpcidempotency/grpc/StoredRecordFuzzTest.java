@@ -13,6 +13,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.TinkProtection;
@@ -113,7 +114,10 @@ class StoredRecordFuzzTest {
       RecordedOutcome outcome,
       Optional<ThingServer> server) {
     String key = UUID.randomUUID().toString();
-    Procedure procedure = recordedBy.apply(Procedure.of(ThingServer.CREATE_THING)).build();
+    Procedure procedure =
+        recordedBy
+            .apply(Procedure.of(ThingServer.CREATE_THING).execution(Execution.RESERVED))
+            .build();
     KeyedRequest first =
         KeyedRequest.of(new IdempotencyKey(Caller.of(ALICE), key), procedure, REQUEST);
     ((ClaimResult.Won) store.claim(first.claim())).claim().complete(first.seal().seal(outcome));

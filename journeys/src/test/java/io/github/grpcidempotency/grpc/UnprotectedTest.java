@@ -11,6 +11,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -115,6 +116,26 @@ class UnprotectedTest extends CallTest {
   }
 
   @Test
+  void anAnnotatedMethodThatNobodyDescribesIsReportedAtEachCall() {
+    ThingServer server =
+        start(
+            ThingServer.on(transport)
+                .bare()
+                .inside(
+                    interceptor(
+                        Procedures.of(), () -> Optional.ofNullable(ThingServer.CALLER.get()))));
+
+    keyed(server).end().untouched();
+    call(server, "a thing").end().untouched();
+    keyed(server).to(ThingServer.CREATE_OTHER).end().untouched();
+    Seen demanding = keyed(server).header(REQUIRED, "true").end();
+
+    assertThat(heard).hasSize(3).containsOnly(UnprotectedCause.NOT_DESCRIBED);
+    assertThat(demanding.code()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(server.things().runs()).isEqualTo(3);
+  }
+
+  @Test
   void withoutKnowingTheCallerNothingRuns() {
     ThingServer server =
         start(
@@ -188,12 +209,14 @@ class UnprotectedTest extends CallTest {
   }
 
   private IdempotencyInterceptor interceptor(CallerResolver callers) {
+    return interceptor(
+        Procedures.of(Procedure.of(ThingServer.CREATE_THING).execution(Execution.RESERVED).build()),
+        callers);
+  }
+
+  private IdempotencyInterceptor interceptor(Procedures procedures, CallerResolver callers) {
     IdempotencyInterceptor interceptor =
-        IdempotencyInterceptor.builder(
-                Procedures.of(Procedure.of(ThingServer.CREATE_THING).build()), callers)
-            .store(store)
-            .listener(listener)
-            .build();
+        IdempotencyInterceptor.builder(procedures, callers).store(store).listener(listener).build();
     second = Optional.of(interceptor);
     return interceptor;
   }

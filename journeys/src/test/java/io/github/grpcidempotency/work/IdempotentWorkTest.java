@@ -15,6 +15,7 @@ import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.ScheduleKey;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -46,6 +47,7 @@ class IdempotentWorkTest {
   private static final StringValue MONTH = StringValue.of("2026-11");
   private static final Procedure CLOSE_MONTH =
       Procedure.named("jobs/close-month")
+          .execution(Execution.RESERVED)
           .inFlight(InFlightPolicy.attach(Duration.ofSeconds(10)))
           .failures(FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION))
           .build();
@@ -223,6 +225,7 @@ class IdempotentWorkTest {
   void aGuardRefusesAReplayAndSoDoesOneThatFails() throws Exception {
     Procedure guarded =
         Procedure.named("jobs/guarded")
+            .execution(Execution.RESERVED)
             .guard((caller, resource) -> guard.mayReplay(caller, resource))
             .build();
     run(guarded, this::closed);
@@ -240,7 +243,8 @@ class IdempotentWorkTest {
 
   @Test
   void aReplayedResultSaysWhatItLacks() throws Exception {
-    Procedure omitting = Procedure.named("jobs/omitting").omit("value").build();
+    Procedure omitting =
+        Procedure.named("jobs/omitting").execution(Execution.RESERVED).omit("value").build();
 
     WorkResult<StringValue> first = run(omitting, this::closed);
     WorkResult<StringValue> second = run(omitting, this::closed);
@@ -254,7 +258,11 @@ class IdempotentWorkTest {
   @Test
   void aResultThatCannotBeReadIsRefusedAndNotRunAgain() throws Exception {
     AtomicBoolean readable = new AtomicBoolean(true);
-    Procedure sealing = Procedure.named("jobs/sealing").protect(new Plain(readable)).build();
+    Procedure sealing =
+        Procedure.named("jobs/sealing")
+            .execution(Execution.RESERVED)
+            .protect(new Plain(readable))
+            .build();
     run(sealing, this::closed);
     readable.set(false);
 
@@ -293,7 +301,9 @@ class IdempotentWorkTest {
   void theSameTokenOfAnotherKindIsRefused() throws Exception {
     run(this::closed);
 
-    assertRefused(Procedure.named("jobs/open-month").build(), RefusalReason.IDEMPOTENCY_KEY_REUSED);
+    assertRefused(
+        Procedure.named("jobs/open-month").execution(Execution.RESERVED).build(),
+        RefusalReason.IDEMPOTENCY_KEY_REUSED);
   }
 
   @Test
@@ -304,8 +314,14 @@ class IdempotentWorkTest {
                 IdempotentWork.on(
                     new InMemoryIdempotencyStore(),
                     CLOSE_MONTH,
-                    Procedure.named("jobs/a").retention(Duration.ZERO).build(),
-                    Procedure.named("jobs/b").status(id -> IdempotencyStatus.FAILED).build()))
+                    Procedure.named("jobs/a")
+                        .execution(Execution.RESERVED)
+                        .retention(Duration.ZERO)
+                        .build(),
+                    Procedure.named("jobs/b")
+                        .execution(Execution.RESERVED)
+                        .status(id -> IdempotencyStatus.FAILED)
+                        .build()))
         .withMessageContaining("jobs/a: its retention must be positive")
         .withMessageContaining("jobs/b: it has a status resolver but no resource");
   }

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.proto.v1.RecordedError;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -22,7 +23,8 @@ import java.util.UUID;
 /** Work is not run again, whatever bytes its record contains. An input is the bytes. */
 class WorkRecordFuzzTest {
   private static final Caller SYSTEM = Caller.of(new UUID(0, 1));
-  private static final Procedure JOB = Procedure.named("jobs/close-month").build();
+  private static final Procedure JOB =
+      Procedure.named("jobs/close-month").execution(Execution.RESERVED).build();
   private static final StringValue MONTH = StringValue.of("2026-11");
 
   @FuzzTest

@@ -318,7 +318,7 @@ class JtaCallsTest {
   /** The caller's transaction would decide about the reservation. */
   @Test
   void workWithinATransactionThatTheStoreDoesNotKnowIsRefused() throws Exception {
-    Procedure kind = Procedure.named("jobs/make-thing").build();
+    Procedure kind = Procedure.named("jobs/make-thing").execution(Execution.RESERVED).build();
     try (IdempotentWork work =
         IdempotentWork.on(PostgresIdempotencyStore.builder(host.pool).build(), kind)) {
       host.manager.begin();

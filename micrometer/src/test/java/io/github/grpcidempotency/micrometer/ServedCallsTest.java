@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.StringValue;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
@@ -168,7 +169,8 @@ class ServedCallsTest {
 
   @Test
   void workWithoutGrpcIsCountedAsWork() throws Exception {
-    Procedure closeMonth = Procedure.named("jobs/close-month").build();
+    Procedure closeMonth =
+        Procedure.named("jobs/close-month").execution(Execution.RESERVED).build();
     try (IdempotentWork work =
         IdempotentWork.builder(store, closeMonth).listener(metrics).build()) {
       for (int i = 0; i < 2; i++) {

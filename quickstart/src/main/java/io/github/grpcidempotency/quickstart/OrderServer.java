@@ -31,9 +31,12 @@ record OrderServer(Server server, IdempotencyInterceptor idempotency, ExpirySwee
       Procedures.of(
           Procedure.annotated(OrderServiceGrpc.getCreateOrderMethod()).status(ORDER_OUTBOX).build(),
           Procedure.of(OrderServiceGrpc.getCreateShipmentMethod())
+              .execution(Execution.RESERVED)
               .resource(ResourceType.of("shipment"), shipment -> UUID.fromString(shipment.getId()))
               .build(),
-          Procedure.of(OrderServiceGrpc.getSendReceiptMethod()).build());
+          Procedure.of(OrderServiceGrpc.getSendReceiptMethod())
+              .execution(Execution.RESERVED)
+              .build());
 
   static OrderServer start(DataSource pool, ServerInterceptor authentication) throws IOException {
     IdempotencyInterceptor idempotency =

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.grpc.Context;
 import java.sql.Connection;
 import org.jdbi.v3.core.Handle;
 
@@ -45,11 +46,25 @@ public final class ClaimTransaction {
   }
 
   private static IllegalStateException noTransaction() {
-    return new IllegalStateException(
-        CurrentOperation.hasTransaction()
-            ? "the transaction of the current call belongs to another store: ClaimTransaction needs a"
-                + " PostgresIdempotencyStore"
-            : "no transaction here: the procedure is not declared transactional, or the call's gRPC"
-                + " Context is not current on this thread");
+    return new IllegalStateException("no transaction here: " + whyNone());
+  }
+
+  private static String whyNone() {
+    if (CurrentOperation.hasTransaction()) {
+      return "that of the current call belongs to another store; ClaimTransaction needs a"
+          + " PostgresIdempotencyStore";
+    }
+    if (CurrentOperation.claim().isPresent()) {
+      return "the procedure of this call is not TRANSACTIONAL: set"
+          + " .execution(Execution.TRANSACTIONAL), or record the answer in the handler's own"
+          + " transaction with TransactionalCompletion";
+    }
+    if (Context.current() == Context.ROOT) {
+      return "no gRPC call is current on this thread; use the handler's own thread, or bring the"
+          + " call's Context to this one with Context.current().wrap(…)";
+    }
+    return "the IdempotencyInterceptor is not registered with this server, or the method has no"
+        + " TRANSACTIONAL procedure: pass the interceptor to ServerBuilder.intercept(…), and describe"
+        + " the method with .execution(Execution.TRANSACTIONAL)";
   }
 }

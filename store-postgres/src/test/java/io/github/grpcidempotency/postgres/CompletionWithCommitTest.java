@@ -9,6 +9,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
@@ -44,6 +45,7 @@ class CompletionWithCommitTest {
 
   private static final Procedure RESERVED =
       Procedure.named("jobs/make-thing")
+          .execution(Execution.RESERVED)
           .resource(ResourceType.of("thing"), thing -> UUID.fromString(((Thing) thing).getId()))
           .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
           .build();

@@ -8,6 +8,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.store.Claim;
@@ -168,6 +169,7 @@ class IdempotencySchemaTest {
 
   private static Procedure creating(String resourceType) {
     return Procedure.named("jobs/make-" + resourceType)
+        .execution(Execution.RESERVED)
         .resource(ResourceType.of(resourceType), made -> UUID.randomUUID())
         .build();
   }

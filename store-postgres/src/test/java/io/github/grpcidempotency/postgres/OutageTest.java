@@ -62,8 +62,7 @@ class OutageTest {
         assertThat(log.warnings())
             .anyMatch(
                 line ->
-                    line.contains(
-                        "CreateOther: a call with a key is not protected: the store has an outage"));
+                    line.contains("CreateOther: a call is not protected: the store has an outage"));
       }
       Reply refused =
           await()

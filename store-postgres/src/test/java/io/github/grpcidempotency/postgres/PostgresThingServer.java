@@ -222,7 +222,10 @@ final class PostgresThingServer {
               .createThing(this::describeThing)
               .describe(
                   createOther
-                      .apply(Procedure.of(ThingServer.CREATE_OTHER).outage(otherOutage))
+                      .apply(
+                          Procedure.of(ThingServer.CREATE_OTHER)
+                              .execution(Execution.RESERVED)
+                              .outage(otherOutage))
                       .build())
               .handler(handler.orElseGet(() -> ThingHandlers.on(handlers)))
               .otherHandler(ThingHandler::answer)

@@ -447,12 +447,19 @@ class RecoveryTest {
     RecoveringServer(Duration lease, UnaryOperator<ProcedureBuilder<Thing>> described)
         throws IOException {
       this.createThing =
-          described.apply(Procedure.of(ThingServiceGrpc.getCreateThingMethod())).build();
+          described
+              .apply(
+                  Procedure.of(ThingServiceGrpc.getCreateThingMethod())
+                      .execution(Execution.RESERVED))
+              .build();
       this.store = PostgresIdempotencyStore.builder(database.app()).lease(lease).build();
       this.interceptor =
           IdempotencyInterceptor.builder(
                   Procedures.of(
-                      createThing, Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).build()),
+                      createThing,
+                      Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
+                          .execution(Execution.RESERVED)
+                          .build()),
                   () -> Optional.ofNullable(CURRENT.get()))
               .store(store)
               .listener(

@@ -241,6 +241,7 @@ class ShardRecoveryTest {
             .handler(this::createInTransaction)
             .describe(
                 Procedure.of(ThingServer.CREATE_OTHER)
+                    .execution(Execution.RESERVED)
                     .outage(OutagePolicy.FAIL_OPEN)
                     .inFlight(InFlightPolicy.attach(LONG))
                     .build())

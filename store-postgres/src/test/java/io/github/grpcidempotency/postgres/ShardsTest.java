@@ -235,7 +235,11 @@ class ShardsTest {
         .store(store)
         .createThing(thing -> thing.execution(Execution.TRANSACTIONAL))
         .handler(ThingHandlers.transactional())
-        .describe(Procedure.of(ThingServer.CREATE_OTHER).outage(OutagePolicy.FAIL_CLOSED).build())
+        .describe(
+            Procedure.of(ThingServer.CREATE_OTHER)
+                .execution(Execution.RESERVED)
+                .outage(OutagePolicy.FAIL_CLOSED)
+                .build())
         .otherHandler(this::answerLate)
         .withServices()
         .listener(journal)

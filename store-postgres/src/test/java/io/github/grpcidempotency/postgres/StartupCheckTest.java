@@ -7,6 +7,7 @@ import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
@@ -205,10 +206,12 @@ class StartupCheckTest {
             .build();
     Procedure withoutColumn =
         Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
+            .execution(Execution.RESERVED)
             .keyFrom(KeySource.requestField("colour"))
             .resource(ResourceType.of("widget"), thing -> UUID.fromString(thing.getId()))
             .build();
-    Procedure streaming = Procedure.of(ThingServiceGrpc.getCreateManyMethod()).build();
+    Procedure streaming =
+        Procedure.of(ThingServiceGrpc.getCreateManyMethod()).execution(Execution.RESERVED).build();
 
     assertThatThrownBy(
             () ->
@@ -234,6 +237,7 @@ class StartupCheckTest {
 
   private static Procedure otherOf(String resourceType) {
     return Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
+        .execution(Execution.RESERVED)
         .resource(ResourceType.of(resourceType), thing -> UUID.fromString(thing.getId()))
         .build();
   }

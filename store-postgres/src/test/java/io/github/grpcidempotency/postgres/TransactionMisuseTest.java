@@ -19,6 +19,7 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.Transport;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.grpc.Status;
 import java.sql.Connection;
@@ -315,7 +316,7 @@ class TransactionMisuseTest {
   }
 
   @Test
-  void aTransactionIsAskedForInVainWhereTheProcedureHasNone() {
+  void theExceptionSaysWhyTheCurrentCallHasNoTransaction() {
     ThingHandler asking =
         (request, answer) -> {
           try {
@@ -324,12 +325,20 @@ class TransactionMisuseTest {
             answer.onError(Status.INTERNAL.withDescription(told.getMessage()).asRuntimeException());
           }
         };
-    try (ThingServer server = PostgresThingServer.on(database.app()).handler(asking).start();
-        ThingClient client = ThingClient.to(server.port())) {
+    try (ThingServer reserved = PostgresThingServer.on(database.app()).handler(asking).start();
+        ThingServer bare = ThingServer.on(Transport.LOOPBACK).bare().handler(asking).start();
+        ThingClient client = ThingClient.to(reserved.port());
+        ThingClient ofBare = ThingClient.to(bare.port())) {
       assertThat(client.createThing(REQUEST).description())
-          .contains("the procedure is not declared transactional");
+          .contains("the procedure of this call is not TRANSACTIONAL: set")
+          .contains(".execution(Execution.TRANSACTIONAL)");
+      assertThat(ofBare.createThing(REQUEST).description())
+          .contains("the IdempotencyInterceptor is not registered with this server, or the method")
+          .contains(".intercept(…)");
     }
-    assertThatIllegalStateException().isThrownBy(ClaimTransaction::connection);
+    assertThatIllegalStateException()
+        .isThrownBy(ClaimTransaction::connection)
+        .withMessageContaining("no gRPC call is current on this thread");
   }
 
   @Test

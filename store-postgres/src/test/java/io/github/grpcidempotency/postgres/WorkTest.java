@@ -262,6 +262,7 @@ class WorkTest {
   void whatHasAsynchronousWorkBehindItIsProcessingFirstAndThenWhatItsOutboxSays() throws Exception {
     Procedure kind =
         Procedure.named("jobs/make-thing")
+            .execution(Execution.RESERVED)
             .resource(ResourceType.of("thing"), thing -> UUID.fromString(((Thing) thing).getId()))
             .status(
                 OutboxStatusResolver.query(PostgresThingServer.OUTBOX_QUERY)
@@ -427,6 +428,7 @@ class WorkTest {
                 work(
                     database.app(),
                     Procedure.named("jobs/wrong")
+                        .execution(Execution.RESERVED)
                         .retention(Duration.ZERO)
                         .resource(ResourceType.of("widget"), widget -> UUID.randomUUID())
                         .build()))

@@ -4,6 +4,7 @@ import com.google.protobuf.Empty;
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -243,7 +244,7 @@ public final class ThingServer implements AutoCloseable {
 
     /** Makes {@code CreateOther} idempotent as well. */
     public Builder describeOther() {
-      return describe(Procedure.of(CREATE_OTHER).build());
+      return describe(Procedure.of(CREATE_OTHER).execution(Execution.RESERVED).build());
     }
 
     /** Describes another method. */
@@ -304,13 +305,16 @@ public final class ThingServer implements AutoCloseable {
       }
       procedures.add(
           createThing
-              .apply(resource ? Procedure.annotated(CREATE_THING) : Procedure.of(CREATE_THING))
+              .apply(
+                  resource
+                      ? Procedure.annotated(CREATE_THING)
+                      : Procedure.of(CREATE_THING).execution(Execution.RESERVED))
               .build());
       IdempotencyInterceptor.Builder builder =
           IdempotencyInterceptor.builder(
                   procedures.build(), () -> Optional.ofNullable(CALLER.get()))
               .listener(events);
-      store.ifPresent(builder::store);
+      store.ifPresentOrElse(builder::store, builder::withoutStore);
       return Optional.of(settings.apply(builder).build());
     }
   }

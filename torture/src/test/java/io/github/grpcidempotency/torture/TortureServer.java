@@ -311,6 +311,7 @@ final class TortureServer {
     FailurePolicy failures = FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION);
     ProcedureBuilder<Effect> common =
         Procedure.of(form.method())
+            .execution(Execution.RESERVED)
             .outage(OutagePolicy.FAIL_CLOSED)
             .retention(RETENTION)
             .failures(failures);

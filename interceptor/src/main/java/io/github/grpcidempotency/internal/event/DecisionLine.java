@@ -212,7 +212,7 @@ record DecisionLine(
                   Level.WARN,
                   "unprotected",
                   Optional.empty(),
-                  "a call with a key is not protected: " + event.cause().words())
+                  "a call is not protected: " + event.cause().words())
               .because(event.cause()));
     }
 

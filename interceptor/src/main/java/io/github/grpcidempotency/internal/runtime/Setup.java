@@ -2,6 +2,7 @@ package io.github.grpcidempotency.internal.runtime;
 
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.OutagePolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -27,7 +28,21 @@ public final class Setup {
    */
   public static void check(
       Procedures procedures, Optional<IdempotencyStore> store, ClaimTiming timing) {
-    List<String> problems = new ArrayList<>(procedures.problems());
+    check(List.of(), procedures, store, timing);
+  }
+
+  /**
+   * Does the same.
+   *
+   * @param found problems that were found before
+   */
+  public static void check(
+      List<String> found,
+      Procedures procedures,
+      Optional<IdempotencyStore> store,
+      ClaimTiming timing) {
+    List<String> problems = new ArrayList<>(found);
+    problems.addAll(procedures.problems());
     if (store.isPresent()) {
       try {
         check(procedures.all(), store.get(), timing);
@@ -45,6 +60,32 @@ public final class Setup {
     if (!problems.isEmpty()) {
       throw new SetupException(problems);
     }
+  }
+
+  /** Returns the line of the log that says how the calls of a procedure are protected. */
+  public static String line(Procedure procedure) {
+    String execution = "execution " + procedure.execution();
+    return procedure.name()
+        + ": "
+        + switch (procedure.keyPolicy()) {
+          case OPTIONAL ->
+              "a call with a key is protected, a call without a key is not; %s; %s"
+                  .formatted(execution, outage(procedure.outagePolicy()));
+          case REQUIRED, DERIVED ->
+              "every call is protected, and a call without a key is refused; %s; %s"
+                  .formatted(execution, outage(procedure.outagePolicy()));
+          case HANDLER_INTERNAL -> "the handler deduplicates; the interceptor protects no call";
+          case PROHIBITED -> "not protected; a call with a key is refused";
+        };
+  }
+
+  private static String outage(OutagePolicy policy) {
+    return switch (policy) {
+      case FAIL_OPEN ->
+          "during an outage of the store, it fails open: a call with a key runs unprotected";
+      case FAIL_CLOSED ->
+          "during an outage of the store, it fails closed: a call with a key is refused";
+    };
   }
 
   /**

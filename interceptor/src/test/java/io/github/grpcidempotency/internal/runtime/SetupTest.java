@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.SetupException;
@@ -27,9 +29,14 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class SetupTest {
-  private static final Procedures GOOD = Procedures.of(Procedure.named("jobs/good").build());
+  private static final Procedures GOOD =
+      Procedures.of(Procedure.named("jobs/good").execution(Execution.RESERVED).build());
   private static final Procedures BAD =
-      Procedures.of(Procedure.named("jobs/bad").retention(Duration.ZERO).build());
+      Procedures.of(
+          Procedure.named("jobs/bad")
+              .execution(Execution.RESERVED)
+              .retention(Duration.ZERO)
+              .build());
 
   private final StoreException unreachable =
       new StoreException("could not check the schema", new IllegalStateException("gone"));
@@ -77,6 +84,29 @@ class SetupTest {
         .isThrownBy(() -> Setup.check(BAD, Optional.empty(), BEFORE_HANDLER));
     assertThatCode(() -> Setup.check(GOOD, Optional.empty(), BEFORE_HANDLER))
         .doesNotThrowAnyException();
+  }
+
+  @Test
+  void aLineOfTheLogSaysHowTheCallsOfAProcedureAreProtected() {
+    assertThat(line(KeyPolicy.OPTIONAL))
+        .isEqualTo(
+            "jobs/good: a call with a key is protected, a call without a key is not; execution"
+                + " RESERVED; during an outage of the store, it fails open: a call with a key runs"
+                + " unprotected");
+    assertThat(line(KeyPolicy.REQUIRED))
+        .isEqualTo(
+            "jobs/good: every call is protected, and a call without a key is refused; execution"
+                + " RESERVED; during an outage of the store, it fails closed: a call with a key is"
+                + " refused");
+    assertThat(line(KeyPolicy.HANDLER_INTERNAL))
+        .isEqualTo("jobs/good: the handler deduplicates; the interceptor protects no call");
+    assertThat(line(KeyPolicy.PROHIBITED))
+        .isEqualTo("jobs/good: not protected; a call with a key is refused");
+  }
+
+  private static String line(KeyPolicy policy) {
+    return Setup.line(
+        Procedure.named("jobs/good").keyPolicy(policy).execution(Execution.RESERVED).build());
   }
 
   @Test

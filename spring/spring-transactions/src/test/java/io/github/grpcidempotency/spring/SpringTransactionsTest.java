@@ -9,6 +9,7 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransaction.Completion;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -622,7 +623,7 @@ class SpringTransactionsTest {
   /** A reservation that the caller's transaction could roll back would keep nobody out. */
   @Test
   void aStoreOnATransactionAwareProxyClaimsOutsideOfTheCallersTransaction() throws Exception {
-    Procedure kind = Procedure.named("jobs/note").build();
+    Procedure kind = Procedure.named("jobs/note").execution(Execution.RESERVED).build();
     Caller caller = Caller.of(USER);
     PostgresIdempotencyStore store =
         PostgresIdempotencyStore.builder(new TransactionAwareDataSourceProxy(database.pool()))

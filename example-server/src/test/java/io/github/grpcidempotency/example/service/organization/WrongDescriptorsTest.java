@@ -25,17 +25,23 @@ class WrongDescriptorsTest {
     assertThat(
             Procedures.of(
                     Procedure.of(getAddInstallMethod())
+                        .execution(Execution.RESERVED)
                         .keyFrom(KeySource.assignedId("install.id"))
                         .build(),
                     Procedure.of(getInviteMemberMethod())
+                        .execution(Execution.RESERVED)
                         .keyFrom(KeySource.content("e_mail"))
                         .omit("link")
                         .build(),
                     Procedure.of(getCreateNamespaceMethod())
+                        .execution(Execution.RESERVED)
                         .fingerprint(Fingerprinter.wholeRequest().ignoringSince(1, "time"))
                         .build(),
-                    Procedure.of(getGetClusterMethod()).build(),
-                    Procedure.of(getCreateAPIKeyMethod()).keyPolicy(KeyPolicy.DERIVED).build(),
+                    Procedure.of(getGetClusterMethod()).execution(Execution.RESERVED).build(),
+                    Procedure.of(getCreateAPIKeyMethod())
+                        .execution(Execution.RESERVED)
+                        .keyPolicy(KeyPolicy.DERIVED)
+                        .build(),
                     Procedure.of(getCreateProjectMethod())
                         .execution(Execution.TRANSACTIONAL)
                         .outage(OutagePolicy.FAIL_OPEN)

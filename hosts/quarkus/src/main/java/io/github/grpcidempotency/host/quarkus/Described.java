@@ -6,7 +6,6 @@ import io.quarkus.grpc.GrpcService;
 import jakarta.enterprise.inject.Instance;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
-import java.util.Optional;
 
 /** Finds the methods that carry the option of the library in all services. */
 class Described {
@@ -16,8 +15,7 @@ class Described {
     Procedures.Builder procedures = Procedures.builder();
     services.forEach(
         service ->
-            procedures.addAnnotated(
-                service.bindService().getServiceDescriptor(), type -> Optional.empty()));
+            procedures.addAnnotated(service.bindService().getServiceDescriptor()));
     return procedures.build();
   }
 }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.spring.boot;
 
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
+import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.RetentionClasses;
 import io.grpc.BindableService;
 import io.grpc.MethodDescriptor;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -42,7 +44,7 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
         ServiceDescriptor service =
             beans.getBean(name, BindableService.class).bindService().getServiceDescriptor();
         service.getMethods().forEach(method -> bound.add(method.getFullMethodName()));
-        builder.addAnnotated(service, statuses::find);
+        builder.addAnnotated(service);
       }
     }
     List<Procedure> described = new ArrayList<>();
@@ -56,6 +58,10 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
               described.addAll(some.all());
             });
     described.forEach(builder::add);
+    resourceTypes(builder.build(), described)
+        .forEach(
+            type ->
+                statuses.find(type).ifPresent(resolver -> builder.status(type.name(), resolver)));
     Procedures procedures = builder.build();
     problems.removeAll(procedures.problems());
     problems.addAll(statuses.problems(procedures));
@@ -74,6 +80,14 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
 
   boolean describe(String fullMethodName) {
     return procedures.find(fullMethodName).isPresent();
+  }
+
+  /** Returns the types of the annotated methods. */
+  private static Stream<ResourceType> resourceTypes(Procedures all, List<Procedure> described) {
+    return all.all().stream()
+        .filter(procedure -> !described.contains(procedure))
+        .flatMap(procedure -> procedure.resourceType().stream())
+        .distinct();
   }
 
   private static List<String> unbound(List<Procedure> described, Set<String> bound) {

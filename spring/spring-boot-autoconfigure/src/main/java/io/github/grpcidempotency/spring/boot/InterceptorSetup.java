@@ -50,7 +50,7 @@ final class InterceptorSetup {
             .callLimit(properties.callLimit());
     properties.keyHash().ifPresent(builder::keyHashSecret);
     listeners.orderedStream().forEach(builder::listener);
-    store().ifPresent(builder::store);
+    store().ifPresentOrElse(builder::store, builder::withoutStore);
     if (problems.isEmpty()) {
       return builder.build();
     }

@@ -63,9 +63,7 @@ class ByHandTest {
     @Order(100)
     IdempotencyInterceptor idempotencyInterceptor(IdempotencyStore store, CallerResolver callers) {
       Procedures procedures =
-          Procedures.builder()
-              .addAnnotated(ThingServiceGrpc.getServiceDescriptor(), type -> Optional.empty())
-              .build();
+          Procedures.builder().addAnnotated(ThingServiceGrpc.getServiceDescriptor()).build();
       return IdempotencyInterceptor.builder(procedures, callers).store(store).build();
     }
   }

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -117,12 +118,18 @@ class SetupFailuresTest {
       public String name() {
         return other.getFullMethodName();
       }
+
+      @Override
+      public Execution execution() {
+        return Execution.RESERVED;
+      }
     };
   }
 
   @Test
   void aMethodThatIsDescribedTwiceIsAProblem() {
-    Procedure other = Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).build();
+    Procedure other =
+        Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).execution(Execution.RESERVED).build();
     complete()
         .withBean(Procedures.class, () -> Procedures.of(other, other))
         .run(
@@ -441,7 +448,9 @@ class SetupFailuresTest {
     @Bean
     @GlobalServerInterceptor
     IdempotencyInterceptor own() {
-      return IdempotencyInterceptor.builder(Procedures.of(), Optional::empty).build();
+      return IdempotencyInterceptor.builder(Procedures.of(), Optional::empty)
+          .withoutStore()
+          .build();
     }
   }
 

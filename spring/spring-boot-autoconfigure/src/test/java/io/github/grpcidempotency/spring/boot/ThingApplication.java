@@ -64,6 +64,7 @@ class ThingApplication {
   @Bean
   Procedure deleteThing() {
     return Procedure.of(ThingServiceGrpc.getDeleteThingMethod())
+        .execution(Execution.RESERVED)
         .inFlight(InFlightPolicy.attach(Duration.ofSeconds(20)))
         .failures(FailurePolicy.releaseAll().withTerminal(Code.FAILED_PRECONDITION))
         .build();

@@ -12,6 +12,7 @@ import io.github.grpcidempotency.micrometer.DatabaseMetrics;
 import io.github.grpcidempotency.micrometer.IdempotencyMetrics;
 import io.github.grpcidempotency.opentelemetry.OpenTelemetryListener;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.KeyPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
@@ -59,7 +60,11 @@ class WiringTest {
                     .build())
         .withBean(
             Procedures.class,
-            () -> Procedures.of(Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).build()))
+            () ->
+                Procedures.of(
+                    Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
+                        .execution(Execution.RESERVED)
+                        .build()))
         .run(
             context -> {
               Procedures found = context.getBean(FoundProcedures.class).procedures();
@@ -150,7 +155,7 @@ class WiringTest {
   @Test
   void anInterceptorOfTheApplicationIsRegisteredInsteadOfOurs() {
     IdempotencyInterceptor own =
-        IdempotencyInterceptor.builder(Procedures.of(), Optional::empty).build();
+        IdempotencyInterceptor.builder(Procedures.of(), Optional::empty).withoutStore().build();
     complete()
         .withBean(IdempotencyInterceptor.class, () -> own)
         .run(

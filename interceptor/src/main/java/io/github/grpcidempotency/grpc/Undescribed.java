@@ -1,0 +1,63 @@
+package io.github.grpcidempotency.grpc;
+
+import com.google.protobuf.Descriptors;
+import com.google.protobuf.Message;
+import io.github.grpcidempotency.internal.method.AnnotatedMethods;
+import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.Procedures;
+import io.grpc.MethodDescriptor;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Methods with the {@code (idempotency.v1.procedure)} option that the interceptor has no descriptor
+ * of, so that the option has no effect. Thread-safe.
+ */
+final class Undescribed {
+  /** Methods of generated services only, so no client can make it grow. */
+  private final Map<String, Optional<Procedure>> seen = new ConcurrentHashMap<>();
+
+  /** Returns a problem for each such method of the services of which a method is described. */
+  static List<String> problems(Procedures procedures) {
+    return procedures.all().stream()
+        .flatMap(procedure -> procedure.method().stream())
+        .flatMap(AnnotatedMethods::ofServiceOf)
+        .distinct()
+        .filter(schema -> procedures.find(AnnotatedMethods.fullName(schema)).isEmpty())
+        .map(Undescribed::problem)
+        .sorted()
+        .toList();
+  }
+
+  /** Returns the procedure that the option of a method without a descriptor describes. */
+  Optional<Procedure> find(MethodDescriptor<?, ?> method) {
+    Optional<Procedure> known = seen.get(method.getFullMethodName());
+    if (known != null) {
+      return known;
+    }
+    Optional<Descriptors.MethodDescriptor> schema = AnnotatedMethods.schema(method);
+    if (schema.isEmpty()) {
+      return Optional.empty();
+    }
+    Optional<Procedure> described =
+        schema.flatMap(AnnotatedMethods::option).map(option -> describe(method));
+    seen.put(method.getFullMethodName(), described);
+    return described;
+  }
+
+  @SuppressWarnings("unchecked") // only protobuf methods carry the option
+  private static Procedure describe(MethodDescriptor<?, ?> method) {
+    return Procedure.annotated((MethodDescriptor<Message, Message>) method).build();
+  }
+
+  private static String problem(Descriptors.MethodDescriptor schema) {
+    String generated = schema.getService().getName() + "Grpc";
+    return ("%s: its .proto has the option (idempotency.v1.procedure), but the interceptor does not"
+            + " have it, so its calls would not be protected; add"
+            + " Procedures.builder().addAnnotated(%s.getServiceDescriptor()) or"
+            + " Procedure.annotated(%s.get%sMethod()).build()")
+        .formatted(AnnotatedMethods.fullName(schema), generated, generated, schema.getName());
+  }
+}
