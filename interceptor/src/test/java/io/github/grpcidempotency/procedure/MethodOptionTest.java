@@ -1,7 +1,7 @@
 package io.github.grpcidempotency.procedure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -9,6 +9,7 @@ import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
 import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
+import io.github.grpcidempotency.internal.field.NoUuidException;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprint.Match;
@@ -263,9 +264,9 @@ class MethodOptionTest {
   void aResponseWithoutAUuidHasNoResourceId() {
     Procedure procedure = annotated(OptionServiceGrpc.getEverythingMethod());
 
-    assertThatIllegalArgumentException()
+    assertThatExceptionOfType(NoUuidException.class)
         .isThrownBy(() -> procedure.resourceId(nested("not a uuid")));
-    assertThatIllegalArgumentException()
+    assertThatExceptionOfType(NoUuidException.class)
         .isThrownBy(() -> procedure.resourceId(Nested.getDefaultInstance()));
   }
 
