@@ -27,7 +27,6 @@ import io.github.grpcidempotency.store.FailurePhase;
 import io.github.grpcidempotency.store.StoreException;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
-import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
 import java.sql.SQLException;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -108,12 +107,7 @@ class RoomsTest {
         .should()
         .dependOnClassesThat(
             resideInAPackage("io.grpc..")
-                .and(
-                    not(
-                        belongToAnyOf(
-                            MethodDescriptor.class,
-                            ServiceDescriptor.class,
-                            ProtoMethodDescriptorSupplier.class))))
+                .and(not(belongToAnyOf(MethodDescriptor.class, ServiceDescriptor.class))))
         .check(MAIN);
   }
 

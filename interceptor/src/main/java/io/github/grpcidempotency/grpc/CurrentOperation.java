@@ -2,11 +2,13 @@ package io.github.grpcidempotency.grpc;
 
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.internal.context.OperationContext;
+import io.github.grpcidempotency.internal.runtime.KeyedRequest;
 import io.github.grpcidempotency.internal.runtime.Operation;
 import io.github.grpcidempotency.internal.runtime.OutboundKey;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreTransaction;
+import io.grpc.Context;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
@@ -51,9 +53,7 @@ public final class CurrentOperation {
    * @throws IllegalStateException if there is no transaction
    */
   public static void setRollbackOnly() {
-    transaction()
-        .orElseThrow(() -> new IllegalStateException("the current call has no transaction"))
-        .setRollbackOnly();
+    requireTransaction().setRollbackOnly();
   }
 
   /**
@@ -87,6 +87,32 @@ public final class CurrentOperation {
    */
   public static Optional<StoreTransaction> transaction() {
     return OperationContext.transaction();
+  }
+
+  /**
+   * Returns the transaction that the handler writes through. For a store's own module.
+   *
+   * @throws IllegalStateException if there is none; its message says why
+   */
+  public static StoreTransaction requireTransaction() {
+    return transaction()
+        .orElseThrow(() -> new IllegalStateException("no transaction here: " + whyNone()));
+  }
+
+  private static String whyNone() {
+    Optional<KeyedRequest> request = OperationContext.request();
+    if (request.isPresent()) {
+      return ("the procedure %s is not TRANSACTIONAL: set .execution(Execution.TRANSACTIONAL), or"
+              + " record the answer in the handler's own transaction with TransactionalCompletion")
+          .formatted(request.get().procedure().name());
+    }
+    if (Context.current() == Context.ROOT) {
+      return "no gRPC call is current on this thread; use the handler's own thread, or bring the"
+          + " call's Context to this one with Context.current().wrap(…)";
+    }
+    return "the IdempotencyInterceptor is not registered with this server, or the method has no"
+        + " TRANSACTIONAL procedure: pass the interceptor to ServerBuilder.intercept(…), and describe"
+        + " the method with .execution(Execution.TRANSACTIONAL)";
   }
 
   /**

@@ -84,14 +84,14 @@ public final class Procedures {
       return this;
     }
 
-    /** Adds every method of services that carries the {@code (idempotency.v1.procedure)} option. */
+    /**
+     * Adds every method of a service that carries the {@code (idempotency.v1.procedure)} option.
+     */
     @SuppressWarnings("unchecked") // only protobuf methods carry the option
-    public Builder addAnnotated(ServiceDescriptor... services) {
-      for (ServiceDescriptor service : services) {
-        for (MethodDescriptor<?, ?> method : service.getMethods()) {
-          if (MethodOption.find(method).isPresent()) {
-            annotated.put(method.getFullMethodName(), (MethodDescriptor<Message, Message>) method);
-          }
+    public Builder addAnnotated(ServiceDescriptor service) {
+      for (MethodDescriptor<?, ?> method : service.getMethods()) {
+        if (MethodOption.find(method).isPresent()) {
+          annotated.put(method.getFullMethodName(), (MethodDescriptor<Message, Message>) method);
         }
       }
       return this;

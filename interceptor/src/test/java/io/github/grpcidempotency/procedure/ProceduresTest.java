@@ -194,9 +194,8 @@ class ProceduresTest {
   void everyProblemOfOptionsIsListedAtOnce() {
     List<String> problems =
         Procedures.builder()
-            .addAnnotated(
-                MisdescribedServiceGrpc.getServiceDescriptor(),
-                UnfitServiceGrpc.getServiceDescriptor())
+            .addAnnotated(MisdescribedServiceGrpc.getServiceDescriptor())
+            .addAnnotated(UnfitServiceGrpc.getServiceDescriptor())
             .defaultExecution(method -> Optional.of(Execution.RESERVED))
             .build()
             .problems();

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
 import io.github.grpcidempotency.grpc.CurrentOperation;
-import io.grpc.Context;
 import java.sql.Connection;
 import org.jdbi.v3.core.Handle;
 
@@ -39,32 +38,11 @@ public final class ClaimTransaction {
   }
 
   private static HandlerTransaction current() {
-    return CurrentOperation.transaction()
-        .filter(HandlerTransaction.class::isInstance)
-        .map(HandlerTransaction.class::cast)
-        .orElseThrow(ClaimTransaction::noTransaction);
-  }
-
-  private static IllegalStateException noTransaction() {
-    return new IllegalStateException("no transaction here: " + whyNone());
-  }
-
-  private static String whyNone() {
-    if (CurrentOperation.hasTransaction()) {
-      return "that of the current call belongs to another store; ClaimTransaction needs a"
-          + " PostgresIdempotencyStore";
+    if (CurrentOperation.requireTransaction() instanceof HandlerTransaction ours) {
+      return ours;
     }
-    if (CurrentOperation.claim().isPresent()) {
-      return "the procedure of this call is not TRANSACTIONAL: set"
-          + " .execution(Execution.TRANSACTIONAL), or record the answer in the handler's own"
-          + " transaction with TransactionalCompletion";
-    }
-    if (Context.current() == Context.ROOT) {
-      return "no gRPC call is current on this thread; use the handler's own thread, or bring the"
-          + " call's Context to this one with Context.current().wrap(…)";
-    }
-    return "the IdempotencyInterceptor is not registered with this server, or the method has no"
-        + " TRANSACTIONAL procedure: pass the interceptor to ServerBuilder.intercept(…), and describe"
-        + " the method with .execution(Execution.TRANSACTIONAL)";
+    throw new IllegalStateException(
+        "the transaction of the current call belongs to another store: ClaimTransaction needs a"
+            + " PostgresIdempotencyStore");
   }
 }

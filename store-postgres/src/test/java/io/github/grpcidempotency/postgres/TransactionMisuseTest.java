@@ -330,7 +330,7 @@ class TransactionMisuseTest {
         ThingClient client = ThingClient.to(reserved.port());
         ThingClient ofBare = ThingClient.to(bare.port())) {
       assertThat(client.createThing(REQUEST).description())
-          .contains("the procedure of this call is not TRANSACTIONAL: set")
+          .contains("ThingService/CreateThing is not TRANSACTIONAL: set")
           .contains(".execution(Execution.TRANSACTIONAL)");
       assertThat(ofBare.createThing(REQUEST).description())
           .contains("the IdempotencyInterceptor is not registered with this server, or the method")

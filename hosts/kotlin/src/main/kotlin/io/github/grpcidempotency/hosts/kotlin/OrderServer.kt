@@ -4,7 +4,6 @@ import io.github.grpcidempotency.grpc.IdempotencyInterceptor
 import io.github.grpcidempotency.hosts.orders.v1.OrderServiceGrpc
 import io.github.grpcidempotency.key.Caller
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore
-import io.github.grpcidempotency.procedure.Procedure
 import io.github.grpcidempotency.procedure.Procedures
 import io.grpc.BindableService
 import io.grpc.Grpc
@@ -17,10 +16,7 @@ import javax.sql.DataSource
 class OrderServer(pool: DataSource, service: BindableService) : AutoCloseable {
     private val idempotency =
         IdempotencyInterceptor.builder(
-            Procedures.of(
-                Procedure.annotated(OrderServiceGrpc.getCreateOrderMethod()).build(),
-                Procedure.annotated(OrderServiceGrpc.getCreateShipmentMethod()).build(),
-            ),
+            Procedures.builder().addAnnotated(OrderServiceGrpc.getServiceDescriptor()).build(),
         ) { Optional.ofNullable(Authentication.SUBJECT.get()).map(Caller::ofSubject) }
             .store(PostgresIdempotencyStore.builder(pool).build())
             .build() // checks schema, roles and descriptors, and lists all that is wrong

@@ -6,7 +6,6 @@ import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.micronaut.context.annotation.Bean;
 import io.micronaut.context.annotation.Context;
@@ -23,10 +22,7 @@ final class IdempotencyFactory {
   @Bean(preDestroy = "close")
   IdempotencyInterceptor idempotency(DataSource pool, HostTransactions transactions) {
     return IdempotencyInterceptor.builder(
-            Procedures.of(
-                Procedure.annotated(OrderServiceGrpc.getCreateOrderMethod()).build(),
-                Procedure.annotated(OrderServiceGrpc.getCreateNoteMethod()).build(),
-                Procedure.annotated(OrderServiceGrpc.getCreateShipmentMethod()).build()),
+            Procedures.builder().addAnnotated(OrderServiceGrpc.getServiceDescriptor()).build(),
             () -> Optional.ofNullable(Authentication.SUBJECT.get()).map(Caller::ofSubject))
         .store(PostgresIdempotencyStore.builder(own(pool)).hostTransactions(transactions).build())
         .build();
