@@ -57,3 +57,6 @@ $$;
 
 -- Of V2__maintenance.sql. It waits for a locked row no longer than this.
 ALTER FUNCTION ${schema}.renew_leases(uuid[], integer[], interval) SET lock_timeout = '2s';
+
+-- Whether the answer of a record named a resource: without a reference, that resource is gone.
+ALTER TABLE ${schema}.idempotency_keys ADD COLUMN names_resource boolean NOT NULL DEFAULT false;
