@@ -13,8 +13,8 @@ import org.postgresql.ds.PGSimpleDataSource;
  * connectionTimeout}. Without a login timeout, there is one attempt.
  *
  * <p>Only failures that a failover causes are retried: no server accepts connections (SQLSTATE
- * 08xxx), or the server is starting or stopping (57Pxx). There is no further attempt after
- * the calling thread was interrupted. Thread-safe once its properties are set.
+ * 08xxx), or the server is starting or stopping (57Pxx). There is no further attempt after the
+ * calling thread was interrupted. Thread-safe once its properties are set.
  */
 public final class RetryingDataSource extends PGSimpleDataSource {
   private static final long serialVersionUID = 1L;
