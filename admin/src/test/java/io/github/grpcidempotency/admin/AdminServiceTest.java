@@ -178,12 +178,10 @@ class AdminServiceTest {
     assertInvalid(
         "user_id", () -> stub.listOperations(two.toBuilder().setUserId("1-1-1-1-1").build()));
     assertInvalid("states", () -> stub.listOperations(two.toBuilder().addStatesValue(99).build()));
+    com.google.protobuf.Duration.Builder negative =
+        com.google.protobuf.Duration.newBuilder().setSeconds(-1);
     assertInvalid(
-        "older_than",
-        () -> {
-          com.google.protobuf.Duration.Builder negative = com.google.protobuf.Duration.newBuilder().setSeconds(-1);
-          stub.listOperations(two.toBuilder().setOlderThan(negative).build());
-        });
+        "older_than", () -> stub.listOperations(two.toBuilder().setOlderThan(negative).build()));
     assertInvalid("operation", () -> get(stub, "no-uuid"));
   }
 
