@@ -2,70 +2,28 @@ package io.github.grpcidempotency.runbook.console;
 
 import static org.awaitility.Awaitility.await;
 
-import com.google.gson.Gson;
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParser;
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.file.Files;
+import java.io.File;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Base64;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import org.openqa.selenium.By;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
 
-/** A headless Chromium, driven over the W3C WebDriver protocol. Elements are named by XPath. */
+/** A headless Chromium. Elements are named by XPath. */
 final class Browser implements AutoCloseable {
-  private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
-  private static final Pattern PORT = Pattern.compile("started successfully on port (\\d+)");
-  private static final String ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
-  private static final List<String> FLAGS =
-      List.of(
-          "--headless",
-          "--no-sandbox",
-          "--disable-gpu",
-          "--disable-quic",
-          "--disable-dev-shm-usage",
-          "--no-first-run",
-          "--disable-background-networking",
-          "--disable-component-update",
-          "--disable-sync",
-          "--hide-scrollbars",
-          "--window-size=1280,900");
+  private static final File DRIVER = new File("/usr/bin/chromedriver");
+  private static final File CHROMIUM = new File("/usr/bin/chromium");
 
-  private final Gson gson = new Gson();
-  private final HttpClient http = HttpClient.newHttpClient();
-  private final Process driver;
-  private final String session;
+  private final ChromeDriver driver;
 
-  private Browser(Process driver, int port, Path profile) {
+  private Browser(ChromeDriver driver) {
     this.driver = driver;
-    String root = "http://localhost:" + port + "/session";
-    List<String> flags = new ArrayList<>(FLAGS);
-    flags.add("--user-data-dir=" + profile);
-    Map<String, Object> options = Map.of("args", flags);
-    Map<String, Object> capabilities = Map.of("alwaysMatch", Map.of("goog:chromeOptions", options));
-    this.session =
-        root
-            + "/"
-            + call("POST", root, Map.of("capabilities", capabilities))
-                .getAsJsonObject()
-                .get("sessionId")
-                .getAsString();
   }
 
   static boolean isInstalled() {
-    return Files.isExecutable(DRIVER) && Files.isExecutable(Path.of("/usr/bin/chromium"));
+    return DRIVER.canExecute() && CHROMIUM.canExecute();
   }
 
   /**
@@ -73,30 +31,35 @@ final class Browser implements AutoCloseable {
    *
    * @param profile an empty folder
    */
-  static Browser start(Path profile) throws IOException {
-    Process driver =
-        new ProcessBuilder(DRIVER.toString(), "--port=0").redirectErrorStream(true).start();
-    BufferedReader output = driver.inputReader();
-    for (String line = output.readLine(); line != null; line = output.readLine()) {
-      Matcher started = PORT.matcher(line);
-      if (started.find()) {
-        drain(output);
-        return new Browser(driver, Integer.parseInt(started.group(1)), profile);
-      }
-    }
-    throw new IOException("chromedriver has not started");
+  static Browser start(Path profile) {
+    ChromeOptions options = new ChromeOptions().setBinary(CHROMIUM);
+    options.addArguments(
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--disable-dev-shm-usage",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--window-size=1280,900",
+        "--user-data-dir=" + profile);
+    return new Browser(
+        new ChromeDriver(
+            new ChromeDriverService.Builder().usingDriverExecutable(DRIVER).build(), options));
   }
 
   void open(String address) {
-    post("/url", Map.of("url", address));
+    driver.get(address);
   }
 
   String address() {
-    return get("/url").getAsString();
+    return driver.getCurrentUrl();
   }
 
   String title() {
-    return get("/title").getAsString();
+    return driver.getTitle();
   }
 
   /** Returns what is to be read on the page. */
@@ -105,15 +68,15 @@ final class Browser implements AutoCloseable {
   }
 
   String text(String xpath) {
-    return get("/element/" + find(xpath) + "/text").getAsString();
+    return find(xpath).getText();
   }
 
   int count(String xpath) {
-    return post("/elements", Map.of("using", "xpath", "value", xpath)).getAsJsonArray().size();
+    return driver.findElements(By.xpath(xpath)).size();
   }
 
   void click(String xpath) {
-    post("/element/" + find(xpath) + "/click", Map.of());
+    find(xpath).click();
   }
 
   void clickLink(String text) {
@@ -134,104 +97,37 @@ final class Browser implements AutoCloseable {
         .ignoreExceptions()
         .until(
             () ->
-                script("return !window.left && document.readyState === 'complete';")
-                    .getAsBoolean());
+                "true"
+                    .equals(script("return !window.left && document.readyState === 'complete';")));
   }
 
   void type(String xpath, String text) {
-    post("/element/" + find(xpath) + "/value", Map.of("text", text));
+    find(xpath).sendKeys(text);
   }
 
   /** Types into whatever has the focus. */
-  void press(String keys) {
-    String focused = get("/element/active").getAsJsonObject().get(ELEMENT).getAsString();
-    post("/element/" + focused + "/value", Map.of("text", keys));
+  void press(CharSequence... keys) {
+    driver.switchTo().activeElement().sendKeys(keys);
   }
 
   /** Returns what has the focus: the text of a link or button, or the name of a field. */
   String focused() {
     return script(
-            "const e = document.activeElement;"
-                + " return e.name || (e.textContent || '').trim() || e.tagName;")
-        .getAsString();
+        "const e = document.activeElement;"
+            + " return e.name || (e.textContent || '').trim() || e.tagName;");
   }
 
-  JsonElement script(String script) {
-    return post("/execute/sync", Map.of("script", script, "args", List.of()));
-  }
-
-  void resize(int width, int height) {
-    post("/window/rect", Map.of("width", width, "height", height));
-  }
-
-  byte[] screenshot() {
-    return Base64.getDecoder().decode(get("/screenshot").getAsString());
+  /** Runs a script, and returns what it returns, as text. */
+  String script(String script) {
+    return String.valueOf(driver.executeScript(script));
   }
 
   @Override
   public void close() {
-    try {
-      call("DELETE", session, Map.of());
-    } finally {
-      driver.destroy();
-      driver.onExit().orTimeout(10, TimeUnit.SECONDS).join();
-    }
+    driver.quit();
   }
 
-  private String find(String xpath) {
-    return post("/element", Map.of("using", "xpath", "value", xpath))
-        .getAsJsonObject()
-        .get(ELEMENT)
-        .getAsString();
-  }
-
-  private JsonElement get(String path) {
-    return call("GET", session + path, Map.of());
-  }
-
-  private JsonElement post(String path, Map<String, Object> parameters) {
-    return call("POST", session + path, parameters);
-  }
-
-  private JsonElement call(String method, String address, Map<String, Object> parameters) {
-    HttpRequest request =
-        HttpRequest.newBuilder(URI.create(address))
-            .method(
-                method,
-                method.equals("POST")
-                    ? HttpRequest.BodyPublishers.ofString(gson.toJson(parameters))
-                    : HttpRequest.BodyPublishers.noBody())
-            .build();
-    try {
-      HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
-      JsonObject body = JsonParser.parseString(response.body()).getAsJsonObject();
-      if (response.statusCode() != 200) {
-        throw new AssertionError(body.getAsJsonObject("value").get("message").getAsString());
-      }
-      return body.get("value");
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(interrupted);
-    }
-  }
-
-  /** A full pipe would stop the driver. */
-  private static void drain(BufferedReader output) {
-    Thread reader =
-        new Thread(
-            () -> {
-              try {
-                while (output.readLine() != null) {
-                  // nobody reads it
-                }
-              } catch (IOException ended) {
-                // with the driver
-              }
-            },
-            "chromedriver output");
-    reader.setDaemon(true);
-    reader.start();
+  private WebElement find(String xpath) {
+    return driver.findElement(By.xpath(xpath));
   }
 }

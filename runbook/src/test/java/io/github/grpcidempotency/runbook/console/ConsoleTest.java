@@ -2,6 +2,8 @@ package io.github.grpcidempotency.runbook.console;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.openqa.selenium.Keys.ENTER;
+import static org.openqa.selenium.Keys.TAB;
 
 import io.github.grpcidempotency.admin.AdminAction;
 import io.github.grpcidempotency.admin.Administration;
@@ -25,8 +27,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** The console as a person uses it, in a real browser. */
 class ConsoleTest {
   private static final String CREATE_ORDER = "shop.v1.OrderService/CreateOrder";
-  private static final String TAB = "\uE004";
-  private static final String ENTER = "\uE007";
 
   @RegisterExtension static final PostgresFixture database = Shop.DATABASES.create();
   private static Browser browser;
@@ -36,7 +36,7 @@ class ConsoleTest {
   private Console console;
 
   @BeforeAll
-  static void start(@TempDir Path profile) throws IOException {
+  static void start(@TempDir Path profile) {
     assumeTrue(Browser.isInstalled(), "needs Debian's chromium and chromium-driver");
     browser = Browser.start(profile);
     administration = new Shop(database).administration();
@@ -121,8 +121,7 @@ class ConsoleTest {
     UUID id = shop.row(CREATE_ORDER).stuck().insert();
     visit("operation?id=" + id);
     browser.click("//button");
-    assertThat(browser.script("return document.activeElement.name").getAsString())
-        .isEqualTo("reason");
+    assertThat(browser.script("return document.activeElement.name")).isEqualTo("reason");
     assertThat(browser.address()).endsWith("operation?id=" + id);
 
     browser.type("//textarea", "   ");
@@ -141,7 +140,7 @@ class ConsoleTest {
     browser.clickButton("See what would happen");
 
     assertThat(browser.text("//p[@role='alert']")).contains("Its owner lives");
-    assertThat(browser.script("return document.querySelector('textarea').value").getAsString())
+    assertThat(browser.script("return document.querySelector('textarea').value"))
         .isEqualTo("it hangs");
     browser.click("//input[@type='checkbox']");
     browser.clickButton("See what would happen");
@@ -241,12 +240,12 @@ class ConsoleTest {
     visit("");
     browser.press(TAB);
     assertThat(browser.focused()).isEqualTo("Skip to the content");
-    browser.press(ENTER + TAB);
+    browser.press(ENTER, TAB);
     assertThat(browser.focused()).isEqualTo("key");
-    browser.load(() -> browser.press(id + ENTER));
+    browser.load(() -> browser.press(id.toString(), ENTER));
     assertThat(browser.address()).endsWith("operation?id=" + id);
     tabTo("reason");
-    browser.press("by keyboard" + TAB);
+    browser.press("by keyboard", TAB);
     browser.load(() -> browser.press(ENTER));
     tabTo("Free the reservation");
     browser.load(() -> browser.press(ENTER));
