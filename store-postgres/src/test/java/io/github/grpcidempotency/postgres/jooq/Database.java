@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.jooq;
+package io.github.grpcidempotency.postgres.jooq;
 
 import static org.jooq.impl.DSL.field;
 import static org.jooq.impl.DSL.name;

@@ -1,10 +1,10 @@
-package io.github.grpcidempotency.jooq;
+package io.github.grpcidempotency.postgres.jooq;
 
-import static io.github.grpcidempotency.jooq.Database.ID;
-import static io.github.grpcidempotency.jooq.Database.NAME;
-import static io.github.grpcidempotency.jooq.Database.NOTE;
-import static io.github.grpcidempotency.jooq.Database.NOTES;
-import static io.github.grpcidempotency.jooq.Database.THINGS;
+import static io.github.grpcidempotency.postgres.jooq.Database.ID;
+import static io.github.grpcidempotency.postgres.jooq.Database.NAME;
+import static io.github.grpcidempotency.postgres.jooq.Database.NOTE;
+import static io.github.grpcidempotency.postgres.jooq.Database.NOTES;
+import static io.github.grpcidempotency.postgres.jooq.Database.THINGS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;

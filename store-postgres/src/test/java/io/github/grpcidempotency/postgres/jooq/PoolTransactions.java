@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.jooq;
+package io.github.grpcidempotency.postgres.jooq;
 
 import io.github.grpcidempotency.postgres.HostTransaction;
 import io.github.grpcidempotency.postgres.HostTransactions;
