@@ -44,21 +44,21 @@ class ConsoleAccessTest {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
   private static final String CREATE_ORDER = "shop.v1.OrderService/CreateOrder";
 
-  @RegisterExtension static final PostgresFixture database = Shop.DATABASES.create();
+  @RegisterExtension static final PostgresFixture database = ConsoleShop.DATABASES.create();
   private static Administration administration;
 
-  private final Shop shop = new Shop(database);
+  private final ConsoleShop shop = new ConsoleShop(database);
   private final List<AutoCloseable> opened = new ArrayList<>();
   private Console console;
 
   @BeforeAll
   static void grant() {
-    administration = new Shop(database).administration();
+    administration = new ConsoleShop(database).administration();
   }
 
   @BeforeEach
   void open() throws IOException {
-    console = start(builder(ConsoleAccess.password("ann", Shop.PASSWORD, Shop.ALL)));
+    console = start(builder(ConsoleAccess.password("ann", ConsoleShop.PASSWORD, ConsoleShop.ALL)));
   }
 
   @AfterEach
@@ -77,9 +77,9 @@ class ConsoleAccessTest {
         List.of(
             "ann:wrong",
             "ann:",
-            "bob:" + Shop.PASSWORD,
-            Shop.PASSWORD,
-            "ann:" + Shop.PASSWORD + "x")) {
+            "bob:" + ConsoleShop.PASSWORD,
+            ConsoleShop.PASSWORD,
+            "ann:" + ConsoleShop.PASSWORD + "x")) {
       assertThat(new Request("").credentials(credentials).send().status()).isEqualTo(401);
     }
     assertThat(new Request("").header("Authorization", "Basic ???").send().status()).isEqualTo(401);
@@ -114,7 +114,7 @@ class ConsoleAccessTest {
     assertThat(raw("GET / HTTP/1.1\r\nHost: [::1]\r\n")).startsWith("HTTP/1.1 200");
     console =
         start(
-            builder(ConsoleAccess.password("ann", Shop.PASSWORD, Shop.ALL))
+            builder(ConsoleAccess.password("ann", ConsoleShop.PASSWORD, ConsoleShop.ALL))
                 .hostName("ops.shop.example"));
     assertThat(raw("GET / HTTP/1.1\r\nHost: ops.shop.example\r\n")).startsWith("HTTP/1.1 200");
   }
@@ -167,11 +167,17 @@ class ConsoleAccessTest {
     UUID other = shop.row(CREATE_ORDER).stuck().insert();
     UUID recorded = shop.row(CREATE_ORDER).insert();
     Console anns =
-        start(builder(ConsoleAccess.password("ann", Shop.PASSWORD, Shop.ALL)).formSecret(secret));
+        start(
+            builder(ConsoleAccess.password("ann", ConsoleShop.PASSWORD, ConsoleShop.ALL))
+                .formSecret(secret));
     Console bobs =
-        start(builder(ConsoleAccess.password("bob", Shop.PASSWORD, Shop.ALL)).formSecret(secret));
+        start(
+            builder(ConsoleAccess.password("bob", ConsoleShop.PASSWORD, ConsoleShop.ALL))
+                .formSecret(secret));
     Console annsToo =
-        start(builder(ConsoleAccess.password("ann", Shop.PASSWORD, Shop.ALL)).formSecret(secret));
+        start(
+            builder(ConsoleAccess.password("ann", ConsoleShop.PASSWORD, ConsoleShop.ALL))
+                .formSecret(secret));
     console = anns;
     Reply page = get("operation?id=" + one);
     String cookie = page.cookie();
@@ -183,7 +189,7 @@ class ConsoleAccessTest {
     console = bobs;
     Request bob =
         new Request("perform")
-            .credentials("bob:" + Shop.PASSWORD)
+            .credentials("bob:" + ConsoleShop.PASSWORD)
             .cookie(cookie)
             .form(form("free", one, "x", page.token()));
     assertThat(bob.send().status()).isEqualTo(403);
@@ -201,7 +207,9 @@ class ConsoleAccessTest {
     UUID recorded = shop.row(CREATE_ORDER).insert();
     byte[] secret = new byte[32];
     console =
-        start(builder(ConsoleAccess.password("ann", Shop.PASSWORD, Shop.ALL)).formSecret(secret));
+        start(
+            builder(ConsoleAccess.password("ann", ConsoleShop.PASSWORD, ConsoleShop.ALL))
+                .formSecret(secret));
     Reply freeing = get("operation?id=" + stuck);
     Reply forgetting =
         new Request("operation?id=" + recorded).ann().cookie(freeing.cookie()).send();
@@ -209,7 +217,7 @@ class ConsoleAccessTest {
         start(
             builder(
                     ConsoleAccess.password(
-                        "ann", Shop.PASSWORD, Set.of(AdminAction.VIEW, AdminAction.FREE)))
+                        "ann", ConsoleShop.PASSWORD, Set.of(AdminAction.VIEW, AdminAction.FREE)))
                 .formSecret(secret));
 
     for (String page : List.of("check", "perform")) {
@@ -226,7 +234,9 @@ class ConsoleAccessTest {
         start(
             builder(
                     ConsoleAccess.password(
-                        "ann", Shop.PASSWORD, EnumSet.complementOf(EnumSet.of(AdminAction.VIEW))))
+                        "ann",
+                        ConsoleShop.PASSWORD,
+                        EnumSet.complementOf(EnumSet.of(AdminAction.VIEW))))
                 .formSecret(secret));
     for (String page : List.of("", "operation?id=" + stuck, "audit")) {
       assertThat(get(page).status()).isEqualTo(403);
@@ -289,7 +299,7 @@ class ConsoleAccessTest {
         start(
             Console.builder(
                 Administration.on(nowhere),
-                ConsoleAccess.password("ann", Shop.PASSWORD, Shop.ALL)));
+                ConsoleAccess.password("ann", ConsoleShop.PASSWORD, ConsoleShop.ALL)));
 
     Reply reply = get("");
 
@@ -305,7 +315,8 @@ class ConsoleAccessTest {
     host.createContext(
         "/ops/idempotency/",
         Console.builder(
-                administration, exchange -> Optional.of(new ConsoleUser("a host's user", Shop.ALL)))
+                administration,
+                exchange -> Optional.of(new ConsoleUser("a host's user", ConsoleShop.ALL)))
             .path("/ops/idempotency")
             .handler());
     host.start();
@@ -340,15 +351,15 @@ class ConsoleAccessTest {
   @Test
   void itListensOnTheLoopbackAddressUnlessTold() throws IOException {
     assertThat(console.uri().getHost()).isEqualTo("localhost");
-    assertThatThrownBy(() -> ConsoleAccess.password("ann", "short", Shop.ALL))
+    assertThatThrownBy(() -> ConsoleAccess.password("ann", "short", ConsoleShop.ALL))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> ConsoleAccess.password("a:b", Shop.PASSWORD, Shop.ALL))
+    assertThatThrownBy(() -> ConsoleAccess.password("a:b", ConsoleShop.PASSWORD, ConsoleShop.ALL))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> builder(exchange -> Optional.empty()).formSecret(new byte[31]))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> builder(exchange -> Optional.empty()).path("ops"))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> new ConsoleUser(" ", Shop.ALL))
+    assertThatThrownBy(() -> new ConsoleUser(" ", ConsoleShop.ALL))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
@@ -382,7 +393,8 @@ class ConsoleAccessTest {
 
   /** Sends what no client of Java would. */
   private String raw(String head) throws IOException {
-    String login = Base64.getEncoder().encodeToString(("ann:" + Shop.PASSWORD).getBytes(UTF_8));
+    String login =
+        Base64.getEncoder().encodeToString(("ann:" + ConsoleShop.PASSWORD).getBytes(UTF_8));
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), console.uri().getPort())) {
       socket
           .getOutputStream()
@@ -427,7 +439,7 @@ class ConsoleAccessTest {
     }
 
     Request ann() {
-      return credentials("ann:" + Shop.PASSWORD);
+      return credentials("ann:" + ConsoleShop.PASSWORD);
     }
 
     Request credentials(String text) {

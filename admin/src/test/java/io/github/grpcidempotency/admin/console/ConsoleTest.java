@@ -26,18 +26,18 @@ import org.junit.jupiter.api.io.TempDir;
 class ConsoleTest {
   private static final String CREATE_ORDER = "shop.v1.OrderService/CreateOrder";
 
-  @RegisterExtension static final PostgresFixture database = Shop.DATABASES.create();
+  @RegisterExtension static final PostgresFixture database = ConsoleShop.DATABASES.create();
   private static Browser browser;
   private static Administration administration;
 
-  private final Shop shop = new Shop(database);
+  private final ConsoleShop shop = new ConsoleShop(database);
   private Console console;
 
   @BeforeAll
   static void start(@TempDir Path profile) {
     assumeTrue(Browser.isInstalled(), "needs Debian's chromium and chromium-driver");
     browser = Browser.start(profile);
-    administration = new Shop(database).administration();
+    administration = new ConsoleShop(database).administration();
   }
 
   @AfterAll
@@ -49,7 +49,7 @@ class ConsoleTest {
 
   @BeforeEach
   void open() throws IOException {
-    console = openFor(Shop.ALL);
+    console = openFor(ConsoleShop.ALL);
   }
 
   @AfterEach
@@ -103,7 +103,7 @@ class ConsoleTest {
     find("0B4F7E1C-key", "acme/apollo");
     assertThat(browser.address()).endsWith("operation?id=" + inTenant).doesNotContain("0B4F7E1C");
     assertThat(browser.text())
-        .contains("completed", "321 bytes", "0B4F7E1C-key", Shop.USER, "abcdef");
+        .contains("completed", "321 bytes", "0B4F7E1C-key", ConsoleShop.USER, "abcdef");
 
     visit("");
     find(inTenant.toString(), "");
@@ -280,12 +280,13 @@ class ConsoleTest {
   }
 
   private void visit(String page) {
-    String login = "http://ann:" + Shop.PASSWORD.replace(" ", "%20") + "@";
+    String login = "http://ann:" + ConsoleShop.PASSWORD.replace(" ", "%20") + "@";
     browser.open(console.uri().toString().replace("http://", login) + page);
   }
 
   private static Console openFor(Set<AdminAction> actions) throws IOException {
-    return Console.builder(administration, ConsoleAccess.password("ann", Shop.PASSWORD, actions))
+    return Console.builder(
+            administration, ConsoleAccess.password("ann", ConsoleShop.PASSWORD, actions))
         .address(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
         .start();
   }

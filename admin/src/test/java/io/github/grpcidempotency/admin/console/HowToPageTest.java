@@ -34,10 +34,10 @@ class HowToPageTest {
   private static final Path PAGE = Path.of("..", "docs", "how-to", "console.md");
   private static final Path SOURCES = Path.of("src", "test");
 
-  @RegisterExtension static final PostgresFixture database = Shop.DATABASES.create();
+  @RegisterExtension static final PostgresFixture database = ConsoleShop.DATABASES.create();
 
   private final HttpClient http = HttpClient.newHttpClient();
-  private final DataSource operatorPool = new Shop(database).operator();
+  private final DataSource operatorPool = new ConsoleShop(database).operator();
   private final InetSocketAddress address =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
 
@@ -64,7 +64,7 @@ class HowToPageTest {
 
   @Test
   void aConsoleOnOnesOwnMachineIsStartedAsShown() throws Exception {
-    String password = Shop.PASSWORD;
+    String password = ConsoleShop.PASSWORD;
 
     Administration administration = Administration.on(operatorPool);
     Console console =

@@ -22,7 +22,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /** A database with records of calls, and an operator's role. */
-final class Shop {
+final class ConsoleShop {
   static final PostgresFixture.Builder DATABASES =
       PostgresFixture.withRoles("shop_owner", "shop_app").migrate(IdempotencySchema::migrate);
 
@@ -33,7 +33,7 @@ final class Shop {
 
   private final PostgresFixture database;
 
-  Shop(PostgresFixture database) {
+  ConsoleShop(PostgresFixture database) {
     this.database = database;
   }
 
@@ -54,7 +54,7 @@ final class Shop {
   }
 
   private static List<String> statements() {
-    try (InputStream file = Shop.class.getResourceAsStream("operator.sql")) {
+    try (InputStream file = ConsoleShop.class.getResourceAsStream("operator.sql")) {
       return new String(Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8)
           .lines()
           .toList();
