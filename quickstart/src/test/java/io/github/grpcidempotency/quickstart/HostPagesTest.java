@@ -22,7 +22,7 @@ class HostPagesTest {
 
   /** The modules and samples, or folders of them, that pages may cut from. */
   private static final List<String> MODULES =
-      List.of("jooq", "jta", "spring", "hosts", "quickstart", "testing", "test-base");
+      List.of("store-postgres", "jta", "spring", "hosts", "quickstart", "testing", "test-base");
 
   private static List<Path> sources = List.of();
 

@@ -15,9 +15,16 @@ class RoomTest {
           .importUrl(
               PostgresIdempotencyStore.class.getProtectionDomain().getCodeSource().getLocation());
 
+  /** jOOQ's threads take the gRPC context of a call along. */
   @Test
-  void theStoreKnowsNothingOfGrpc() {
-    noClasses().should().dependOnClassesThat().resideInAPackage("io.grpc..").check(MAIN);
+  void theStoreKnowsNothingOfGrpcNorOfJooq() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage("io.github.grpcidempotency.postgres.jooq")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("io.grpc..", "org.jooq..", "io.github.grpcidempotency.postgres.jooq")
+        .check(MAIN);
   }
 
   /** A host may leave Flyway out. */

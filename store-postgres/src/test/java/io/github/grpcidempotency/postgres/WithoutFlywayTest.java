@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.grpcidempotency.fault.ServerProcess;
+import io.github.grpcidempotency.postgres.jooq.ClaimConfiguration;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.TinkProtection;
 import java.io.IOException;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A host may leave out Flyway and Tink: no more than what they are for is then missing. */
+/** A host may leave out Flyway, jOOQ and Tink: no more than what they are for is then missing. */
 class WithoutFlywayTest {
   private static final Path PAGE = Path.of("..", "docs", "how-to", "migrations.md");
 
@@ -31,7 +32,7 @@ class WithoutFlywayTest {
   }
 
   @Test
-  void callsAreClaimedAndReplayedWithoutFlywayAndTink() {
+  void callsAreClaimedAndReplayedWithoutFlywayJooqAndTink() {
     try (ServerProcess process =
         ServerProcess.start(
             WithoutFlywayTest::isNeeded,
@@ -39,7 +40,10 @@ class WithoutFlywayTest {
             database.ownerUrl(),
             database.appUrl())) {
       assertThat(process.awaitLine("unlinked"))
-          .isEqualTo("[%s: com/google/crypto/tink/Aead]", TinkProtection.class.getName());
+          .contains(ClaimConfiguration.class.getName() + ": org/jooq/")
+          .contains(TinkProtection.class.getName() + ": com/google/crypto/tink/Aead")
+          .matches(
+              "\\[(\\S+(\\.postgres\\.jooq\\.\\S+: org/jooq/|: com/google/crypto/tink/)\\w+(, )?)+]");
       assertThat(process.awaitLine("refused"))
           .contains("Flyway is not on the class path", "flyway-database-postgresql")
           .contains("docs/how-to/migrations.md");
@@ -94,7 +98,7 @@ class WithoutFlywayTest {
   }
 
   private static boolean isNeeded(String jar) {
-    return !jar.startsWith("flyway-") && !jar.startsWith("tink-");
+    return !jar.startsWith("flyway-") && !jar.startsWith("jooq-") && !jar.startsWith("tink-");
   }
 
   private static List<String> whatFlywayMakes() {

@@ -1,0 +1,143 @@
+package io.github.grpcidempotency.admin.console;
+
+import static io.github.grpcidempotency.admin.console.Layout.foreign;
+import static j2html.TagCreator.a;
+import static j2html.TagCreator.button;
+import static j2html.TagCreator.code;
+import static j2html.TagCreator.dd;
+import static j2html.TagCreator.div;
+import static j2html.TagCreator.dl;
+import static j2html.TagCreator.dt;
+import static j2html.TagCreator.h1;
+import static j2html.TagCreator.iff;
+import static j2html.TagCreator.p;
+
+import io.github.grpcidempotency.admin.Act;
+import io.github.grpcidempotency.admin.ActResult;
+import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.OperationRecord;
+import j2html.tags.DomContent;
+import j2html.tags.specialized.HtmlTag;
+import java.util.Optional;
+import java.util.UUID;
+
+/** First says what an act would do, and then does it. */
+final class ConfirmPage {
+  static final String PERFORM = "perform";
+
+  private final Visit visit;
+  private final Administration administration;
+  private final DeletingAct act;
+  private final UUID operation;
+  private final String reason;
+  private final boolean evenIfLive;
+
+  /** Reads a form. */
+  ConfirmPage(Visit visit, Administration administration) {
+    this.visit = visit;
+    this.administration = administration;
+    this.act = DeletingAct.named(visit.fields().text("act"));
+    this.operation =
+        visit
+            .fields()
+            .id("operation")
+            .orElseThrow(() -> new HttpError(400, "There is no such id."));
+    this.reason = visit.fields().text("reason");
+    this.evenIfLive = visit.fields().isSet("even_if_live");
+    visit.demand(act.action());
+    visit.checkToken(act.purpose(operation));
+  }
+
+  /** Tries the act without doing it, and asks for a confirmation. */
+  Answer check() {
+    return attempt(true);
+  }
+
+  /** Does it. */
+  Answer perform() {
+    return attempt(false);
+  }
+
+  private Answer attempt(boolean dryRun) {
+    if (reason.isEmpty() || reason.length() > 1_000) {
+      return refused(400, "Say why, in at most 1,000 characters: the reason stays in the audit.");
+    }
+    ActResult result =
+        act.perform(
+            administration, operation, new Act(visit.user().actor(), reason), evenIfLive, dryRun);
+    return switch (result) {
+      case WOULD_BE_DONE -> Answer.page(200, confirmation());
+      case DONE ->
+          Answer.seeOther(
+              "%soperation?id=%s&done=%s&token=%s"
+                  .formatted(
+                      visit.base(), operation, act.id(), visit.token(act.donePurpose(operation))));
+      case NOT_FOUND -> refused(404, "It is gone: there is no record of this operation.");
+      case OWNER_LIVES ->
+          refused(
+              409,
+              "Its owner lives: the lease has not ended. Nothing was changed. If you know that the"
+                  + " server is gone, or accept that a retry runs beside it, tick the box.");
+      case ALREADY_RECORDED ->
+          refused(409, "Its outcome has been recorded meanwhile, so there is nothing to free.");
+      case NOT_RECORDED ->
+          refused(409, "It has no recorded outcome, so there is nothing to forget.");
+      case LOCKED ->
+          refused(
+              409,
+              "A transaction has it locked: it is about to be recorded, taken over or deleted."
+                  + " Nothing was changed. Look at it again.");
+    };
+  }
+
+  private Answer refused(int status, String problem) {
+    return new DetailPage(visit, administration).refused(status, operation, reason, problem);
+  }
+
+  private HtmlTag confirmation() {
+    Optional<OperationRecord> found = administration.find(operation);
+    String title = act.title() + "?";
+    return Layout.page(
+        visit,
+        title,
+        h1(title),
+        p(consequence()).withClass("meaning"),
+        dl(
+                fact("Operation", code(operation.toString())),
+                iff(found, known -> fact("Method", code(foreign(known.procedure())))),
+                iff(found, known -> fact("State", Layout.state(known.state()))),
+                fact("Reason", foreign(reason)),
+                fact("By", foreign(visit.user().actor())))
+            .withClass("facts"),
+        visit
+            .form(PERFORM, act.purpose(operation))
+            .withClass("act")
+            .with(
+                Visit.hidden("act", act.id()),
+                Visit.hidden("operation", operation.toString()),
+                Visit.hidden("reason", reason),
+                iff(evenIfLive, Visit.hidden("even_if_live", "yes")),
+                button(act.title()).withClass("danger"),
+                a("Cancel")
+                    .withClass("cancel")
+                    .withHref(visit.base() + DetailPage.PATH + "?id=" + operation)));
+  }
+
+  private String consequence() {
+    return switch (act) {
+      case FREE ->
+          evenIfLive
+              ? "The reservation would be deleted although its owner may live: the owner's answer"
+                  + " is not recorded, and the next call with its key runs the handler, perhaps"
+                  + " beside it."
+              : "The reservation would be deleted: the next call with its key runs the handler.";
+      case FORGET ->
+          "The recorded outcome would be deleted: the next call with its key runs the handler"
+              + " again. What the first run has made stays as it is.";
+    };
+  }
+
+  private static DomContent fact(String name, DomContent value) {
+    return div(dt(name), dd(value));
+  }
+}

@@ -1,0 +1,177 @@
+package io.github.grpcidempotency.admin.console;
+
+import com.sun.net.httpserver.HttpHandler;
+import com.sun.net.httpserver.HttpServer;
+import io.github.grpcidempotency.admin.Administration;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.security.SecureRandom;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A page for operators: what is in flight, what is stuck, what happened to a key, and how to free
+ * or forget it, with a reason that stays in the audit. It is plain HTML, without scripts.
+ *
+ * <p>It runs on an HTTP server of its own, {@linkplain Builder#start started} on the loopback
+ * address unless told otherwise, or as a {@linkplain Builder#handler handler} on the host's. Who
+ * may come in is what the host's {@link ConsoleAccess} says.
+ *
+ * <p>Thread-safe.
+ */
+public final class Console implements AutoCloseable {
+  private static final int MAX_THREADS = 64;
+  private static final String LONGEST_REQUEST = "sun.net.httpserver.maxReqTime";
+
+  private final HttpServer server;
+  private final ExecutorService threads;
+  private final String base;
+
+  private Console(HttpServer server, ExecutorService threads, String base) {
+    this.server = server;
+    this.threads = threads;
+    this.base = base;
+  }
+
+  /**
+   * Starts the settings of a console.
+   *
+   * @param administration connects as a role with the rights of an operator
+   * @param access says who may come in
+   */
+  public static Builder builder(Administration administration, ConsoleAccess access) {
+    return new Builder(administration, access);
+  }
+
+  /** Returns its address. */
+  public URI uri() {
+    InetSocketAddress address = server.getAddress();
+    InetAddress ip = address.getAddress();
+    String host =
+        ip.isAnyLocalAddress() || ip.isLoopbackAddress() ? "localhost" : ip.getHostAddress();
+    return URI.create(
+        "http://"
+            + (host.contains(":") ? "[" + host + "]" : host)
+            + ":"
+            + address.getPort()
+            + base);
+  }
+
+  /** Ends the server at once. */
+  @Override
+  public void close() {
+    server.stop(0);
+    threads.shutdownNow();
+  }
+
+  /** Settings of a console. */
+  public static final class Builder {
+    private static final int MIN_SECRET = 32;
+
+    private final Administration administration;
+    private final ConsoleAccess access;
+    private final Set<String> names = new HashSet<>();
+    private InetSocketAddress address =
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), 7_070);
+    private String base = "/";
+    private byte[] secret = FormTokens.randomBytes(new SecureRandom(), MIN_SECRET);
+
+    private Builder(Administration administration, ConsoleAccess access) {
+      this.administration = administration;
+      this.access = access;
+    }
+
+    /**
+     * Sets the address to listen on; by default port 7070 of the loopback address, and port 0 for
+     * any that is free. It speaks plain HTTP: to be reached from elsewhere, put a proxy with TLS in
+     * front, or mount the {@linkplain #handler handler} on an {@code HttpsServer}.
+     */
+    public Builder address(InetSocketAddress address) {
+      this.address = address;
+      return this;
+    }
+
+    /**
+     * Allows a further name in the header {@code Host}, without a port. {@code localhost} and the
+     * loopback addresses are allowed; all other names are refused, so that no other site's name can
+     * be made to lead here.
+     */
+    public Builder hostName(String name) {
+      names.add(name);
+      return this;
+    }
+
+    /**
+     * Sets the path of the console, such as {@code /idempotency/}; by default the root.
+     *
+     * @throws IllegalArgumentException if it does not begin with a slash
+     */
+    public Builder path(String path) {
+      if (!path.matches("/([A-Za-z0-9._-]+/?)*")) {
+        throw new IllegalArgumentException("not a path: " + path);
+      }
+      this.base = path.endsWith("/") ? path : path + "/";
+      return this;
+    }
+
+    /**
+     * Sets the secret that signs forms, so that one server takes a form that another one has made;
+     * by default a random one.
+     *
+     * @throws IllegalArgumentException if it has fewer than 32 bytes
+     */
+    public Builder formSecret(byte[] secret) {
+      if (secret.length < MIN_SECRET) {
+        throw new IllegalArgumentException("a secret has at least " + MIN_SECRET + " bytes");
+      }
+      this.secret = secret.clone();
+      return this;
+    }
+
+    /**
+     * Makes a handler for the host's own server, in a context of {@linkplain #path the same path}.
+     * It blocks on the database: give the server an executor.
+     */
+    public HttpHandler handler() {
+      return new ConsoleHandler(
+          administration, access, new OwnNames(names), new FormTokens(secret), base);
+    }
+
+    /**
+     * Starts a server. It serves 64 requests at a time, and ends a request that has not arrived
+     * within ten seconds, unless the system property {@code sun.net.httpserver.maxReqTime} says
+     * otherwise, or another server of the JDK's has been started before.
+     *
+     * @throws IOException if it cannot listen on the address
+     */
+    public Console start() throws IOException {
+      Object unused = System.getProperties().putIfAbsent(LONGEST_REQUEST, "10");
+      HttpServer server = HttpServer.create(address, 0);
+      AtomicInteger count = new AtomicInteger();
+      ThreadPoolExecutor threads =
+          new ThreadPoolExecutor(
+              MAX_THREADS,
+              MAX_THREADS,
+              1,
+              TimeUnit.MINUTES,
+              new LinkedBlockingQueue<>(),
+              task -> {
+                Thread thread = new Thread(task, "idempotency-console-" + count.incrementAndGet());
+                thread.setDaemon(true);
+                return thread;
+              });
+      threads.allowCoreThreadTimeOut(true);
+      server.setExecutor(threads);
+      server.createContext(base, handler());
+      server.start();
+      return new Console(server, threads, base);
+    }
+  }
+}

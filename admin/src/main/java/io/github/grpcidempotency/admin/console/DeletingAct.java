@@ -1,0 +1,79 @@
+package io.github.grpcidempotency.admin.console;
+
+import io.github.grpcidempotency.admin.Act;
+import io.github.grpcidempotency.admin.ActResult;
+import io.github.grpcidempotency.admin.AdminAction;
+import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.OperationState;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.UUID;
+
+/** What the console can do to an operation. */
+enum DeletingAct {
+  FREE(AdminAction.FREE, "Free the reservation", "Freed"),
+  FORGET(AdminAction.FORGET, "Forget the record", "Forgotten");
+
+  private final AdminAction action;
+  private final String title;
+  private final String done;
+
+  DeletingAct(AdminAction action, String title, String done) {
+    this.action = action;
+    this.title = title;
+    this.done = done;
+  }
+
+  /** Returns what can be done to an operation in a state; nothing to one that counts as absent. */
+  static Optional<DeletingAct> of(OperationState state) {
+    return switch (state) {
+      case RUNNING, STUCK, UNKNOWN -> Optional.of(FREE);
+      case COMPLETED, FAILED -> Optional.of(FORGET);
+      case EXPIRED -> Optional.empty();
+    };
+  }
+
+  /** Returns the act of a form. */
+  static DeletingAct named(String id) {
+    for (DeletingAct act : values()) {
+      if (act.id().equals(id)) {
+        return act;
+      }
+    }
+    throw new HttpError(400, "There is no such act.");
+  }
+
+  String id() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  AdminAction action() {
+    return action;
+  }
+
+  String title() {
+    return title;
+  }
+
+  String done() {
+    return done;
+  }
+
+  /** Says what a form is for, so that its token is good for nothing else. */
+  String purpose(UUID operation) {
+    return id() + " " + operation;
+  }
+
+  /** Says what the browser is shown after the act. */
+  String donePurpose(UUID operation) {
+    return "done " + purpose(operation);
+  }
+
+  ActResult perform(
+      Administration administration, UUID operation, Act act, boolean evenIfLive, boolean dryRun) {
+    return switch (this) {
+      case FREE -> administration.free(operation, act, evenIfLive, dryRun);
+      case FORGET -> administration.forget(operation, act, dryRun);
+    };
+  }
+}

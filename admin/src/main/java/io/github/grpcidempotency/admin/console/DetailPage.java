@@ -1,0 +1,194 @@
+package io.github.grpcidempotency.admin.console;
+
+import static io.github.grpcidempotency.admin.console.Layout.foreign;
+import static j2html.TagCreator.button;
+import static j2html.TagCreator.code;
+import static j2html.TagCreator.dd;
+import static j2html.TagCreator.div;
+import static j2html.TagCreator.dl;
+import static j2html.TagCreator.dt;
+import static j2html.TagCreator.each;
+import static j2html.TagCreator.h1;
+import static j2html.TagCreator.h2;
+import static j2html.TagCreator.iff;
+import static j2html.TagCreator.input;
+import static j2html.TagCreator.label;
+import static j2html.TagCreator.p;
+import static j2html.TagCreator.section;
+import static j2html.TagCreator.span;
+import static j2html.TagCreator.text;
+import static j2html.TagCreator.textarea;
+
+import io.github.grpcidempotency.admin.AdminAction;
+import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.admin.OperationState;
+import j2html.tags.DomContent;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** One operation: what is known of it, what that means, what can be done, and what was done. */
+final class DetailPage {
+  static final String PATH = "operation";
+  static final String CHECK = "check";
+  static final String DONE = "done";
+  private static final int MAX_REASON = 1_000;
+
+  private final Visit visit;
+  private final Administration administration;
+
+  DetailPage(Visit visit, Administration administration) {
+    this.visit = visit;
+    this.administration = administration;
+  }
+
+  /** Shows an operation, or what was done to it when it was there. */
+  Answer answer(UUID id) {
+    Optional<OperationRecord> found = administration.find(id);
+    Optional<DomContent> done = doneNotice(id);
+    Optional<DomContent> history = history(id);
+    if (found.isEmpty() && done.isEmpty() && history.isEmpty()) {
+      throw new HttpError(
+          404, "There is no operation of this id, and no operator has touched one.");
+    }
+    return Answer.page(
+        found.isPresent() || done.isPresent() ? 200 : 404,
+        Layout.page(
+            visit,
+            "Operation",
+            heading(id),
+            iff(done, notice -> notice),
+            found
+                .map(operation -> each(facts(operation), form(operation, "", Optional.empty())))
+                .orElseGet(
+                    () ->
+                        p(
+                            "There is no record of it any more. The next call with its key runs"
+                                + " the handler.")),
+            iff(history, acts -> acts)));
+  }
+
+  /** Shows an operation whose form was not right, or whose act was refused. */
+  Answer refused(int status, UUID id, String reason, String problem) {
+    return Answer.page(
+        status,
+        Layout.page(
+            visit,
+            "Operation",
+            heading(id),
+            Layout.notice("problem", problem).withId("problem"),
+            iff(
+                administration.find(id),
+                operation ->
+                    each(facts(operation), form(operation, reason, Optional.of("problem")))),
+            iff(history(id), acts -> acts)));
+  }
+
+  private static DomContent heading(UUID id) {
+    return h1(text("Operation "), code(id.toString()));
+  }
+
+  /** Shows what the form before has done, if it was this console that sent the browser here. */
+  private Optional<DomContent> doneNotice(UUID id) {
+    return visit
+        .fields()
+        .given(DONE)
+        .map(DeletingAct::named)
+        .filter(act -> visit.isSigned(act.donePurpose(id)))
+        .map(act -> Layout.notice("done", act.done() + "."));
+  }
+
+  private DomContent facts(OperationRecord operation) {
+    List<DomContent> facts = new ArrayList<>();
+    facts.add(fact("State", Layout.state(operation.state())));
+    facts.add(fact("Method", code(foreign(operation.procedure()))));
+    facts.add(fact("Key", key(operation)));
+    if (!operation.namespace().isEmpty()) {
+      facts.add(fact("Tenant and project", foreign(operation.namespace())));
+    }
+    facts.add(fact("User", code(operation.userId().toString())));
+    facts.add(fact("Attempt", text(String.valueOf(operation.attempt()))));
+    operation.server().ifPresent(server -> facts.add(fact("Server", foreign(server))));
+    operation.trace().ifPresent(trace -> facts.add(fact("Trace", code(foreign(trace)))));
+    facts.add(fact("Claimed", Words.time(operation.created(), operation.read())));
+    if (operation.completed().isEmpty()) {
+      operation
+          .leaseExpires()
+          .ifPresent(end -> facts.add(fact("Lease ends", Words.time(end, operation.read()))));
+    }
+    operation
+        .completed()
+        .ifPresent(
+            end -> {
+              facts.add(fact("Recorded", Words.time(end, operation.read())));
+              facts.add(fact("Answer", text(Words.size(operation.answerBytes()))));
+            });
+    facts.add(fact("Expires", Words.time(operation.expires(), operation.read())));
+    operation
+        .resource()
+        .ifPresent(
+            made -> facts.add(fact("Resource", code(foreign(made.type() + "/" + made.id())))));
+    return each(
+        p(meaning(operation)).withClass("meaning"), dl(each(facts.stream())).withClass("facts"));
+  }
+
+  private static String meaning(OperationRecord operation) {
+    return operation.state() == OperationState.STUCK && operation.outcomeUnknown()
+        ? Words.STUCK_AND_UNKNOWN
+        : Words.meaning(operation.state());
+  }
+
+  private DomContent key(OperationRecord operation) {
+    return visit.may(AdminAction.VIEW_KEY)
+        ? code(foreign(operation.key()))
+        : span("hidden: it needs the right " + AdminAction.VIEW_KEY).withClass("none");
+  }
+
+  private static DomContent fact(String name, DomContent value) {
+    return div(dt(name), dd(value));
+  }
+
+  private DomContent form(OperationRecord operation, String reason, Optional<String> problem) {
+    return iff(
+        DeletingAct.of(operation.state()).filter(act -> visit.may(act.action())),
+        act -> form(act, operation, reason, problem));
+  }
+
+  private DomContent form(
+      DeletingAct act, OperationRecord operation, String reason, Optional<String> problem) {
+    return section(
+            h2(act.title()).withId("act"),
+            visit
+                .form(CHECK, act.purpose(operation.id()))
+                .withClass("act")
+                .with(
+                    Visit.hidden("act", act.id()),
+                    Visit.hidden("operation", operation.id().toString()),
+                    label("Reason, for the audit: a ticket, what you have seen").withFor("reason"),
+                    textarea(reason)
+                        .withId("reason")
+                        .withName("reason")
+                        .withRows("2")
+                        .withMaxlength(String.valueOf(MAX_REASON))
+                        .isRequired()
+                        .condAttr(problem.isPresent(), "aria-describedby", problem.orElse("")),
+                    iff(operation.state() == OperationState.RUNNING, evenIfLive()),
+                    button("See what would happen")))
+        .attr("aria-labelledby", "act");
+  }
+
+  private static DomContent evenIfLive() {
+    return label(
+            input().withType("checkbox").withName("even_if_live").withValue("yes"),
+            text(
+                "Even though its owner lives. Its answer is then not recorded, and a retry may run"
+                    + " beside it."))
+        .withClass("check");
+  }
+
+  private Optional<DomContent> history(UUID id) {
+    return visit.may(AdminAction.AUDIT) ? AuditPage.history(administration, id) : Optional.empty();
+  }
+}

@@ -1,0 +1,21 @@
+package io.github.grpcidempotency.admin.console;
+
+/** A request that is not served, and what its sender is told. */
+final class HttpError extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  private final int status;
+
+  HttpError(int status, String message) {
+    super(message, null, false, false);
+    this.status = status;
+  }
+
+  int status() {
+    return status;
+  }
+
+  String text() {
+    return String.valueOf(getMessage());
+  }
+}

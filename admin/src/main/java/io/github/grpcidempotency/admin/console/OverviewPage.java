@@ -1,0 +1,241 @@
+package io.github.grpcidempotency.admin.console;
+
+import static io.github.grpcidempotency.admin.console.Layout.foreign;
+import static j2html.TagCreator.a;
+import static j2html.TagCreator.button;
+import static j2html.TagCreator.code;
+import static j2html.TagCreator.dd;
+import static j2html.TagCreator.div;
+import static j2html.TagCreator.dl;
+import static j2html.TagCreator.dt;
+import static j2html.TagCreator.each;
+import static j2html.TagCreator.form;
+import static j2html.TagCreator.h1;
+import static j2html.TagCreator.h2;
+import static j2html.TagCreator.iff;
+import static j2html.TagCreator.nav;
+import static j2html.TagCreator.p;
+import static j2html.TagCreator.section;
+import static j2html.TagCreator.td;
+import static j2html.TagCreator.tr;
+
+import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.admin.OperationPage;
+import io.github.grpcidempotency.admin.OperationQuery;
+import io.github.grpcidempotency.admin.OperationRecord;
+import io.github.grpcidempotency.admin.Statistics;
+import j2html.tags.DomContent;
+import j2html.tags.specialized.HtmlTag;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
+
+/** The table in numbers, a field to search by, and lists of operations. */
+final class OverviewPage {
+  static final String TITLE = "Operations";
+  static final String FIND = "find";
+  private static final int PAGE_SIZE = 50;
+
+  private final Visit visit;
+  private final Administration administration;
+
+  OverviewPage(Visit visit, Administration administration) {
+    this.visit = visit;
+    this.administration = administration;
+  }
+
+  HtmlTag html() {
+    OperationView view = OperationView.named(visit.fields().text("view"));
+    return Layout.page(
+        visit, TITLE, h1(TITLE), numbers(administration.statistics()), search(), list(view));
+  }
+
+  /** Shows what was found, if it is not exactly one. */
+  HtmlTag found(List<OperationRecord> operations) {
+    String title = "Operations of this key";
+    return Layout.page(
+        visit,
+        title,
+        h1(title),
+        operations.isEmpty()
+            ? Layout.notice(
+                "problem",
+                "Nothing is recorded under this id or key: it never came, its call has failed"
+                    + " and released it, it runs in a transaction that has not committed, or it"
+                    + " has expired and was swept. A key of a tenant is found only with its"
+                    + " tenant and project.")
+            : table("Found", operations),
+        search());
+  }
+
+  private static DomContent numbers(Statistics statistics) {
+    return dl(
+            count("In flight", statistics, Statistics.InFlight::all, false),
+            count("Stuck", statistics, Statistics.InFlight::stuck, true),
+            count("Unknown", statistics, Statistics.InFlight::unknown, true),
+            number(
+                "Oldest in flight",
+                span(statistics.inFlight().flatMap(Statistics.InFlight::oldest)),
+                false),
+            number("Records", "≈ " + Words.count(Math.max(0, statistics.rows())), false),
+            number("Size", Words.size(statistics.bytes()), false),
+            number(
+                "Expired",
+                Words.count(statistics.expired()) + (statistics.expiredIsMore() ? "+" : ""),
+                false),
+            number("Sweep lag", span(statistics.sweepLag()), false))
+        .withClass("numbers")
+        .attr("aria-label", "The table in numbers");
+  }
+
+  /** Without an index for them, reservations are not counted. */
+  private static DomContent count(
+      String name,
+      Statistics statistics,
+      ToLongFunction<Statistics.InFlight> figure,
+      boolean alarming) {
+    return statistics
+        .inFlight()
+        .map(figure::applyAsLong)
+        .map(count -> number(name, Words.count(count), alarming && count > 0))
+        .orElseGet(() -> number(name, "not indexed", false));
+  }
+
+  private static DomContent number(String name, String value, boolean alarming) {
+    return div(dt(name), dd(value)).withClass(alarming ? "alarming" : "quiet");
+  }
+
+  private static String span(Optional<Duration> duration) {
+    return duration.map(Words::span).orElse("–");
+  }
+
+  private DomContent search() {
+    return section(
+            h2("Find").withId("search"),
+            visit
+                .form(FIND, FIND)
+                .withClass("row")
+                .with(
+                    Layout.field(
+                        "key", "Key or operation id", "what the client or a log names", "", true),
+                    Layout.field(
+                        "namespace",
+                        "Tenant and project",
+                        "acme/apollo or acme/-, if any",
+                        "",
+                        false),
+                    button("Find")))
+        .attr("aria-labelledby", "search");
+  }
+
+  private DomContent list(OperationView view) {
+    OperationPage page = administration.list(query(view));
+    List<OperationRecord> shown = page.operations();
+    return section(
+            h2(view.title()).withId("list"),
+            nav(each(List.of(OperationView.values()), each -> tab(each, view)))
+                .withClass("views")
+                .attr("aria-label", "Lists"),
+            filter(view),
+            shown.isEmpty() ? p(view.none()).withClass("none") : table(view.title(), shown),
+            iff(page.next(), end -> next(view, end)))
+        .attr("aria-labelledby", "list");
+  }
+
+  private DomContent next(OperationView view, String end) {
+    return p(a("More").withHref(address(view, Optional.of(end))).withRel("next"));
+  }
+
+  private OperationQuery query(OperationView view) {
+    try {
+      return new OperationQuery(
+          view.states(),
+          visit.fields().given("procedure"),
+          visit.fields().given("namespace"),
+          Optional.empty(),
+          Optional.empty(),
+          view.expiringWithin(),
+          visit.fields().given("after"),
+          PAGE_SIZE);
+    } catch (IllegalArgumentException malformed) {
+      throw new HttpError(400, "This is not a page of this list.");
+    }
+  }
+
+  private DomContent tab(OperationView each, OperationView current) {
+    return a(each.title())
+        .withHref(address(each, Optional.empty()))
+        .condAttr(each == current, "aria-current", "true");
+  }
+
+  private String address(OperationView view, Optional<String> after) {
+    StringBuilder address = new StringBuilder(visit.base()).append("?view=").append(view.id());
+    Stream.of("procedure", "namespace")
+        .forEach(
+            name ->
+                visit
+                    .fields()
+                    .given(name)
+                    .ifPresent(
+                        value ->
+                            address
+                                .append('&')
+                                .append(name)
+                                .append('=')
+                                .append(URLEncoder.encode(value, StandardCharsets.UTF_8))));
+    after.ifPresent(
+        end -> address.append("&after=").append(URLEncoder.encode(end, StandardCharsets.UTF_8)));
+    return address.toString();
+  }
+
+  private DomContent filter(OperationView view) {
+    return form(
+            Visit.hidden("view", view.id()),
+            only("procedure", "Only this method"),
+            only("namespace", "Only this tenant"),
+            button("Filter").withClass("second"))
+        .withClass("row filter")
+        .withMethod("get")
+        .withAction(visit.base());
+  }
+
+  private DomContent only(String name, String label) {
+    return Layout.field(name, label, "", visit.fields().text(name), false);
+  }
+
+  private DomContent table(String caption, List<OperationRecord> operations) {
+    return Layout.table(
+        caption,
+        List.of("State", "Age", "Lease", "Method", "Operation", "Tenant", "Server", "Attempt"),
+        each(operations, this::row));
+  }
+
+  private DomContent row(OperationRecord operation) {
+    return tr(
+        td(Layout.state(operation.state())),
+        td(Words.span(Duration.between(operation.created(), operation.read()))),
+        td(lease(operation)),
+        td(code(foreign(operation.procedure()))),
+        td(Layout.link(visit, operation)),
+        td(foreign(operation.namespace())),
+        td(foreign(operation.server().orElse(""))),
+        td(String.valueOf(operation.attempt())));
+  }
+
+  private static String lease(OperationRecord operation) {
+    Function<Duration, String> words =
+        left -> left.isNegative() ? "ended " + Words.span(left) + " ago" : Words.span(left);
+    return operation.completed().isPresent()
+        ? ""
+        : operation
+            .leaseExpires()
+            .map(end -> Duration.between(operation.read(), end))
+            .map(words)
+            .orElse("");
+  }
+}

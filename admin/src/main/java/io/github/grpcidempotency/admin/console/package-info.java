@@ -1,0 +1,5 @@
+/** A page for operators, served by the JDK's HTTP server or by the host. */
+@NullMarked
+package io.github.grpcidempotency.admin.console;
+
+import org.jspecify.annotations.NullMarked;

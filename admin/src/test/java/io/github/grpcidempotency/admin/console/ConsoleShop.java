@@ -1,0 +1,200 @@
+package io.github.grpcidempotency.admin.console;
+
+import io.github.grpcidempotency.admin.AdminAction;
+import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/** A database with records of calls, and an operator's role. */
+final class ConsoleShop {
+  static final PostgresFixture.Builder DATABASES =
+      PostgresFixture.withRoles("shop_owner", "shop_app").migrate(IdempotencySchema::migrate);
+
+  static final Set<AdminAction> ALL = EnumSet.allOf(AdminAction.class);
+  static final String PASSWORD = "correct horse battery staple";
+  static final String USER = "018f3a1e-0000-7000-8000-00000000cafe";
+  private static final String OPERATOR = "shop_operator";
+
+  private final PostgresFixture database;
+
+  ConsoleShop(PostgresFixture database) {
+    this.database = database;
+  }
+
+  /** Opens the administration, as a role that may do what operators may. */
+  Administration administration() {
+    return Administration.on(operator());
+  }
+
+  /** Runs the how-to page's statements; the role is there already if another class has made it. */
+  DataSource operator() {
+    List<String> statements = statements();
+    if (count("SELECT count(*) FROM pg_roles WHERE rolname = ?", OPERATOR) == 0) {
+      execute(statements.get(0));
+    }
+    execute(statements.get(1));
+    execute("SELECT idempotency.add_in_flight_index()");
+    return database.as(OPERATOR);
+  }
+
+  private static List<String> statements() {
+    try (InputStream file = ConsoleShop.class.getResourceAsStream("operator.sql")) {
+      return new String(Objects.requireNonNull(file).readAllBytes(), StandardCharsets.UTF_8)
+          .lines()
+          .toList();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Begins a record: completed, of nobody's tenant. */
+  Row row(String procedure) {
+    return new Row(procedure);
+  }
+
+  boolean exists(UUID id) {
+    return count("SELECT count(*) FROM idempotency.idempotency_keys WHERE id = ?", id) == 1;
+  }
+
+  /** Counts the acts upon an operation that were done. */
+  int done(UUID id) {
+    return count(
+        "SELECT count(*) FROM idempotency.idempotency_audit"
+            + " WHERE result = 'done' AND operation_id = ?",
+        id);
+  }
+
+  private int count(String sql, Object value) {
+    try (Connection connection = database.superuser().getConnection();
+        PreparedStatement statement = connection.prepareStatement(sql)) {
+      statement.setObject(1, value);
+      try (ResultSet rows = statement.executeQuery()) {
+        rows.next();
+        return rows.getInt(1);
+      }
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  void execute(String sql) {
+    try (Connection connection = database.superuser().getConnection();
+        Statement statement = connection.createStatement()) {
+      statement.execute(sql);
+    } catch (SQLException failure) {
+      throw new IllegalStateException(failure);
+    }
+  }
+
+  /** A record that is about to be inserted. */
+  final class Row {
+    private final String procedure;
+    private String key = UUID.randomUUID().toString();
+    private String server = "orders-7c9f:4711";
+    private String age = "4 minutes";
+    private @Nullable String lease = "-3 minutes";
+    private boolean completed = true;
+    private boolean failed;
+    private boolean unknown;
+    private int attempt = 1;
+
+    private Row(String procedure) {
+      this.procedure = procedure;
+    }
+
+    Row key(String stored) {
+      this.key = stored;
+      return this;
+    }
+
+    Row server(String name) {
+      this.server = name;
+      return this;
+    }
+
+    Row age(String interval) {
+      this.age = interval;
+      return this;
+    }
+
+    Row attempt(int number) {
+      this.attempt = number;
+      return this;
+    }
+
+    Row failed() {
+      this.failed = true;
+      return this;
+    }
+
+    Row running() {
+      return reserved("25 seconds");
+    }
+
+    Row stuck() {
+      return reserved("-3 minutes");
+    }
+
+    Row unknown() {
+      this.unknown = true;
+      return reserved("20 seconds");
+    }
+
+    private Row reserved(String leaseLeft) {
+      this.completed = false;
+      this.lease = leaseLeft;
+      return this;
+    }
+
+    UUID insert() {
+      UUID id = UUID.randomUUID();
+      try (Connection connection = database.superuser().getConnection();
+          PreparedStatement insert =
+              connection.prepareStatement(
+                  """
+                  INSERT INTO idempotency.idempotency_keys
+                    (id, idempotency_key, user_id, procedure, request_hash, hash_version,
+                     response_bytes, status_bytes, attempt, lease_expires, created, completed,
+                     expires, outcome_unknown, server, trace)
+                  VALUES
+                    (?, ?, ?, ?, '\\x00', 1, ?, ?, ?, now() + ?::interval, now() - ?::interval,
+                     CASE WHEN ? THEN now() - interval '1 minute' END,
+                     now() - ?::interval + interval '1 day', ?, ?, '\\xabcdef')
+                  """)) {
+        insert.setObject(1, id);
+        insert.setString(2, key);
+        insert.setObject(3, UUID.fromString(USER));
+        insert.setString(4, procedure);
+        insert.setBytes(5, completed && !failed ? new byte[321] : null);
+        insert.setBytes(6, completed && failed ? new byte[45] : null);
+        insert.setInt(7, attempt);
+        insert.setString(8, lease);
+        insert.setString(9, age);
+        insert.setBoolean(10, completed);
+        insert.setString(11, age);
+        insert.setBoolean(12, unknown);
+        insert.setString(13, server);
+        insert.executeUpdate();
+        return id;
+      } catch (SQLException failure) {
+        throw new IllegalStateException(failure);
+      }
+    }
+  }
+}

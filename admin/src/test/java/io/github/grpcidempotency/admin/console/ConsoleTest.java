@@ -1,0 +1,293 @@
+package io.github.grpcidempotency.admin.console;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.openqa.selenium.Keys.ENTER;
+import static org.openqa.selenium.Keys.TAB;
+
+import io.github.grpcidempotency.admin.AdminAction;
+import io.github.grpcidempotency.admin.Administration;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The console as a person uses it, in a real browser. */
+class ConsoleTest {
+  private static final String CREATE_ORDER = "shop.v1.OrderService/CreateOrder";
+
+  @RegisterExtension static final PostgresFixture database = ConsoleShop.DATABASES.create();
+  private static Browser browser;
+  private static Administration administration;
+
+  private final ConsoleShop shop = new ConsoleShop(database);
+  private Console console;
+
+  @BeforeAll
+  static void start(@TempDir Path profile) {
+    assumeTrue(Browser.isInstalled(), "needs Debian's chromium and chromium-driver");
+    browser = Browser.start(profile);
+    administration = new ConsoleShop(database).administration();
+  }
+
+  @AfterAll
+  static void end() {
+    if (browser != null) {
+      browser.close();
+    }
+  }
+
+  @BeforeEach
+  void open() throws IOException {
+    console = openFor(ConsoleShop.ALL);
+  }
+
+  @AfterEach
+  void close() {
+    console.close();
+  }
+
+  @Test
+  void aStuckOperationIsSeenExplainedAndFreedWithAReason() {
+    UUID id = shop.row(CREATE_ORDER).key("acme/apollo:k-17").stuck().insert();
+    shop.row("shop.v1.OrderService/CancelOrder").running().insert();
+    visit("");
+
+    assertThat(browser.text("//dl[@class='numbers']")).contains("In flight\n2", "Stuck\n1");
+    assertThat(browser.count("//tbody/tr")).isEqualTo(2);
+    browser.clickLink("Stuck");
+    assertThat(browser.count("//tbody/tr")).isEqualTo(1);
+    assertThat(browser.text("//tbody/tr"))
+        .contains("stuck", CREATE_ORDER, "acme/apollo", "orders-7c9f:4711", "4 min");
+
+    browser.clickLink(id.toString());
+    assertThat(browser.text()).contains("The lease has ended without an outcome", "k-17");
+    browser.type("//textarea", "OPS-12: its server was scaled in");
+    browser.clickButton("See what would happen");
+    assertThat(browser.text())
+        .contains(
+            "the next call with its key runs the handler", "OPS-12: its server was scaled in");
+    assertThat(shop.exists(id)).isTrue();
+
+    browser.clickButton("Free the reservation");
+    assertThat(browser.text("//p[@role='status']")).isEqualTo("Freed.");
+    assertThat(browser.text()).contains("There is no record of it any more");
+    assertThat(browser.text("//tbody/tr"))
+        .contains("ann", "free", "OPS-12: its server was scaled in", "shop_operator");
+    assertThat(shop.exists(id)).isFalse();
+
+    browser.clickLink("Audit");
+    assertThat(browser.text("//tbody/tr")).contains(id.toString(), "ann", "free");
+  }
+
+  @Test
+  void anOperationIsFoundByItsKeyWhichStaysOutOfTheAddress() {
+    UUID inTenant = shop.row(CREATE_ORDER).key("acme/apollo:0B4F7E1C-key").insert();
+    UUID elsewhere = shop.row(CREATE_ORDER).key("018f3a1e-aaaa-7000-8000-000000000001").insert();
+    visit("");
+
+    find("018F3A1E-AAAA-7000-8000-000000000001", "");
+    assertThat(browser.address()).endsWith("operation?id=" + elsewhere);
+
+    visit("");
+    find("0B4F7E1C-key", "acme/apollo");
+    assertThat(browser.address()).endsWith("operation?id=" + inTenant).doesNotContain("0B4F7E1C");
+    assertThat(browser.text())
+        .contains("completed", "321 bytes", "0B4F7E1C-key", ConsoleShop.USER, "abcdef");
+
+    visit("");
+    find(inTenant.toString(), "");
+    assertThat(browser.address()).endsWith("operation?id=" + inTenant);
+
+    visit("");
+    find("0B4F7E1C-key", "");
+    assertThat(browser.text("//p[@role='alert']")).contains("Nothing is recorded under this");
+  }
+
+  @Test
+  void anActWithoutAReasonIsRefused() {
+    UUID id = shop.row(CREATE_ORDER).stuck().insert();
+    visit("operation?id=" + id);
+    browser.click("//button");
+    assertThat(browser.script("return document.activeElement.name")).isEqualTo("reason");
+    assertThat(browser.address()).endsWith("operation?id=" + id);
+
+    browser.type("//textarea", "   ");
+    browser.clickButton("See what would happen");
+
+    assertThat(browser.text("//p[@role='alert']")).startsWith("Say why");
+    assertThat(browser.count("//textarea[@aria-describedby='problem']")).isEqualTo(1);
+    assertThat(shop.exists(id)).isTrue();
+  }
+
+  @Test
+  void aLiveOwnerIsGuardedUnlessOneInsists() {
+    UUID id = shop.row(CREATE_ORDER).running().insert();
+    visit("operation?id=" + id);
+    browser.type("//textarea", "it hangs");
+    browser.clickButton("See what would happen");
+
+    assertThat(browser.text("//p[@role='alert']")).contains("Its owner lives");
+    assertThat(browser.script("return document.querySelector('textarea').value"))
+        .isEqualTo("it hangs");
+    browser.click("//input[@type='checkbox']");
+    browser.clickButton("See what would happen");
+    assertThat(browser.text()).contains("although its owner may live");
+    browser.clickButton("Free the reservation");
+
+    assertThat(shop.exists(id)).isFalse();
+    assertThat(browser.text("//tbody/tr")).contains("free, though its owner lived");
+  }
+
+  @Test
+  void aRecordIsForgotten() {
+    UUID id = shop.row(CREATE_ORDER).failed().insert();
+    visit("operation?id=" + id);
+    browser.type("//textarea", "the quota was raised");
+    browser.clickButton("See what would happen");
+    assertThat(browser.text()).contains("runs the handler again");
+    browser.clickLink("Cancel");
+    assertThat(shop.exists(id)).isTrue();
+    browser.type("//textarea", "the quota was raised");
+    browser.clickButton("See what would happen");
+    browser.clickButton("Forget the record");
+
+    assertThat(browser.text("//p[@role='status']")).isEqualTo("Forgotten.");
+    assertThat(shop.exists(id)).isFalse();
+    assertThat(shop.done(id)).isEqualTo(1);
+  }
+
+  @Test
+  void whatChangedMeanwhileIsSaid() {
+    UUID id = shop.row(CREATE_ORDER).stuck().insert();
+    visit("operation?id=" + id);
+    browser.type("//textarea", "too late");
+    browser.clickButton("See what would happen");
+    shop.execute(
+        "UPDATE idempotency.idempotency_keys SET completed = now(), response_bytes = '\\x00'");
+    browser.clickButton("Free the reservation");
+
+    assertThat(browser.text("//p[@role='alert']")).contains("has been recorded meanwhile");
+    assertThat(shop.exists(id)).isTrue();
+  }
+
+  @Test
+  void whatOthersHaveWrittenIsShownAndNotRun() {
+    String hostile = "</code><script>document.title='owned'</script><img src=x onerror=alert(1)>";
+    UUID id = shop.row(hostile).key("a\"b/'c:" + hostile).server(hostile).stuck().insert();
+    visit("?procedure=" + "%3Cscript%3Edocument.title%3D1%3C%2Fscript%3E%22%3E%3Cimg%20src%3Dx%3E");
+    assertNothingForeign();
+    visit("");
+    assertThat(browser.text("//tbody/tr")).contains(hostile);
+    assertNothingForeign();
+
+    browser.clickLink(id.toString());
+    assertThat(browser.text()).contains(hostile);
+    assertNothingForeign();
+    browser.type("//textarea", "\"'>" + hostile);
+    browser.clickButton("See what would happen");
+    assertThat(browser.text()).contains("\"'>" + hostile);
+    assertNothingForeign();
+    browser.clickButton("Free the reservation");
+    assertThat(browser.text("//tbody/tr")).contains("\"'>" + hostile);
+    assertNothingForeign();
+  }
+
+  private static void assertNothingForeign() {
+    assertThat(browser.title()).endsWith("· Idempotency");
+    assertThat(browser.count("//script | //img | //*[@onerror]")).isZero();
+  }
+
+  /** Even if something had gone in unescaped, the browser would not run it. */
+  @Test
+  void theBrowserRunsNoScriptOnThePage() {
+    visit("");
+    browser.script(
+        "const s = document.createElement('script');"
+            + "s.textContent = 'document.title = 1';"
+            + "document.body.append(s);");
+
+    assertThat(browser.title()).isEqualTo("Operations · Idempotency");
+  }
+
+  @Test
+  void whoMayOnlyLookSeesNeitherButtonsNorKeysNorTheAudit() throws IOException {
+    UUID id = shop.row(CREATE_ORDER).key("k-secret").stuck().insert();
+    console.close();
+    console = openFor(Set.of(AdminAction.VIEW));
+    visit("operation?id=" + id);
+
+    assertThat(browser.text()).contains(CREATE_ORDER, "stuck", "VIEW_KEY");
+    assertThat(browser.text()).doesNotContain("k-secret");
+    assertThat(browser.count("//form | //button | //a[. = 'Audit']")).isZero();
+  }
+
+  @Test
+  void anOperationIsFoundAndFreedByKeyboardAlone() {
+    UUID id = shop.row(CREATE_ORDER).stuck().insert();
+    visit("");
+    browser.press(TAB);
+    assertThat(browser.focused()).isEqualTo("Skip to the content");
+    browser.press(ENTER, TAB);
+    assertThat(browser.focused()).isEqualTo("key");
+    browser.load(() -> browser.press(id.toString(), ENTER));
+    assertThat(browser.address()).endsWith("operation?id=" + id);
+    tabTo("reason");
+    browser.press("by keyboard", TAB);
+    browser.load(() -> browser.press(ENTER));
+    tabTo("Free the reservation");
+    browser.load(() -> browser.press(ENTER));
+
+    assertThat(browser.text("//p[@role='status']")).isEqualTo("Freed.");
+    assertThat(shop.exists(id)).isFalse();
+  }
+
+  @Test
+  void aLongListHasPages() {
+    for (int i = 0; i < 60; i++) {
+      shop.row(CREATE_ORDER).insert();
+    }
+    shop.row("shop.v1.OrderService/Other").insert();
+    visit("?view=all&procedure=shop.v1.OrderService/CreateOrder");
+    assertThat(browser.count("//tbody/tr")).isEqualTo(50);
+    browser.clickLink("More");
+
+    assertThat(browser.count("//tbody/tr")).isEqualTo(10);
+    assertThat(browser.text("//tbody")).doesNotContain("Other");
+  }
+
+  private static void tabTo(String target) {
+    for (int i = 0; i < 20 && !browser.focused().equals(target); i++) {
+      browser.press(TAB);
+    }
+    assertThat(browser.focused()).isEqualTo(target);
+  }
+
+  private static void find(String key, String namespace) {
+    browser.type("//input[@name='key']", key);
+    browser.type("//section[.//input[@name='key']]//input[@name='namespace']", namespace);
+    browser.clickButton("Find");
+  }
+
+  private void visit(String page) {
+    String login = "http://ann:" + ConsoleShop.PASSWORD.replace(" ", "%20") + "@";
+    browser.open(console.uri().toString().replace("http://", login) + page);
+  }
+
+  private static Console openFor(Set<AdminAction> actions) throws IOException {
+    return Console.builder(
+            administration, ConsoleAccess.password("ann", ConsoleShop.PASSWORD, actions))
+        .address(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+        .start();
+  }
+}

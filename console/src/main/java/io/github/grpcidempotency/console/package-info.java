@@ -1,5 +1,0 @@
-/** A page for operators, served by the JDK's HTTP server or by the host. */
-@NullMarked
-package io.github.grpcidempotency.console;
-
-import org.jspecify.annotations.NullMarked;

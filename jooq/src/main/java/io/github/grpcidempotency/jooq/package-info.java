@@ -1,5 +1,0 @@
-/** Lets jOOQ write through the claim of a transactional call. */
-@NullMarked
-package io.github.grpcidempotency.jooq;
-
-import org.jspecify.annotations.NullMarked;

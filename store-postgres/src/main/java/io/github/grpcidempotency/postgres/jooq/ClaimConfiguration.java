@@ -1,0 +1,77 @@
+package io.github.grpcidempotency.postgres.jooq;
+
+import com.google.common.collect.MapMaker;
+import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.github.grpcidempotency.postgres.ClaimTransaction;
+import io.grpc.Context;
+import java.sql.Connection;
+import java.util.Collections;
+import java.util.Set;
+import org.jooq.Configuration;
+import org.jooq.ConnectionProvider;
+
+/**
+ * Lets jOOQ write through the claim. A {@code DSLContext} on this configuration uses the claim's
+ * connection within the handler of a transactional procedure, and the host's own connections
+ * everywhere else. So one {@code DSLContext} serves both:
+ *
+ * <pre>{@code
+ * DSLContext dsl = DSL.using(ClaimConfiguration.of(own));
+ * }</pre>
+ *
+ * <p>Within a claim, {@code dsl.transaction(…)} is a savepoint: if it fails, its effects alone are
+ * rolled back. The interceptor commits what remains together with the record of the answer.
+ *
+ * <p>The claim is found through the gRPC {@code Context}. Statements that jOOQ runs by its executor
+ * ({@code executeAsync}) take the context along. A thread that a handler starts by itself does not:
+ * without {@code Context.wrap} it is outside the claim, and writes on its own. What jOOQ does by
+ * R2DBC is never within the claim.
+ *
+ * <p>A host whose jOOQ uses Spring's transactions does not need this class, because the claim is
+ * one of them. It works there too.
+ */
+public final class ClaimConfiguration {
+  private ClaimConfiguration() {}
+
+  /**
+   * Derives a configuration that knows of claims. It is thread-safe if the host's is.
+   *
+   * @param host keeps its connections and transactions for all that runs outside a claim
+   */
+  public static Configuration of(Configuration host) {
+    Configuration derived = host.derive();
+    derived.set(new SavepointTransactions(host));
+    derived.set(new ClaimConnections(host));
+    derived.set(() -> Context.currentContextExecutor(host.executorProvider().provide()));
+    return derived;
+  }
+
+  private static final class ClaimConnections implements ConnectionProvider {
+    private final Configuration host;
+
+    /** By identity: what a cursor gives back may be a claim's although the claim has ended. */
+    private final Set<Connection> claims =
+        Collections.newSetFromMap(new MapMaker().weakKeys().makeMap());
+
+    ClaimConnections(Configuration host) {
+      this.host = host;
+    }
+
+    @Override
+    public Connection acquire() {
+      if (!CurrentOperation.hasTransaction()) {
+        return host.connectionProvider().acquire();
+      }
+      Connection connection = ClaimTransaction.connection();
+      claims.add(connection);
+      return connection;
+    }
+
+    @Override
+    public void release(Connection connection) {
+      if (!claims.remove(connection)) {
+        host.connectionProvider().release(connection);
+      }
+    }
+  }
+}

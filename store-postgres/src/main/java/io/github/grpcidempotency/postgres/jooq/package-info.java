@@ -1,0 +1,5 @@
+/** Lets jOOQ write through the claim of a transactional call. */
+@NullMarked
+package io.github.grpcidempotency.postgres.jooq;
+
+import org.jspecify.annotations.NullMarked;

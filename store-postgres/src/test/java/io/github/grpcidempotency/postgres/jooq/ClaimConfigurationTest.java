@@ -1,0 +1,409 @@
+package io.github.grpcidempotency.postgres.jooq;
+
+import static io.github.grpcidempotency.postgres.jooq.Database.ID;
+import static io.github.grpcidempotency.postgres.jooq.Database.NAME;
+import static io.github.grpcidempotency.postgres.jooq.Database.NOTE;
+import static io.github.grpcidempotency.postgres.jooq.Database.NOTES;
+import static io.github.grpcidempotency.postgres.jooq.Database.THINGS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.testing.PostgresFixture;
+import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.Thing;
+import io.github.grpcidempotency.thing.ThingClient;
+import io.github.grpcidempotency.thing.ThingClient.Reply;
+import io.github.grpcidempotency.thing.ThingHandler;
+import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.Transport;
+import io.grpc.Context;
+import io.grpc.Status;
+import java.sql.PreparedStatement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import org.jooq.Cursor;
+import org.jooq.DSLContext;
+import org.jooq.Record;
+import org.jooq.SQLDialect;
+import org.jooq.impl.DSL;
+import org.jooq.impl.DataSourceConnectionProvider;
+import org.jooq.impl.DefaultConfiguration;
+import org.jooq.impl.ThreadLocalTransactionProvider;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class ClaimConfigurationTest {
+  @RegisterExtension static final PostgresFixture database = Database.create();
+
+  private static final CreateThingRequest REQUEST =
+      CreateThingRequest.newBuilder().setName("a thing").build();
+
+  private final List<ThingServer> servers = new ArrayList<>();
+  private JooqHandlers handlers = new JooqHandlers(database.pool());
+  private DSLContext dsl = handlers.dsl();
+  private DSLContext superuser = dsl;
+
+  @BeforeEach
+  void connect() {
+    handlers = new JooqHandlers(database.pool());
+    dsl = handlers.dsl();
+    superuser = DSL.using(database.superuser(), SQLDialect.POSTGRES);
+  }
+
+  @AfterEach
+  void everyConnectionIsGivenBack() {
+    servers.forEach(ThingServer::close);
+    assertThat(database.pool().getHikariPoolMXBean().getActiveConnections()).isZero();
+  }
+
+  @Test
+  void aHandlerWritesInTheTransactionOfTheRecordAndARetryIsReplayed() {
+    ThingServer server = transactional(this::insertThing);
+    ThingClient client = ThingClient.on(server.channel());
+
+    Reply first = client.createThing(REQUEST);
+    Reply retry = client.createThing(REQUEST);
+
+    assertThat(first.isOk()).as(first.toString()).isTrue();
+    assertThat(retry.isReplay()).isTrue();
+    assertThat(retry.bytes()).isEqualTo(first.bytes());
+    assertThat(things()).containsExactly(first.thingId());
+    assertThat(isRecordedWithItsThing()).isTrue();
+    assertThat(server.events()).noneMatch(event -> event.contains("unprotected"));
+  }
+
+  @Test
+  void ofAHandlerThatFailsNothingRemains() {
+    ThingServer server =
+        transactional(
+            thing -> {
+              insertThing(thing);
+              dsl.transaction(inner -> insertNote(inner.dsl(), "a nested one"));
+              throw Status.ABORTED.asRuntimeException();
+            });
+
+    assertThat(create(server).isOk()).isFalse();
+
+    assertThat(things()).isEmpty();
+    assertThat(notes()).isEmpty();
+  }
+
+  @Test
+  void aNestedTransactionIsRolledBackAlone() {
+    insertNote(superuser, "taken");
+    ThingServer server = start(Execution.TRANSACTIONAL, handlers::createInTheClaim);
+    CreateThingRequest taken = CreateThingRequest.newBuilder().setName("taken").build();
+
+    Reply reply = ThingClient.on(server.channel()).createThing(taken);
+    Reply other = create(server);
+
+    assertThat(reply.isOk()).as(reply.toString()).isTrue();
+    assertThat(other.isOk()).as(other.toString()).isTrue();
+    assertThat(things()).containsExactly(reply.thingId(), other.thingId());
+    assertThat(notes()).containsExactly("taken", "a thing");
+  }
+
+  @Test
+  void aClaimThatIsTheHostsTransactionIsWrittenThroughToo() {
+    insertNote(superuser, "taken");
+    ThingServer server =
+        start(
+            PostgresIdempotencyStore.builder(database.pool())
+                .hostTransactions(new PoolTransactions(database.pool()))
+                .build(),
+            Execution.TRANSACTIONAL,
+            handlers::createInTheClaim);
+    CreateThingRequest taken = CreateThingRequest.newBuilder().setName("taken").build();
+    ThingClient client = ThingClient.on(server.channel());
+
+    Reply first = client.createThing(taken);
+    Reply retry = client.createThing(taken);
+
+    assertThat(first.isOk()).as(first.toString()).isTrue();
+    assertThat(retry.isReplay()).isTrue();
+    assertThat(isRecordedWithItsThing()).isTrue();
+    assertThat(notes()).containsExactly("taken");
+  }
+
+  @Test
+  void aTransactionWithinANestedOneIsRolledBackAloneToo() {
+    ThingServer server =
+        transactional(
+            thing -> {
+              dsl.transaction(
+                  outer -> {
+                    insertNote(outer.dsl(), "outer");
+                    assertThatThrownBy(
+                            () ->
+                                outer
+                                    .dsl()
+                                    .transaction(
+                                        inner -> {
+                                          insertNote(inner.dsl(), "inner");
+                                          throw new IllegalStateException("as asked for");
+                                        }))
+                        .hasMessage("as asked for");
+                    insertNote(dsl, "by the first");
+                  });
+              return insertThing(thing);
+            });
+
+    assertThat(create(server).isOk()).isTrue();
+
+    assertThat(notes()).containsExactly("outer", "by the first");
+  }
+
+  @Test
+  void aBatchAndAPlainConnectionAndReturnedKeysAreInTheClaim() {
+    ThingServer server =
+        transactional(
+            thing -> {
+              dsl.batch(
+                      dsl.insertInto(NOTES, NOTE).values("first of a batch"),
+                      dsl.insertInto(NOTES, NOTE).values("second of a batch"))
+                  .execute();
+              dsl.connection(
+                  connection -> {
+                    try (PreparedStatement insert =
+                        connection.prepareStatement("INSERT INTO app.notes (note) VALUES (?)")) {
+                      insert.setString(1, "by a connection");
+                      insert.executeUpdate();
+                    }
+                  });
+              Record returned =
+                  dsl.insertInto(NOTES, NOTE)
+                      .values("with a key")
+                      .returning(DSL.field("id", Long.class))
+                      .fetchOne();
+              assertThat(returned).isNotNull();
+              return insertThing(thing);
+            });
+
+    assertThat(create(server).isOk()).isTrue();
+
+    assertThat(notes())
+        .containsExactly("first of a batch", "second of a batch", "by a connection", "with a key");
+    assertThat(superuser.fetchValue("SELECT count(DISTINCT xmin::text) FROM app.notes"))
+        .isEqualTo(1L);
+    assertThat(
+            superuser.fetchValue(
+                "SELECT xmin = (SELECT max(xmin::text::int)::text::xid FROM app.things) FROM"
+                    + " app.notes LIMIT 1"))
+        .isEqualTo(true);
+  }
+
+  @Test
+  void whatJooqRunsByItsExecutorIsInTheClaim() {
+    ThingServer server =
+        transactional(
+            thing -> {
+              int unused =
+                  dsl.insertInto(NOTES, NOTE)
+                      .values("asynchronously")
+                      .executeAsync()
+                      .toCompletableFuture()
+                      .join();
+              throw Status.ABORTED.asRuntimeException();
+            });
+
+    assertThat(create(server).isOk()).isFalse();
+
+    assertThat(notes()).isEmpty();
+  }
+
+  @Test
+  void aThreadWithoutTheContextIsOutsideOfTheClaim() {
+    ThingServer server =
+        transactional(
+            thing -> {
+              CompletableFuture.runAsync(() -> insertNote(dsl, "without the context")).join();
+              CompletableFuture.runAsync(
+                      Context.current().wrap(() -> insertNote(dsl, "with the context")))
+                  .join();
+              throw Status.ABORTED.asRuntimeException();
+            });
+
+    assertThat(create(server).isOk()).isFalse();
+
+    assertThat(notes()).containsExactly("without the context");
+  }
+
+  @Test
+  void aHandlerThatWritesAfterItHasAnsweredIsToldSo() {
+    List<Throwable> thrown = new CopyOnWriteArrayList<>();
+    ThingServer server =
+        start(
+            Execution.TRANSACTIONAL,
+            (request, answer) -> {
+              Thing thing = insertThing(ThingHandler.newThing(request));
+              ThingHandler.answer(answer, thing);
+              try {
+                insertNote(dsl, "too late");
+              } catch (RuntimeException tooLate) {
+                thrown.add(tooLate);
+              }
+            });
+
+    assertThat(create(server).isOk()).isTrue();
+    server.close();
+
+    assertThat(thrown.get(0)).hasStackTraceContaining("its transaction cannot be used any more");
+    assertThat(notes()).isEmpty();
+  }
+
+  @Test
+  void aConnectionIsGivenBackToWhereItCameFrom() {
+    Cursor<?> opened = dsl.selectOne().fetchLazy();
+    List<Cursor<?>> left = new CopyOnWriteArrayList<>();
+    ThingServer server =
+        transactional(
+            thing -> {
+              opened.close();
+              left.add(dsl.selectOne().fetchLazy());
+              return insertThing(thing);
+            });
+
+    assertThat(create(server).isOk()).isTrue();
+
+    left.get(0).close();
+    assertThat(database.pool().getHikariPoolMXBean().getActiveConnections()).isZero();
+  }
+
+  @Test
+  void outsideOfACallTransactionsAreTheHosts() {
+    dsl.transaction(
+        outer -> {
+          insertNote(outer.dsl(), "committed");
+          assertThat(superuserSees()).as("before the commit").isZero();
+          assertThatThrownBy(
+                  () ->
+                      outer
+                          .dsl()
+                          .transaction(
+                              inner -> {
+                                insertNote(inner.dsl(), "nested");
+                                throw new IllegalStateException("as asked for");
+                              }))
+              .hasMessage("as asked for");
+        });
+    assertThatThrownBy(
+            () ->
+                dsl.transaction(
+                    failing -> {
+                      insertNote(failing.dsl(), "rolled back");
+                      throw new IllegalStateException("as asked for");
+                    }))
+        .hasMessage("as asked for");
+    insertNote(dsl, "by itself");
+
+    assertThat(notes()).containsExactly("committed", "by itself");
+  }
+
+  @Test
+  void aHostsTransactionsOfTheThreadStayThose() {
+    DataSourceConnectionProvider connections = new DataSourceConnectionProvider(database.pool());
+    DSLContext bound =
+        DSL.using(
+            ClaimConfiguration.of(
+                new DefaultConfiguration()
+                    .set(SQLDialect.POSTGRES)
+                    .set(new ThreadLocalTransactionProvider(connections))));
+    ThingServer server =
+        transactional(
+            thing -> {
+              bound.transaction(transaction -> insertNote(bound, "in the claim"));
+              throw Status.ABORTED.asRuntimeException();
+            });
+
+    assertThat(create(server).isOk()).isFalse();
+    bound.transaction(transaction -> insertNote(bound, "committed"));
+    assertThatThrownBy(
+            () ->
+                bound.transaction(
+                    transaction -> {
+                      insertNote(bound, "rolled back");
+                      throw new IllegalStateException("as asked for");
+                    }))
+        .hasMessage("as asked for");
+
+    assertThat(notes()).containsExactly("committed");
+  }
+
+  @Test
+  void aReservedHandlerRecordsItsAnswerInItsOwnTransaction() {
+    ThingServer server = start(Execution.RESERVED, handlers::createAndComplete);
+    ThingClient client = ThingClient.on(server.channel());
+
+    Reply first = client.createThing(REQUEST);
+    Reply retry = client.createThing(REQUEST);
+
+    assertThat(first.isOk()).as(first.toString()).isTrue();
+    assertThat(retry.isReplay()).isTrue();
+    assertThat(isRecordedWithItsThing()).isTrue();
+  }
+
+  private ThingServer transactional(Function<Thing, Thing> handler) {
+    return start(
+        Execution.TRANSACTIONAL,
+        (request, answer) ->
+            ThingHandler.answer(answer, handler.apply(ThingHandler.newThing(request))));
+  }
+
+  private ThingServer start(Execution execution, ThingHandler handler) {
+    return start(PostgresIdempotencyStore.builder(database.pool()).build(), execution, handler);
+  }
+
+  private ThingServer start(
+      PostgresIdempotencyStore store, Execution execution, ThingHandler handler) {
+    ThingServer server =
+        ThingServer.on(Transport.IN_PROCESS)
+            .store(store)
+            .createThing(thing -> thing.execution(execution))
+            .handler(handler)
+            .start();
+    servers.add(server);
+    return server;
+  }
+
+  private static Reply create(ThingServer server) {
+    return ThingClient.on(server.channel()).createThing(REQUEST);
+  }
+
+  private Thing insertThing(Thing thing) {
+    dsl.insertInto(THINGS, ID, NAME)
+        .values(UUID.fromString(thing.getId()), thing.getName())
+        .execute();
+    return thing;
+  }
+
+  private static void insertNote(DSLContext dsl, String note) {
+    dsl.insertInto(NOTES, NOTE).values(note).execute();
+  }
+
+  private List<UUID> things() {
+    return superuser.select(ID).from(THINGS).fetch(ID);
+  }
+
+  private List<String> notes() {
+    return superuser.select(NOTE).from(NOTES).orderBy(DSL.field("id")).fetch(NOTE);
+  }
+
+  private int superuserSees() {
+    return superuser.fetchCount(NOTES);
+  }
+
+  private boolean isRecordedWithItsThing() {
+    return superuser
+        .fetchSingle(
+            "SELECT things.xmin = keys.xmin FROM app.things, idempotency.idempotency_keys AS keys")
+        .get(0, Boolean.class);
+  }
+}
