@@ -11,7 +11,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Durations as operators write and read them: {@code 90s}, {@code 1h30m}, {@code 2d}. */
-final class Durations implements ITypeConverter<Duration> {
+final class DurationText implements ITypeConverter<Duration> {
   private static final Pattern TEXT =
       Pattern.compile("(?:(\\d{1,6})d)?(?:(\\d{1,6})h)?(?:(\\d{1,6})m)?(?:(\\d{1,9})s)?");
 

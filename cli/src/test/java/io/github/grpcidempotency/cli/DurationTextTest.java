@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.TypeConversionException;
 
-class DurationsTest {
+class DurationTextTest {
   @ParameterizedTest
   @CsvSource({
     "90s,PT90S",
@@ -21,13 +21,13 @@ class DurationsTest {
     "0s,PT0S"
   })
   void operatorsWriteThemShort(String text, Duration meant) {
-    assertThat(new Durations().convert(text)).isEqualTo(meant);
+    assertThat(new DurationText().convert(text)).isEqualTo(meant);
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "5", "m5", "-5m", "PT-5M", "5 m", "1h2d"})
   void otherTextsAreRefused(String text) {
-    assertThatThrownBy(() -> new Durations().convert(text))
+    assertThatThrownBy(() -> new DurationText().convert(text))
         .isInstanceOf(TypeConversionException.class)
         .hasMessageContaining("1h30m");
   }
@@ -44,6 +44,6 @@ class DurationsTest {
     "PT-5M-5S,5m5s"
   })
   void theTwoLargestUnitsAreTold(Duration duration, String text) {
-    assertThat(Durations.text(duration)).isEqualTo(text);
+    assertThat(DurationText.text(duration)).isEqualTo(text);
   }
 }
