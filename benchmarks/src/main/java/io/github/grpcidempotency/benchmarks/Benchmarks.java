@@ -10,8 +10,6 @@ import io.github.grpcidempotency.benchmarks.scenario.InterceptorAlone;
 import io.github.grpcidempotency.benchmarks.scenario.LargeTables;
 import io.github.grpcidempotency.benchmarks.scenario.LiveKeys;
 import io.github.grpcidempotency.benchmarks.scenario.LogReplay;
-import io.github.grpcidempotency.benchmarks.scenario.Memory;
-import io.github.grpcidempotency.benchmarks.scenario.NumbersOfPartitions;
 import io.github.grpcidempotency.benchmarks.scenario.Pace;
 import io.github.grpcidempotency.benchmarks.scenario.RecordLife;
 import io.github.grpcidempotency.benchmarks.scenario.RecordSize;
@@ -20,20 +18,22 @@ import io.github.grpcidempotency.benchmarks.scenario.Starvation;
 import io.github.grpcidempotency.benchmarks.scenario.SteadyState;
 import io.github.grpcidempotency.benchmarks.scenario.Storm;
 import io.github.grpcidempotency.benchmarks.scenario.Sweep;
-import io.github.grpcidempotency.benchmarks.scenario.UpkeepOfLargeTables;
 import io.github.grpcidempotency.benchmarks.scenario.WaitingCalls;
-import java.io.FileDescriptor;
-import java.io.FileOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
+import java.lang.ProcessBuilder.Redirect;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
@@ -48,12 +48,11 @@ import picocli.CommandLine.Spec;
     subcommands = CapacityCommand.class,
     description = "Measures what idempotency costs a call, against the bare handler.")
 public final class Benchmarks implements Callable<Integer> {
-  private static final List<Scenario> SCENARIOS =
+  static final List<Scenario> SCENARIOS =
       List.of(
           new CostOfCall(),
           Calls.onOneMachine(),
           Calls.acrossNetwork(),
-          new Memory(),
           new Storm(),
           new Starvation(),
           new WaitingCalls(),
@@ -64,8 +63,6 @@ public final class Benchmarks implements Callable<Integer> {
           new SteadyState(),
           new LogReplay(),
           new LargeTables(),
-          new UpkeepOfLargeTables(),
-          new NumbersOfPartitions(),
           new InterceptorAlone());
 
   @Mixin private Options options = new Options();
@@ -82,20 +79,26 @@ public final class Benchmarks implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    List<Scenario> chosen = checked(() -> options.chosenOf(SCENARIOS));
+    Set<String> given =
+        spec.commandLine().getParseResult().matchedOptions().stream()
+            .map(OptionSpec::longestName)
+            .collect(Collectors.toSet());
+    List<Scenario> chosen = checked(() -> options.chosenOf(SCENARIOS, given));
     Pace pace = checked(options::pace);
     DatabaseSettings settings = checked(options::database);
-    Report report =
-        new Report(
-            new PrintStream(
-                new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8));
+    Report report = new Report();
     describe(pace, report);
     for (Scenario scenario : chosen) {
+      report.circumstance(
+          "load",
+          String.format(
+              Locale.ROOT,
+              "%.2f on average in the minute before",
+              ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()));
       // A database of its own: no scenario pays for the rows of another.
-      DatabaseSettings own = scenario.canBeKept() ? settings : settings.withoutDirectory();
-      try (DurableDatabase database = checked(() -> DurableDatabase.start(own))) {
+      try (DurableDatabase database = checked(() -> DurableDatabase.start(settings))) {
         report.circumstance("database", database.description());
-        scenario.run(database, pace, report);
+        scenario.run(database, pace, report.of(scenario.name()));
       }
       report.writeNew(options.results());
     }
@@ -117,16 +120,36 @@ public final class Benchmarks implements Callable<Integer> {
   }
 
   private static void describe(Pace pace, Report report) {
+    report.circumstance("commit", commit());
     report.circumstance(
         "machine",
-        "%d cores, %s, Java %s; clients, server and database share it"
+        "%d cores, %s, %s %s; clients, server and database share it"
             .formatted(
                 Runtime.getRuntime().availableProcessors(),
                 System.getProperty("os.arch"),
-                System.getProperty("java.version")));
+                System.getProperty("os.name"),
+                System.getProperty("os.version")));
+    report.circumstance(
+        "JDK",
+        "%s %s"
+            .formatted(
+                System.getProperty("java.vm.name"), System.getProperty("java.runtime.version")));
     report.circumstance(
         "pace",
         "%d rounds of %.1f s for each variant; a pool of %d connections"
             .formatted(pace.rounds(), pace.round().toMillis() / 1e3, pace.connections()));
+  }
+
+  private static String commit() {
+    try {
+      Process git =
+          new ProcessBuilder("git", "describe", "--always", "--dirty", "--abbrev=12")
+              .redirectError(Redirect.DISCARD)
+              .start();
+      String commit = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      return commit.isBlank() ? "unknown" : commit.strip();
+    } catch (IOException noGit) {
+      return "unknown";
+    }
   }
 }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import picocli.CommandLine.Option;
 
 /** What the command line says. What makes no sense is an {@link IllegalArgumentException}. */
@@ -20,15 +21,15 @@ final class Options {
   /** Each has a thread of the server's, and waits for a connection. */
   private static final int MOST_CALLS = 1_000;
 
+  private static final Set<String> OF_THE_RUN = Set.of("--only", "--quick", "--results");
+  private static final Set<String> OF_THE_DATABASE =
+      Set.of("--resource-types", "--postgres", "--set", "--sql");
+
   @Option(
       names = "--only",
       split = ",",
       paramLabel = "SCENARIO",
-      description =
-          "One or more of: cost of a call, calls, calls across a network, memory, storm,"
-              + " starvation, waiting calls, sweep, live keys, record size, life of a record,"
-              + " steady state, replay of the log, large tables, upkeep of large tables, numbers of"
-              + " partitions, interceptor alone. All by default.")
+      description = "Some scenarios; all by default. A wrong name is answered with all names.")
   private List<String> only = List.of();
 
   @Option(
@@ -113,31 +114,18 @@ final class Options {
   @Option(
       names = "--rows",
       description =
-          "How many live keys each table of \"large tables\" has (5,000,000), and twenty times as"
-              + " many as each of \"numbers of partitions\". A million takes about 1.4 GB of disk"
-              + " besides the log, and a minute to load.")
+          "How many live keys each table of \"large tables\" has (5,000,000). A million takes about"
+              + " 1.4 GB of disk besides the log, and a minute to load.")
   private Optional<Integer> rows = Optional.empty();
 
   @Option(
       names = "--partitions",
+      split = ",",
       defaultValue = "16",
       description =
-          "How many hash partitions \"large tables\" compares with one table (${DEFAULT-VALUE}).")
-  private int partitions;
-
-  @Option(
-      names = "--data-dir",
-      paramLabel = "DIRECTORY",
-      description =
-          "Where \"large tables\" and their upkeep keep a database, so that another run finds it loaded. A new"
-              + " temporary directory by default.")
-  private Optional<Path> dataDirectory = Optional.empty();
-
-  @Option(
-      names = "--load-only",
-      description =
-          "Load \"large tables\" into --data-dir, and measure nothing: that needs no quiet machine.")
-  private boolean loadOnly;
+          "Numbers of hash partitions that \"large tables\" compares with one table"
+              + " (${DEFAULT-VALUE}).")
+  private List<Integer> partitions = List.of();
 
   @Option(
       names = "--retention",
@@ -159,18 +147,51 @@ final class Options {
       description = "Where the results are written (${DEFAULT-VALUE}).")
   private Path results = Path.of("");
 
-  List<Scenario> chosenOf(List<Scenario> scenarios) {
+  /**
+   * Returns the scenarios that were asked for.
+   *
+   * @param given the options that the command line has
+   */
+  List<Scenario> chosenOf(List<Scenario> scenarios, Set<String> given) {
     for (String name : only) {
       if (scenarios.stream().noneMatch(scenario -> scenario.name().equals(name))) {
         throw new IllegalArgumentException(
-            "no scenario is called %s; there are %s"
-                .formatted(
-                    name, String.join(", ", scenarios.stream().map(Scenario::name).toList())));
+            "no scenario is called %s; there are %s".formatted(name, names(scenarios)));
       }
     }
-    return scenarios.stream()
-        .filter(scenario -> only.isEmpty() || only.contains(scenario.name()))
-        .toList();
+    if (only.isEmpty()) {
+      return scenarios;
+    }
+    List<Scenario> chosen =
+        scenarios.stream().filter(scenario -> only.contains(scenario.name())).toList();
+    for (String option : given) {
+      chosen.stream()
+          .filter(scenario -> !hasEffect(option, scenario))
+          .findFirst()
+          .ifPresent(
+              scenario -> {
+                throw new IllegalArgumentException(
+                    "%s has no effect on \"%s\"; it has one on: %s"
+                        .formatted(
+                            option,
+                            scenario.name(),
+                            names(
+                                scenarios.stream()
+                                    .filter(other -> hasEffect(option, other))
+                                    .toList())));
+              });
+    }
+    return chosen;
+  }
+
+  private static boolean hasEffect(String option, Scenario scenario) {
+    return OF_THE_RUN.contains(option)
+        || (OF_THE_DATABASE.contains(option) && scenario.usesDatabase())
+        || scenario.options().contains(option);
+  }
+
+  private static String names(List<Scenario> scenarios) {
+    return String.join(", ", scenarios.stream().map(Scenario::name).toList());
   }
 
   Pace pace() {
@@ -186,8 +207,7 @@ final class Options {
         Duration.ofSeconds(positive("--retention", retention.orElse(quick ? 2 : 30))),
         positive("--connections", connections),
         positive("--rows", rows.orElse(quick ? 40_000 : 5_000_000)),
-        severalPartitions(),
-        isLoadOnly(),
+        partitions.stream().map(Options::several).toList(),
         Duration.ofNanos(1_000L * positive("--network-micros", networkMicros)));
   }
 
@@ -196,27 +216,19 @@ final class Options {
         resourceTypes,
         postgres.map(OptionalInt::of).orElseGet(OptionalInt::empty),
         Map.copyOf(parameters),
-        sql.map(Options::read),
-        dataDirectory.map(Path::toAbsolutePath));
+        sql.map(Options::read));
   }
 
   Path results() {
     return results;
   }
 
-  private int severalPartitions() {
+  private static int several(int partitions) {
     if (partitions < 2) {
       throw new IllegalArgumentException(
           "--partitions must be at least 2, not %d".formatted(partitions));
     }
     return partitions;
-  }
-
-  private boolean isLoadOnly() {
-    if (loadOnly && dataDirectory.isEmpty()) {
-      throw new IllegalArgumentException("--load-only keeps nothing without --data-dir");
-    }
-    return loadOnly;
   }
 
   private static int bearable(int calls) {

@@ -3,48 +3,30 @@ package io.github.grpcidempotency.benchmarks.capacity;
 import java.time.Duration;
 
 /**
- * What is asked of the service.
+ * What is asked of the service, and what a primary has for it.
  *
- * @param createsPerSecond creates with new keys, on the average of a day
- * @param peakFactor how much more there are at the peak
- * @param replaysPerCreate retries that are answered from a record, for each create
+ * @param rate creates with new keys a second, on the average of a day
  * @param way how they are run
  * @param answerBytes the size of a recorded answer
  * @param retention how long a record lives
- * @param handler what the handler itself takes of the database
+ * @param cores of a primary, each as fast as those of the benchmarks
+ * @param diskBytes what a primary's disk holds
  */
 record Load(
-    double createsPerSecond,
-    double peakFactor,
-    double replaysPerCreate,
-    Way way,
-    int answerBytes,
-    Duration retention,
-    Handler handler) {
-
-  /**
-   * A handler's own work in the database.
-   *
-   * @param cpuMicros processor time of the database
-   * @param walBytes what it writes to the log
-   */
-  record Handler(double cpuMicros, double walBytes) {}
-
-  double atPeak() {
-    return createsPerSecond * peakFactor;
-  }
-
-  /** Returns how many records live. */
+    double rate, Way way, int answerBytes, Duration retention, double cores, double diskBytes) {
   double rows() {
-    return way.isRecorded() ? createsPerSecond * retention.toSeconds() : 0;
+    return way.isRecorded() ? rate * retention.toSeconds() : 0;
   }
 
-  Load with(double rate) {
-    return new Load(rate, peakFactor, replaysPerCreate, way, answerBytes, retention, handler);
+  Load at(double otherRate) {
+    return new Load(otherRate, way, answerBytes, retention, cores, diskBytes);
   }
 
-  Load with(Way other) {
-    return new Load(
-        createsPerSecond, peakFactor, replaysPerCreate, other, answerBytes, retention, handler);
+  Load by(Way otherWay) {
+    return new Load(rate, otherWay, answerBytes, retention, cores, diskBytes);
+  }
+
+  Load keeping(int otherAnswer, Duration otherRetention) {
+    return new Load(rate, way, otherAnswer, otherRetention, cores, diskBytes);
   }
 }

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.benchmarks.database;
 
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -13,21 +12,18 @@ import java.util.OptionalInt;
  * @param version the major version that PostgreSQL must have
  * @param parameters of PostgreSQL, beside those that make it durable
  * @param change SQL that the owner runs after the migrations, to see what it changes
- * @param directory where a database is kept from run to run; a new temporary one otherwise
  */
 public record DatabaseSettings(
     int resourceTypes,
     OptionalInt version,
     Map<String, String> parameters,
-    Optional<String> change,
-    Optional<Path> directory) {
+    Optional<String> change) {
   /** How many kinds of resources the service has. */
   public static final int MOST_RESOURCE_TYPES = 8;
 
   /** The service as it is, on whichever PostgreSQL there is. */
   public static final DatabaseSettings DEFAULT =
-      new DatabaseSettings(
-          MOST_RESOURCE_TYPES, OptionalInt.empty(), Map.of(), Optional.empty(), Optional.empty());
+      new DatabaseSettings(MOST_RESOURCE_TYPES, OptionalInt.empty(), Map.of(), Optional.empty());
 
   /** Checks the number of resource types. */
   public DatabaseSettings {
@@ -35,11 +31,6 @@ public record DatabaseSettings(
       throw new IllegalArgumentException(
           "from 1 to %d resource types, not %d".formatted(MOST_RESOURCE_TYPES, resourceTypes));
     }
-  }
-
-  /** Returns the same in a new directory, which goes with the database. */
-  public DatabaseSettings withoutDirectory() {
-    return new DatabaseSettings(resourceTypes, version, parameters, change, Optional.empty());
   }
 
   void checkVersion(String server) {

@@ -40,7 +40,7 @@ public final class DurableDatabase implements AutoCloseable {
   }
 
   /**
-   * Starts PostgreSQL, in a new temporary directory unless the settings name one.
+   * Starts PostgreSQL in a new temporary directory.
    *
    * @throws IllegalArgumentException if it would not be durable, or is of another version than
    *     asked for
@@ -58,9 +58,6 @@ public final class DurableDatabase implements AutoCloseable {
               .setServerConfig("max_wal_size", "16GB")
               .setServerConfig("checkpoint_timeout", "1h");
       settings.parameters().forEach(builder::setServerConfig);
-      settings
-          .directory()
-          .ifPresent(directory -> builder.setDataDirectory(directory).setCleanDataDirectory(false));
       DurableDatabase database = new DurableDatabase(builder.start(), settings);
       try {
         database.prepare();
@@ -84,17 +81,6 @@ public final class DurableDatabase implements AutoCloseable {
             handle -> handle.createQuery(NOT_DURABLE).mapTo(String.class).list());
     if (!off.isEmpty()) {
       throw new IllegalArgumentException("PostgreSQL would not be durable: " + off);
-    }
-    boolean kept =
-        postgresDatabase.withHandle(
-            handle ->
-                handle
-                    .createQuery("SELECT EXISTS (SELECT FROM pg_database WHERE datname = :name)")
-                    .bind("name", DATABASE)
-                    .mapTo(Boolean.class)
-                    .one());
-    if (kept) {
-      return;
     }
     postgresDatabase.useHandle(
         handle -> {
@@ -139,9 +125,9 @@ public final class DurableDatabase implements AutoCloseable {
     return newPool(size, delay, "");
   }
 
-  /** Returns a pool whose connections begin with a setting, such as {@code jit=off}. */
+  /** Returns a pool whose connections begin with a setting, such as {@code jit=off}, if any. */
   public HikariDataSource newPoolWith(int size, String setting) {
-    return newPool(size, Duration.ZERO, "&options=-c%20" + setting);
+    return newPool(size, Duration.ZERO, setting.isEmpty() ? "" : "&options=-c%20" + setting);
   }
 
   private HikariDataSource newPool(int size, Duration delay, String more) {
@@ -161,6 +147,21 @@ public final class DurableDatabase implements AutoCloseable {
   /** Connects past row-level security, to load rows and to read statistics. */
   public Jdbi superuser() {
     return superuser;
+  }
+
+  /** Executes SQL past row-level security. */
+  public void execute(String sql) {
+    superuser.useHandle(handle -> handle.execute(sql));
+  }
+
+  /** Returns the one number that a query past row-level security has as its result. */
+  public double number(String query) {
+    return superuser.withHandle(handle -> handle.createQuery(query).mapTo(Double.class).one());
+  }
+
+  /** Returns how many bytes the log has had so far. */
+  public double logPosition() {
+    return number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn");
   }
 
   /** Returns the server's version, the settings that matter for speed, and those that were made. */

@@ -1,8 +1,11 @@
 package io.github.grpcidempotency.benchmarks.database;
 
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 
 /**
@@ -68,6 +71,41 @@ public record KeyTable(String schema, int partitions) {
             handle.execute("ALTER TABLE %s SET (%s)".formatted(leaf, parameters));
           }
         });
+  }
+
+  /** Fills it with the records of another table, and vacuums it. */
+  public void copyFrom(KeyTable other, Jdbi superuser) {
+    superuser.useHandle(
+        handle -> {
+          handle.execute("SET session_replication_role = replica");
+          handle.execute("INSERT INTO %s SELECT * FROM %s".formatted(table(), other.table()));
+          handle.execute("VACUUM (FREEZE, ANALYZE) " + table());
+        });
+  }
+
+  /** Returns keys of so many live records, wherever they are. */
+  public List<IdempotencyKey> anyLiveKeys(Jdbi superuser, int count) {
+    return keys(superuser, "WHERE expires > now() ORDER BY random()", count);
+  }
+
+  /** Returns the keys of the newest records. */
+  public List<IdempotencyKey> newestKeys(Jdbi superuser, int count) {
+    return keys(superuser, "ORDER BY id DESC", count);
+  }
+
+  private List<IdempotencyKey> keys(Jdbi superuser, String order, int count) {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery(
+                    "SELECT user_id, idempotency_key FROM %s %s LIMIT %d"
+                        .formatted(table(), order, count))
+                .map(
+                    (row, context) ->
+                        new IdempotencyKey(
+                            Caller.of(row.getObject("user_id", UUID.class)),
+                            row.getString("idempotency_key")))
+                .list());
   }
 
   /** Returns the bytes of rows without their indexes. */

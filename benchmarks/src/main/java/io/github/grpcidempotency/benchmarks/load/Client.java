@@ -11,6 +11,7 @@ import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -67,5 +68,25 @@ public final class Client implements AutoCloseable {
   @Override
   public void close() {
     channel.shutdownNow();
+  }
+
+  /** Waits for the end of one call. */
+  private static final class ReplyListener extends ClientCall.Listener<Project> {
+    private final Consumer<Reply> done;
+    private Optional<Project> project = Optional.empty();
+
+    ReplyListener(Consumer<Reply> done) {
+      this.done = done;
+    }
+
+    @Override
+    public void onMessage(Project message) {
+      project = Optional.of(message);
+    }
+
+    @Override
+    public void onClose(Status status, Metadata trailers) {
+      done.accept(new Reply(status, trailers, project));
+    }
   }
 }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.benchmarks.load;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.HdrHistogram.ConcurrentHistogram;
 
@@ -14,13 +15,15 @@ public final class ClosedLoop implements AutoCloseable {
 
   private final Operation operation;
   private final CountDownLatch running;
+  private final AtomicLong left;
   private final AtomicReference<Reply> failure = new AtomicReference<>();
   private volatile ConcurrentHistogram latencies = new ConcurrentHistogram(DIGITS);
   private volatile long began = System.nanoTime();
   private volatile boolean stopped;
 
-  private ClosedLoop(Operation operation, int callers) {
+  private ClosedLoop(Operation operation, int callers, long times) {
     this.operation = operation;
+    this.left = new AtomicLong(times);
     this.running = new CountDownLatch(callers);
     for (int i = 0; i < callers; i++) {
       beginNext();
@@ -29,7 +32,14 @@ public final class ClosedLoop implements AutoCloseable {
 
   /** Starts the callers; they go on until this is closed. */
   public static ClosedLoop start(Operation operation, int callers) {
-    return new ClosedLoop(operation, callers);
+    return new ClosedLoop(operation, callers, Long.MAX_VALUE);
+  }
+
+  /** Runs an operation so many times, and returns what the callers saw. Blocks. */
+  public static Load run(Operation operation, int callers, long times) {
+    ClosedLoop loop = new ClosedLoop(operation, callers, times);
+    loop.await();
+    return loop.seenSinceRestart();
   }
 
   /** Runs callers for a while, and returns what they saw. Blocks. */
@@ -71,6 +81,10 @@ public final class ClosedLoop implements AutoCloseable {
   @Override
   public void close() {
     stopped = true;
+    await();
+  }
+
+  private void await() {
     try {
       running.await();
     } catch (InterruptedException interrupted) {
@@ -79,6 +93,10 @@ public final class ClosedLoop implements AutoCloseable {
   }
 
   private void beginNext() {
+    if (left.getAndDecrement() <= 0) {
+      running.countDown();
+      return;
+    }
     long start = System.nanoTime();
     operation.begin(
         reply -> {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 /** What callers do. */
 public final class Operations {
@@ -26,23 +27,15 @@ public final class Operations {
   /** Retries so many creates that have succeeded, in turn. Blocks until these are made. */
   public static Operation replay(
       Client client, MethodDescriptor<CreateProjectRequest, Project> method, int replayedKeys) {
-    List<String> keys = createOnce(client, method, replayedKeys);
-    AtomicInteger next = new AtomicInteger();
-    return done -> {
-      String key = keys.get(Math.floorMod(next.getAndIncrement(), keys.size()));
-      client.call(method, Optional.of(key), REQUEST, done);
-    };
+    Supplier<String> keys = createdOnce(client, method, replayedKeys);
+    return done -> client.call(method, Optional.of(keys.get()), REQUEST, done);
   }
 
   /** Retries so many creates like that, and says so. */
   public static Operation hintedReplay(
       Client client, MethodDescriptor<CreateProjectRequest, Project> method, int replayedKeys) {
-    List<String> keys = createOnce(client, method, replayedKeys);
-    AtomicInteger next = new AtomicInteger();
-    return done -> {
-      String key = keys.get(Math.floorMod(next.getAndIncrement(), keys.size()));
-      client.retry(method, key, REQUEST, done);
-    };
+    Supplier<String> keys = createdOnce(client, method, replayedKeys);
+    return done -> client.retry(method, keys.get(), REQUEST, done);
   }
 
   /** Returns a fresh key as our clients send it: a UUIDv7. */
@@ -65,7 +58,7 @@ public final class Operations {
     }
   }
 
-  private static List<String> createOnce(
+  private static Supplier<String> createdOnce(
       Client client, MethodDescriptor<CreateProjectRequest, Project> method, int replayedKeys) {
     List<String> keys = new ArrayList<>();
     for (int i = 0; i < replayedKeys; i++) {
@@ -73,7 +66,8 @@ public final class Operations {
       Project unused = createWith(client, method, key);
       keys.add(key);
     }
-    return keys;
+    AtomicInteger next = new AtomicInteger();
+    return () -> keys.get(Math.floorMod(next.getAndIncrement(), keys.size()));
   }
 
   private static Project createWith(

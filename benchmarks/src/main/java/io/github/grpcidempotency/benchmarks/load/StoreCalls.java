@@ -2,9 +2,11 @@ package io.github.grpcidempotency.benchmarks.load;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
+import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import io.github.grpcidempotency.benchmarks.service.ProcedureOf;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprint;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
@@ -37,10 +39,8 @@ public final class StoreCalls implements AutoCloseable {
   public static final Fingerprint FINGERPRINT =
       Fingerprinter.wholeRequest().fingerprint(CreateProjectRequest.getDefaultInstance());
 
-  /** How long an answer is. */
-  public static final int ANSWER_BYTES = 100;
-
-  private static final Duration RETENTION = Duration.ofDays(7);
+  private static final Duration RETENTION = Duration.ofDays(1);
+  private static final Caller CALLER = Caller.of(BenchmarkServer.USER);
   private static final Reply DONE = new Reply(Status.OK, new Metadata(), Optional.empty());
 
   private final TransactionalStore store;
@@ -52,30 +52,48 @@ public final class StoreCalls implements AutoCloseable {
     this.threads = Executors.newFixedThreadPool(threads);
   }
 
+  /** Returns keys of the benchmarks' one user. */
+  public static Supplier<IdempotencyKey> keys(Supplier<UUID> uuids) {
+    return () -> new IdempotencyKey(CALLER, uuids.get().toString());
+  }
+
+  /** Returns reservations that nobody completes. */
+  public Operation claims(Supplier<IdempotencyKey> keys) {
+    return blocking(() -> win(Variant.RESERVED, keys.get(), RETENTION));
+  }
+
   /**
    * Returns creates of a variant, {@code TRANSACTIONAL} or a reserved one; each refers to a project
-   * that is there.
+   * that is there. Answers are random bytes, which no compression makes smaller.
    */
   public Operation creates(
-      Variant variant, Supplier<IdempotencyKey> keys, Supplier<UUID> projects) {
-    RecordedProcedure procedure = RecordedProcedure.of(ProcedureOf.variant(variant));
+      Variant variant,
+      Supplier<IdempotencyKey> keys,
+      Supplier<UUID> projects,
+      int answerBytes,
+      Duration retention) {
     return blocking(
         () -> {
-          ClaimRequest request = new ClaimRequest(keys.get(), procedure, FINGERPRINT, RETENTION);
-          ClaimResult result =
-              variant == Variant.TRANSACTIONAL
-                  ? store.claimInTransaction(request)
-                  : store.claim(request);
-          if (!(result instanceof ClaimResult.Won won)) {
-            throw new IllegalStateException("a fresh key was not won");
-          }
           Claim.Settled settled =
-              won.claim()
-                  .complete(new RecordedOutcome.Response(answer(), Optional.of(projects.get())));
+              win(variant, keys.get(), retention)
+                  .complete(
+                      new RecordedOutcome.Response(
+                          answer(answerBytes), Optional.of(projects.get())));
           if (settled != Claim.Settled.DONE) {
             throw new IllegalStateException("an answer was not recorded: " + settled);
           }
         });
+  }
+
+  private Claim win(Variant variant, IdempotencyKey key, Duration retention) {
+    RecordedProcedure procedure = RecordedProcedure.of(ProcedureOf.variant(variant));
+    ClaimRequest request = new ClaimRequest(key, procedure, FINGERPRINT, retention);
+    ClaimResult result =
+        variant == Variant.TRANSACTIONAL ? store.claimInTransaction(request) : store.claim(request);
+    if (!(result instanceof ClaimResult.Won won)) {
+      throw new IllegalStateException("a fresh key was not won");
+    }
+    return won.claim();
   }
 
   /** Returns replays of transactional records that are there. */
@@ -106,8 +124,8 @@ public final class StoreCalls implements AutoCloseable {
     }
   }
 
-  private static ByteString answer() {
-    byte[] bytes = new byte[ANSWER_BYTES];
+  private static ByteString answer(int size) {
+    byte[] bytes = new byte[size];
     ThreadLocalRandom.current().nextBytes(bytes);
     return UnsafeByteOperations.unsafeWrap(bytes);
   }

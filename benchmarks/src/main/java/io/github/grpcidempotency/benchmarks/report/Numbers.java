@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.benchmarks.report;
 
-import java.math.BigDecimal;
 import java.util.Locale;
 
 /** Numbers with as many digits as they deserve. */
@@ -12,15 +11,5 @@ final class Numbers {
     String format =
         size >= 100 || value == Math.rint(value) ? "%,.0f" : size >= 10 ? "%.1f" : "%.2f";
     return String.format(Locale.ROOT, format, value);
-  }
-
-  /** Writes a round number in little room. */
-  static String tick(double value) {
-    if (value >= 1e6) {
-      return plain(value / 1e6) + "M";
-    }
-    return value < 0.01 && value > 0
-        ? BigDecimal.valueOf(value).stripTrailingZeros().toPlainString()
-        : plain(value);
   }
 }

@@ -26,4 +26,13 @@ public record Result(
   public Optional<Aim> aim() {
     return Aim.ALL.stream().filter(aim -> aim.isFor(this)).findFirst();
   }
+
+  /** Returns the median, the extremes, and whether the aim is met. */
+  @Override
+  public String toString() {
+    String spread =
+        least == most ? "" : " (" + Numbers.plain(least) + "–" + Numbers.plain(most) + ")";
+    String held = aim().map(aim -> (aim.isMetBy(this) ? " ✓ " : " ✗ ") + aim).orElse("");
+    return Numbers.plain(value) + spread + held;
+  }
 }

@@ -9,6 +9,7 @@ import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -30,8 +31,18 @@ public final class InterceptorAlone implements Scenario {
   }
 
   @Override
-  public void run(DurableDatabase database, Pace pace, Report report) {
-    report.progress("%s: JMH, about %d s", name(), 2 * 2 * 2 * pace.rounds());
+  public Set<String> options() {
+    return Set.of("--rounds");
+  }
+
+  @Override
+  public boolean usesDatabase() {
+    return false;
+  }
+
+  @Override
+  public void run(DurableDatabase database, Pace pace, Report.Section report) {
+    report.progress("JMH, about %d s", 2 * 2 * 2 * pace.rounds());
     showClassPathToForks();
     try {
       Collection<RunResult> results =
@@ -61,10 +72,10 @@ public final class InterceptorAlone implements Scenario {
     }
   }
 
-  private void add(Report report, String metric, double bare, double intercepted) {
-    report.add(name(), "bare call", 1, metric, bare);
-    report.add(name(), "intercepted call", 1, metric, intercepted);
-    report.add(name(), "interceptor", 1, metric, intercepted - bare);
+  private static void add(Report.Section report, String metric, double bare, double intercepted) {
+    report.add("bare call", 1, metric, bare);
+    report.add("intercepted call", 1, metric, intercepted);
+    report.add("interceptor", 1, metric, intercepted - bare);
   }
 
   private static RunResult of(Collection<RunResult> results, String benchmark) {

@@ -3,42 +3,17 @@ package io.github.grpcidempotency.benchmarks.scenario;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.KeyLoader;
-import io.github.grpcidempotency.benchmarks.load.ClaimLoop;
+import io.github.grpcidempotency.benchmarks.database.KeyTable;
+import io.github.grpcidempotency.benchmarks.load.Operation;
+import io.github.grpcidempotency.benchmarks.load.StoreCalls;
 import io.github.grpcidempotency.benchmarks.report.Report;
-import io.github.grpcidempotency.benchmarks.report.Rounds;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
-import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import java.time.Duration;
-import java.util.List;
+import java.util.Set;
 import java.util.UUID;
-import java.util.function.Supplier;
-import javax.sql.DataSource;
-import org.jdbi.v3.core.Jdbi;
 
-/**
- * Claims alone, on tables full of live keys and on an empty one, each in a schema of its own. Every
- * round begins with a checkpoint, so that it pays for the full-page images of the pages it touches.
- */
+/** Claims alone, on tables full of live keys and on an empty one, each in a schema of its own. */
 public final class LiveKeys implements Scenario {
   private static final int CLAIMERS = 16;
-
-  /** One of the tables. */
-  private record Table(
-      String label,
-      String schema,
-      boolean ordered,
-      Supplier<UUID> keys,
-      Rounds ratio,
-      Rounds rate,
-      Rounds wal) {
-    Table(String label, String schema, boolean ordered, Supplier<UUID> keys) {
-      this(label, schema, ordered, keys, new Rounds(), new Rounds(), new Rounds());
-    }
-
-    boolean isEmpty() {
-      return schema.equals(IdempotencySchema.DEFAULT_NAME);
-    }
-  }
 
   @Override
   public String name() {
@@ -46,63 +21,52 @@ public final class LiveKeys implements Scenario {
   }
 
   @Override
-  public void run(DurableDatabase database, Pace pace, Report report) {
-    Jdbi superuser = database.superuser();
-    Table empty =
-        new Table(
-            "empty table", IdempotencySchema.DEFAULT_NAME, true, UuidCreator::getTimeOrderedEpoch);
-    Table ordered =
-        new Table("UUIDv7 keys", "ordered_keys", true, UuidCreator::getTimeOrderedEpoch);
-    Table random = new Table("UUIDv4 keys", "random_keys", false, UUID::randomUUID);
-    for (Table table : List.of(ordered, random)) {
-      report.progress("%s: loading %,d %s", name(), pace.liveKeys(), table.label());
-      database.migrate(table.schema());
-      KeyLoader.loadLive(superuser, table.schema(), pace.liveKeys(), table.ordered());
-    }
-    try (var pool = database.newPool(pace.connections())) {
+  public Set<String> options() {
+    return Set.of("--seconds", "--rounds", "--keys");
+  }
+
+  @Override
+  public void run(DurableDatabase database, Pace pace, Report.Section report) {
+    KeyTable ordered = full("ordered_keys", true, database, pace, report);
+    KeyTable random = full("random_keys", false, database, pace, report);
+    KeyTable plain = new KeyTable(IdempotencySchema.DEFAULT_NAME, 1);
+    try (TableUnderLoad empty = new TableUnderLoad("empty table", plain, "", database, CLAIMERS);
+        TableUnderLoad v7 = new TableUnderLoad("UUIDv7 keys", ordered, "", database, CLAIMERS);
+        TableUnderLoad v4 = new TableUnderLoad("UUIDv4 keys", random, "", database, CLAIMERS)) {
+      Operation onEmpty = empty.calls().claims(StoreCalls.keys(UuidCreator::getTimeOrderedEpoch));
+      Operation onV7 = v7.calls().claims(StoreCalls.keys(UuidCreator::getTimeOrderedEpoch));
+      Operation onV4 = v4.calls().claims(StoreCalls.keys(UUID::randomUUID));
       for (int round = 0; round <= pace.rounds(); round++) {
-        report.progress("%s: round %d of %d", name(), round, pace.rounds());
-        double claimsOnEmpty = 0;
-        for (Table table : List.of(empty, ordered, random)) {
-          double claims = measure(table, pool, superuser, pace.round(), round > 0);
-          claimsOnEmpty = table.isEmpty() ? claims : claimsOnEmpty;
-          if (round > 0) {
-            table.ratio().add(claims / claimsOnEmpty);
-          }
+        report.progress("round %d of %d", round, pace.rounds());
+        database.execute("TRUNCATE " + plain.table());
+        TableUnderLoad.Measured least = empty.measure(onEmpty, pace.round());
+        TableUnderLoad.Measured withV7 = v7.measure(onV7, pace.round());
+        TableUnderLoad.Measured withV4 = v4.measure(onV4, pace.round());
+        if (round > 0) {
+          add(report, empty, least, least);
+          add(report, v7, withV7, least);
+          add(report, v4, withV4, least);
         }
       }
     }
-    for (Table table : List.of(empty, ordered, random)) {
-      report.add(name(), table.label(), CLAIMERS, "claims ratio", table.ratio());
-      report.add(name(), table.label(), CLAIMERS, "claims/s", table.rate());
-      report.add(name(), table.label(), CLAIMERS, "WAL per claim (B)", table.wal());
-    }
   }
 
-  private static double measure(
-      Table table, DataSource pool, Jdbi superuser, Duration time, boolean counts) {
-    if (table.isEmpty()) {
-      superuser.useHandle(handle -> handle.execute("TRUNCATE idempotency.idempotency_keys"));
-    }
-    superuser.useHandle(handle -> handle.execute("CHECKPOINT"));
-    PostgresIdempotencyStore store =
-        PostgresIdempotencyStore.builder(pool).schema(table.schema()).build();
-    long walBefore = walPosition(superuser);
-    long claims = ClaimLoop.run(store, table.keys(), CLAIMERS, time);
-    double perSecond = claims / (time.toMillis() / 1e3);
-    if (counts) {
-      table.rate().add(perSecond);
-      table.wal().add((double) (walPosition(superuser) - walBefore) / claims);
-    }
-    return perSecond;
+  private static KeyTable full(
+      String schema, boolean ordered, DurableDatabase database, Pace pace, Report.Section report) {
+    report.progress("loading %,d keys into %s", pace.liveKeys(), schema);
+    database.migrate(schema);
+    KeyLoader.live(pace.liveKeys(), ordered).load(database.superuser(), schema);
+    return new KeyTable(schema, 1);
   }
 
-  private static long walPosition(Jdbi superuser) {
-    return superuser.withHandle(
-        handle ->
-            handle
-                .createQuery("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")
-                .mapTo(Long.class)
-                .one());
+  private static void add(
+      Report.Section report,
+      TableUnderLoad table,
+      TableUnderLoad.Measured own,
+      TableUnderLoad.Measured onEmpty) {
+    double rate = own.load().perSecond();
+    report.add(table.label(), CLAIMERS, "claims ratio", rate / onEmpty.load().perSecond());
+    report.add(table.label(), CLAIMERS, "claims/s", rate);
+    report.add(table.label(), CLAIMERS, "WAL per claim (B)", own.walBytes());
   }
 }

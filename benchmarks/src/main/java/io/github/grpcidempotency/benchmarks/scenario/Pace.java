@@ -17,8 +17,7 @@ import java.util.List;
  * @param retention how long records live where a table is brought into a steady state
  * @param connections how many connections the service's pool has
  * @param largeTable how many live keys a large table has
- * @param partitions in how many partitions it is compared
- * @param loadOnly whether a large table is loaded for another run, and nothing is measured
+ * @param partitions in how many partitions it is compared with one table
  * @param network how much longer a round trip to the database takes across a network
  */
 public record Pace(
@@ -33,6 +32,5 @@ public record Pace(
     Duration retention,
     int connections,
     int largeTable,
-    int partitions,
-    boolean loadOnly,
+    List<Integer> partitions,
     Duration network) {}

@@ -3,16 +3,20 @@ package io.github.grpcidempotency.benchmarks.scenario;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.ServerCpu;
-import io.github.grpcidempotency.benchmarks.load.RecordWriter;
+import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
+import io.github.grpcidempotency.benchmarks.load.Load;
+import io.github.grpcidempotency.benchmarks.load.Operation;
+import io.github.grpcidempotency.benchmarks.load.Projects;
+import io.github.grpcidempotency.benchmarks.load.StoreCalls;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jdbi.v3.core.Handle;
-import org.jdbi.v3.core.Jdbi;
 
 /**
  * What a record writes to the log in its life: when it is made, when it is swept, when its place is
@@ -25,6 +29,7 @@ import org.jdbi.v3.core.Jdbi;
 public final class RecordLife implements Scenario {
   private static final String TABLE = "idempotency.idempotency_keys";
   private static final int WRITERS = 8;
+  private static final int MEASURED_PROJECTS = 500;
   private static final Duration OVER_AT_ONCE = Duration.ofMillis(1);
 
   /** What some work took. */
@@ -36,55 +41,63 @@ public final class RecordLife implements Scenario {
   }
 
   @Override
-  public void run(DurableDatabase database, Pace pace, Report report) {
+  public Set<String> options() {
+    return Set.of();
+  }
+
+  @Override
+  public void run(DurableDatabase database, Pace pace, Report.Section report) {
     for (Variant variant : List.of(Variant.TRANSACTIONAL, Variant.RESERVED_SAME_DATABASE)) {
-      for (int bytes : List.of(100, 1_024, 4_096, 10_240)) {
+      for (int bytes : RecordSize.ANSWERS) {
         measure(database, variant, bytes, pace.measuredRecords(), report);
       }
     }
   }
 
-  private void measure(
-      DurableDatabase database, Variant variant, int bytes, int records, Report report) {
+  private static void measure(
+      DurableDatabase database, Variant variant, int bytes, int records, Report.Section report) {
     String label = "%s, answers of %,d B".formatted(variant.label(), bytes);
-    report.progress("%s: %s", name(), label);
-    Jdbi superuser = database.superuser();
-    execute(superuser, "TRUNCATE " + TABLE);
-    execute(superuser, "TRUNCATE app.project CASCADE");
-    execute(
-        superuser,
+    report.progress(label);
+    database.execute("TRUNCATE " + TABLE);
+    database.execute("TRUNCATE app.project CASCADE");
+    database.execute(
         "ALTER TABLE " + TABLE + " SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)");
     try (var pool = database.newPool(WRITERS);
-        ExpirySweeper sweeper = ExpirySweeper.builder(pool).build()) {
-      PostgresIdempotencyStore store = PostgresIdempotencyStore.builder(pool).build();
-      Runnable shortLived = () -> write(variant, bytes, OVER_AT_ONCE, store, superuser, records);
-      report.add(name(), label, 0, "made", walOfRecords(superuser, shortLived, records));
-      report.add(name(), label, 0, "its resource", walOfResource(superuser));
-      write(variant, bytes, Duration.ofDays(1), store, superuser, records);
-      Duration sweeping = Duration.ZERO;
-      Duration vacuuming = Duration.ZERO;
+        ExpirySweeper sweeper = ExpirySweeper.builder(pool).build();
+        StoreCalls calls =
+            new StoreCalls(PostgresIdempotencyStore.builder(pool).build(), WRITERS)) {
+      report.add(label, 0, "made", made(database, calls, variant, bytes, OVER_AT_ONCE, records));
+      report.add(
+          label,
+          0,
+          "its resource",
+          cost(database, handle -> Projects.make(database.superuser(), MEASURED_PROJECTS))
+                  .walBytes()
+              / MEASURED_PROJECTS);
+      double unused = made(database, calls, variant, bytes, Duration.ofDays(1), records);
       for (boolean images : new boolean[] {false, true}) {
         String after = images ? ", after a checkpoint" : "";
-        checkpoint(superuser, images);
-        Cost swept = cost(superuser, unused -> sweep(sweeper, records));
-        report.add(name(), label, 0, "swept" + after, swept.walBytes() / records);
-        checkpoint(superuser, images);
-        Cost vacuumed = cost(superuser, handle -> handle.execute("VACUUM " + TABLE));
-        report.add(name(), label, 0, "vacuumed" + after, vacuumed.walBytes() / records);
-        checkpoint(superuser, images);
-        double made = walOfRecords(superuser, shortLived, records);
-        report.add(name(), label, 0, "made in its place" + after, made);
-        sweeping = sweeping.plus(swept.processorTime());
-        vacuuming = vacuuming.plus(vacuumed.processorTime());
+        checkpoint(database, images);
+        Cost swept = cost(database, handle -> sweep(sweeper, records));
+        report.add(label, 0, "swept" + after, swept.walBytes() / records);
+        report.add(label, 0, "sweep (µs)", swept.processorTime().toNanos() / 1e3 / records);
+        checkpoint(database, images);
+        Cost vacuumed = cost(database, handle -> handle.execute("VACUUM " + TABLE));
+        report.add(label, 0, "vacuumed" + after, vacuumed.walBytes() / records);
+        report.add(label, 0, "vacuum (µs)", vacuumed.processorTime().toNanos() / 1e3 / records);
+        checkpoint(database, images);
+        report.add(
+            label,
+            0,
+            "made in its place" + after,
+            made(database, calls, variant, bytes, OVER_AT_ONCE, records));
       }
-      report.add(name(), label, 0, "sweep (µs)", sweeping.toNanos() / 2e3 / records);
-      report.add(name(), label, 0, "vacuum (µs)", vacuuming.toNanos() / 2e3 / records);
     }
   }
 
-  private static void checkpoint(Jdbi superuser, boolean wanted) {
+  private static void checkpoint(DurableDatabase database, boolean wanted) {
     if (wanted) {
-      execute(superuser, "CHECKPOINT");
+      database.execute("CHECKPOINT");
     }
   }
 
@@ -95,59 +108,42 @@ public final class RecordLife implements Scenario {
     }
   }
 
-  private static void write(
+  /** Makes records, without the resources that they refer to. */
+  private static double made(
+      DurableDatabase database,
+      StoreCalls calls,
       Variant variant,
       int bytes,
       Duration retention,
-      PostgresIdempotencyStore store,
-      Jdbi superuser,
       int records) {
-    RecordWriter.write(
-        new RecordWriter.Settings(
-            variant, UuidCreator::getTimeOrderedEpoch, bytes, retention, WRITERS, 0),
-        store,
-        superuser,
-        records);
+    Operation creates =
+        calls.creates(
+            variant,
+            StoreCalls.keys(UuidCreator::getTimeOrderedEpoch),
+            new Projects(database.superuser(), records),
+            bytes,
+            retention);
+    return cost(
+                database,
+                handle -> {
+                  Load unused = ClosedLoop.run(creates, WRITERS, records);
+                })
+            .walBytes()
+        / records;
   }
 
-  /** Without the resources that they refer to, which the writer makes in advance. */
-  private static double walOfRecords(Jdbi superuser, Runnable writes, int records) {
-    long before = projects(superuser);
-    double all = cost(superuser, unused -> writes.run()).walBytes();
-    return (all - (projects(superuser) - before) * walOfResource(superuser)) / records;
-  }
-
-  /** By rows like those of the writer, beside which nothing else is written. */
-  private static double walOfResource(Jdbi superuser) {
-    return cost(superuser, unused -> RecordWriter.newProjects(superuser)).walBytes()
-        / RecordWriter.PROJECTS_AT_ONCE;
-  }
-
-  private static Cost cost(Jdbi superuser, Consumer<Handle> work) {
-    ServerCpu cpu = new ServerCpu(superuser);
-    return superuser.withHandle(
-        handle -> {
-          Duration usedBefore = cpu.used();
-          long before = position(superuser);
-          work.accept(handle);
-          double written = position(superuser) - before;
-          return new Cost(written, cpu.used().minus(usedBefore));
-        });
-  }
-
-  private static long position(Jdbi superuser) {
-    return one(superuser, "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn");
-  }
-
-  private static long projects(Jdbi superuser) {
-    return one(superuser, "SELECT count(*) FROM app.project");
-  }
-
-  private static long one(Jdbi superuser, String query) {
-    return superuser.withHandle(handle -> handle.createQuery(query).mapTo(Long.class).one());
-  }
-
-  private static void execute(Jdbi superuser, String sql) {
-    superuser.useHandle(handle -> handle.execute(sql));
+  /** The handle's backend lives until its processor time is read. */
+  private static Cost cost(DurableDatabase database, Consumer<Handle> work) {
+    ServerCpu cpu = new ServerCpu(database.superuser());
+    return database
+        .superuser()
+        .withHandle(
+            handle -> {
+              Duration usedBefore = cpu.used();
+              double before = database.logPosition();
+              work.accept(handle);
+              double written = database.logPosition() - before;
+              return new Cost(written, cpu.used().minus(usedBefore));
+            });
   }
 }

@@ -7,10 +7,9 @@ import io.github.grpcidempotency.benchmarks.load.Load;
 import io.github.grpcidempotency.benchmarks.load.Operation;
 import io.github.grpcidempotency.benchmarks.load.Operations;
 import io.github.grpcidempotency.benchmarks.report.Report;
-import io.github.grpcidempotency.benchmarks.report.Rounds;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import io.github.grpcidempotency.benchmarks.service.Variant;
-import java.util.List;
+import java.util.Set;
 
 /**
  * 64 clients with retries that all send one slow call (300 ms), and when it is answered the next
@@ -26,41 +25,38 @@ public final class Starvation implements Scenario {
   }
 
   @Override
-  public void run(DurableDatabase database, Pace pace, Report report) {
+  public Set<String> options() {
+    return Set.of("--seconds", "--rounds", "--connections");
+  }
+
+  @Override
+  public void run(DurableDatabase database, Pace pace, Report.Section report) {
     try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections());
         Client client = new Client(server.port());
         Client duplicates = new Client(server.port())) {
       Operation unrelated = Operations.create(client, Variant.BARE.method());
       ClosedLoop.run(unrelated, UNRELATED, pace.round());
-      for (Variant variant :
-          List.of(
-              Variant.RESERVED,
-              Variant.TRANSACTIONAL,
-              Variant.RESERVED_ATTACHING,
-              Variant.TRANSACTIONAL_ATTACHING)) {
-        measure(variant, unrelated, duplicates, pace, report);
+      for (Variant variant : Variant.PROTECTED) {
+        for (int round = 1; round <= pace.rounds(); round++) {
+          report.progress("%s, round %d of %d", variant.label(), round, pace.rounds());
+          Load undisturbed = ClosedLoop.run(unrelated, UNRELATED, pace.round());
+          try (DuplicateCrowd crowd = DuplicateCrowd.start(duplicates, variant, DUPLICATES)) {
+            Load disturbed = ClosedLoop.run(unrelated, UNRELATED, pace.round());
+            String label = variant.label();
+            report.add(
+                label,
+                DUPLICATES,
+                "unrelated throughput ratio",
+                disturbed.perSecond() / undisturbed.perSecond());
+            report.add(
+                label,
+                DUPLICATES,
+                "unrelated p99 ratio",
+                disturbed.millis().p99() / undisturbed.millis().p99());
+            report.add(label, DUPLICATES, "duplicates answered", crowd.answered());
+          }
+        }
       }
     }
-  }
-
-  private void measure(
-      Variant variant, Operation unrelated, Client duplicates, Pace pace, Report report) {
-    Rounds throughput = new Rounds();
-    Rounds p99 = new Rounds();
-    Rounds answered = new Rounds();
-    for (int round = 1; round <= pace.rounds(); round++) {
-      report.progress("%s: %s, round %d of %d", name(), variant.label(), round, pace.rounds());
-      Load undisturbed = ClosedLoop.run(unrelated, UNRELATED, pace.round());
-      try (DuplicateCrowd crowd = DuplicateCrowd.start(duplicates, variant, DUPLICATES)) {
-        Load disturbed = ClosedLoop.run(unrelated, UNRELATED, pace.round());
-        throughput.add(disturbed.perSecond() / undisturbed.perSecond());
-        p99.add(disturbed.millis().p99() / undisturbed.millis().p99());
-        answered.add((double) crowd.answered());
-      }
-    }
-    String label = variant.label();
-    report.add(name(), label, DUPLICATES, "unrelated throughput ratio", throughput);
-    report.add(name(), label, DUPLICATES, "unrelated p99 ratio", p99);
-    report.add(name(), label, DUPLICATES, "duplicates answered", answered);
   }
 }

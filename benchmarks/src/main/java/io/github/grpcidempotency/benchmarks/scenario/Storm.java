@@ -30,22 +30,22 @@ public final class Storm implements Scenario {
   }
 
   @Override
-  public void run(DurableDatabase database, Pace pace, Report report) {
+  public Set<String> options() {
+    return Set.of("--connections");
+  }
+
+  @Override
+  public void run(DurableDatabase database, Pace pace, Report.Section report) {
     try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections());
         Client client = new Client(server.port())) {
-      for (Variant variant :
-          List.of(
-              Variant.RESERVED,
-              Variant.TRANSACTIONAL,
-              Variant.RESERVED_ATTACHING,
-              Variant.TRANSACTIONAL_ATTACHING)) {
-        report.progress("%s: %s", name(), variant.label());
+      for (Variant variant : Variant.PROTECTED) {
+        report.progress("%s", variant.label());
         rage(server, client, variant, report);
       }
     }
   }
 
-  private void rage(BenchmarkServer server, Client client, Variant variant, Report report) {
+  private void rage(BenchmarkServer server, Client client, Variant variant, Report.Section report) {
     List<String> keys = IntStream.range(0, KEYS).mapToObj(i -> Operations.newKey()).toList();
     Map<String, Set<String>> answers = new ConcurrentHashMap<>();
     long began = System.nanoTime();
@@ -59,12 +59,11 @@ public final class Storm implements Scenario {
     double seconds = (System.nanoTime() - began) / 1e9;
     Collection<Integer> runs = server.runs().take();
     int mostAnswers = answers.values().stream().mapToInt(Set::size).max().orElse(0);
-    report.add(name(), variant.label(), CLIENTS, "answered calls", CLIENTS * KEYS);
-    report.add(name(), variant.label(), CLIENTS, "keys run", runs.size());
-    report.add(
-        name(), variant.label(), CLIENTS, "most handler runs of a key", Collections.max(runs));
-    report.add(name(), variant.label(), CLIENTS, "most different answers of a key", mostAnswers);
-    report.add(name(), variant.label(), CLIENTS, "seconds", seconds);
+    report.add(variant.label(), CLIENTS, "answered calls", CLIENTS * KEYS);
+    report.add(variant.label(), CLIENTS, "keys run", runs.size());
+    report.add(variant.label(), CLIENTS, "most handler runs of a key", Collections.max(runs));
+    report.add(variant.label(), CLIENTS, "most different answers of a key", mostAnswers);
+    report.add(variant.label(), CLIENTS, "seconds", seconds);
   }
 
   private static CompletableFuture<Project> callAll(

@@ -17,9 +17,8 @@ import org.jdbi.v3.core.Jdbi;
 
 /** A table with its own store, pool and callers. */
 final class TableUnderLoad implements AutoCloseable {
-  private final KeyTable table;
   private final String label;
-  private final Jdbi superuser;
+  private final DurableDatabase database;
   private final HikariDataSource pool;
   private final StoreCalls calls;
   private final ServerCpu cpu;
@@ -28,34 +27,17 @@ final class TableUnderLoad implements AutoCloseable {
   /** What callers saw of it, and what a call took of the database. */
   record Measured(Load load, double walBytes, double blocksRead, double cpuMicros) {}
 
-  private TableUnderLoad(
-      KeyTable table, String label, DurableDatabase database, HikariDataSource pool, int callers) {
-    this.table = table;
+  /** Takes a setting of the connections, such as {@code jit=off}, or an empty string. */
+  TableUnderLoad(
+      String label, KeyTable table, String setting, DurableDatabase database, int callers) {
     this.label = label;
-    this.superuser = database.superuser();
-    this.pool = pool;
+    this.database = database;
+    this.pool = database.newPoolWith(callers, setting);
     this.callers = callers;
     this.calls =
         new StoreCalls(
             PostgresIdempotencyStore.builder(pool).schema(table.schema()).build(), callers);
-    this.cpu = new ServerCpu(superuser);
-  }
-
-  static TableUnderLoad of(KeyTable table, DurableDatabase database, int callers) {
-    return new TableUnderLoad(table, table.label(), database, database.newPool(callers), callers);
-  }
-
-  static TableUnderLoad with(Plans plans, KeyTable table, DurableDatabase database, int callers) {
-    return new TableUnderLoad(
-        table,
-        "%s, %s".formatted(table.label(), plans.label()),
-        database,
-        database.newPoolWith(callers, plans.setting()),
-        callers);
-  }
-
-  KeyTable table() {
-    return table;
+    this.cpu = new ServerCpu(database.superuser());
   }
 
   /** Returns how tables of results call it. */
@@ -67,18 +49,28 @@ final class TableUnderLoad implements AutoCloseable {
     return calls;
   }
 
-  HikariDataSource pool() {
-    return pool;
+  /** Returns the memory of one of its connections. */
+  double connectionBytes() {
+    return Jdbi.create(pool)
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery("SELECT sum(total_bytes) FROM pg_backend_memory_contexts")
+                    .mapTo(Double.class)
+                    .one());
   }
 
   /** Begins with a checkpoint, so that it pays for the full-page images of the pages it touches. */
   Measured measure(Operation operation, Duration time) {
-    superuser.useHandle(handle -> handle.execute("CHECKPOINT"));
+    database.execute("CHECKPOINT");
     List<Load> seen = new ArrayList<>();
     Duration cpuBefore = cpu.used();
     Usage used =
         Usage.of(
-            pool, callers, superuser, () -> seen.add(ClosedLoop.run(operation, callers, time)));
+            pool,
+            callers,
+            database.superuser(),
+            () -> seen.add(ClosedLoop.run(operation, callers, time)));
     double cpuMicros = cpu.used().minus(cpuBefore).toNanos() / 1e3;
     Load load = seen.get(0);
     double operations = load.operations();

@@ -7,16 +7,17 @@ import io.github.grpcidempotency.benchmarks.load.Load;
 import io.github.grpcidempotency.benchmarks.load.Operation;
 import io.github.grpcidempotency.benchmarks.load.Operations;
 import io.github.grpcidempotency.benchmarks.report.Report;
-import io.github.grpcidempotency.benchmarks.report.Rounds;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import io.github.grpcidempotency.benchmarks.service.ParkedCalls;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.grpc.MethodDescriptor;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -29,6 +30,7 @@ import java.util.function.BooleanSupplier;
 public final class WaitingCalls implements Scenario {
   private static final int RUNNING = 10;
   private static final int UNRELATED = 16;
+  private static final int COLLECTIONS = 3;
 
   @Override
   public String name() {
@@ -36,25 +38,25 @@ public final class WaitingCalls implements Scenario {
   }
 
   @Override
-  public void run(DurableDatabase database, Pace pace, Report report) {
+  public Set<String> options() {
+    return Set.of("--seconds", "--rounds", "--connections");
+  }
+
+  @Override
+  public void run(DurableDatabase database, Pace pace, Report.Section report) {
     try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections());
         Client client = new Client(server.port());
         Client waiters = new Client(server.port())) {
       Operation unrelated = Operations.create(client, Variant.BARE.method());
       ClosedLoop.run(unrelated, UNRELATED, pace.round());
-      Rounds attached = new Rounds();
-      Rounds parked = new Rounds();
-      Rounds throughput = new Rounds();
       for (int round = 1; round <= pace.rounds(); round++) {
-        report.progress("%s: round %d of %d", name(), round, pace.rounds());
-        parked.add(park(server, waiters, pace.waitingCalls()));
+        report.progress("round %d of %d", round, pace.rounds());
+        int calls = pace.waitingCalls();
+        double parked = park(server, waiters, calls);
+        report.add("in a handler of one's own", calls, "memory (MB)", parked);
         Load undisturbed = ClosedLoop.run(unrelated, UNRELATED, pace.round());
-        attached.add(attach(server, waiters, unrelated, undisturbed, pace, throughput));
+        attach(server, waiters, unrelated, undisturbed, pace, report);
       }
-      int calls = pace.waitingCalls();
-      report.add(name(), "in a handler of one's own", calls, "memory (MB)", parked);
-      report.add(name(), "attached", calls, "memory (MB)", attached);
-      report.add(name(), "attached", calls, "unrelated throughput ratio", throughput);
     }
   }
 
@@ -72,13 +74,13 @@ public final class WaitingCalls implements Scenario {
     return used;
   }
 
-  private static double attach(
+  private static void attach(
       BenchmarkServer server,
       Client waiters,
       Operation unrelated,
       Load undisturbed,
       Pace pace,
-      Rounds throughput) {
+      Report.Section report) {
     double before = usedMegabytes();
     List<CompletableFuture<?>> replies = new ArrayList<>();
     int handlerMillis = (int) pace.round().toMillis() + 8_000;
@@ -99,8 +101,13 @@ public final class WaitingCalls implements Scenario {
     if (!allWaited || server.runs().take().stream().anyMatch(runs -> runs > 1)) {
       throw new IllegalStateException("the duplicates did not wait throughout");
     }
-    throughput.add(disturbed.perSecond() / undisturbed.perSecond());
-    return used;
+    int calls = pace.waitingCalls();
+    report.add("attached", calls, "memory (MB)", used);
+    report.add(
+        "attached",
+        calls,
+        "unrelated throughput ratio",
+        disturbed.perSecond() / undisturbed.perSecond());
   }
 
   private static CompletableFuture<?> attachTo(Client client, String key, int handlerMillis) {
@@ -145,6 +152,9 @@ public final class WaitingCalls implements Scenario {
   }
 
   private static double usedMegabytes() {
-    return Heap.usedBytes() / 1e6;
+    for (int i = 0; i < COLLECTIONS; i++) {
+      System.gc();
+    }
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() / 1e6;
   }
 }

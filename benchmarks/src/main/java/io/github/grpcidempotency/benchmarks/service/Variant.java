@@ -6,6 +6,7 @@ import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.grpc.MethodDescriptor;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -28,6 +29,10 @@ public enum Variant {
       "transactional with the first statement", Optional.of(Execution.TRANSACTIONAL), false),
   RESERVED_ATTACHING("reserved, attaching", Optional.of(Execution.RESERVED), true),
   TRANSACTIONAL_ATTACHING("transactional, attaching", Optional.of(Execution.TRANSACTIONAL), true);
+
+  /** Those that protect a key, with and without waiting duplicates. */
+  public static final List<Variant> PROTECTED =
+      List.of(RESERVED, TRANSACTIONAL, RESERVED_ATTACHING, TRANSACTIONAL_ATTACHING);
 
   private final String label;
   private final Optional<Execution> execution;

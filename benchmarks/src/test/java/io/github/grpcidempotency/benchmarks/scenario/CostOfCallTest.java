@@ -6,6 +6,8 @@ import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.Usage;
 import io.github.grpcidempotency.benchmarks.load.Client;
+import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
+import io.github.grpcidempotency.benchmarks.load.Load;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,7 +115,7 @@ class CostOfCallTest {
         Subject.of(client, new Selection(List.of(way)), CALLS).stream()
             .reduce((bare, last) -> last)
             .orElseThrow();
-    CostOfCall.callOneByOne(subject.operation(), CALLS);
+    Load unused = ClosedLoop.run(subject.operation(), 1, CALLS);
     List<Usage> rounds = new ArrayList<>();
     for (int round = 0; round < ROUNDS; round++) {
       rounds.add(
@@ -121,7 +123,7 @@ class CostOfCallTest {
               server.pool(),
               CostOfCall.CONNECTIONS,
               database.superuser(),
-              () -> CostOfCall.callOneByOne(subject.operation(), CALLS)));
+              () -> ClosedLoop.run(subject.operation(), 1, CALLS)));
     }
     return rounds;
   }
