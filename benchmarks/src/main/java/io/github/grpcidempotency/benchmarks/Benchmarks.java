@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.benchmarks;
 
+import com.google.common.collect.ObjectArrays;
 import io.github.grpcidempotency.benchmarks.capacity.CapacityCommand;
 import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
@@ -19,6 +20,7 @@ import io.github.grpcidempotency.benchmarks.scenario.SteadyState;
 import io.github.grpcidempotency.benchmarks.scenario.Storm;
 import io.github.grpcidempotency.benchmarks.scenario.Sweep;
 import io.github.grpcidempotency.benchmarks.scenario.WaitingCalls;
+import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.lang.management.ManagementFactory;
@@ -29,13 +31,13 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
 /**
  * Measures what idempotency costs on this machine, and writes it down: {@code mvn -q -pl benchmarks
@@ -48,24 +50,28 @@ import picocli.CommandLine.Spec;
     subcommands = CapacityCommand.class,
     description = "Measures what idempotency costs a call, against the bare handler.")
 public final class Benchmarks implements Callable<Integer> {
+  private static final String[] CALLS = {"--seconds", "--rounds", "--variants", "--concurrency"};
+  private static final String[] ACROSS_NETWORK = ObjectArrays.concat(CALLS, "--network-micros");
+
   static final List<Scenario> SCENARIOS =
       List.of(
-          new CostOfCall(),
-          Calls.onOneMachine(),
-          Calls.acrossNetwork(),
-          new Storm(),
-          new Starvation(),
-          new WaitingCalls(),
-          new Sweep(),
-          new LiveKeys(),
-          new RecordSize(),
-          new RecordLife(),
-          new SteadyState(),
-          new LogReplay(),
-          new LargeTables(),
-          new InterceptorAlone());
+          Scenario.of("cost of a call", CostOfCall::run, "--rounds", "--variants"),
+          Scenario.of("calls", Calls::onOneMachine, CALLS),
+          Scenario.of("calls across a network", Calls::acrossNetwork, ACROSS_NETWORK),
+          Scenario.of("storm", Storm::run),
+          Scenario.of("starvation", Starvation::run, "--seconds", "--rounds"),
+          Scenario.of("waiting calls", WaitingCalls::run, "--seconds", "--rounds"),
+          Scenario.of("sweep", Sweep::run, "--seconds", "--rounds"),
+          Scenario.of("live keys", LiveKeys::run, "--seconds", "--rounds", "--rows"),
+          Scenario.of("record size", RecordSize::run),
+          Scenario.of("life of a record", RecordLife::run),
+          Scenario.of("steady state", SteadyState::run, "--retention"),
+          Scenario.of("replay of the log", LogReplay::run),
+          Scenario.of("large tables", LargeTables::run, "--seconds", "--rounds", "--rows", "--partitions"),
+          new Scenario("interceptor alone", InterceptorAlone::run, Set.of("--rounds")));
 
   @Mixin private Options options = new Options();
+  @Mixin private Pace pace = new Pace();
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -83,11 +89,10 @@ public final class Benchmarks implements Callable<Integer> {
         spec.commandLine().getParseResult().matchedOptions().stream()
             .map(OptionSpec::longestName)
             .collect(Collectors.toSet());
-    List<Scenario> chosen = checked(() -> options.chosenOf(SCENARIOS, given));
-    Pace pace = checked(options::pace);
+    List<Scenario> chosen = checked(() -> options.chosenOf(SCENARIOS, given, pace));
     DatabaseSettings settings = checked(options::database);
     Report report = new Report();
-    describe(pace, report);
+    describe(report);
     for (Scenario scenario : chosen) {
       report.circumstance(
           "load",
@@ -98,7 +103,7 @@ public final class Benchmarks implements Callable<Integer> {
       // A database of its own: no scenario pays for the rows of another.
       try (DurableDatabase database = checked(() -> DurableDatabase.start(settings))) {
         report.circumstance("database", database.description());
-        scenario.run(database, pace, report.of(scenario.name()));
+        scenario.measurement().run(database, pace, report.of(scenario.name()));
       }
       report.writeNew(options.results());
     }
@@ -119,7 +124,7 @@ public final class Benchmarks implements Callable<Integer> {
     return CommandLine.ExitCode.USAGE;
   }
 
-  private static void describe(Pace pace, Report report) {
+  private void describe(Report report) {
     report.circumstance("commit", commit());
     report.circumstance(
         "machine",
@@ -137,7 +142,8 @@ public final class Benchmarks implements Callable<Integer> {
     report.circumstance(
         "pace",
         "%d rounds of %.1f s for each variant; a pool of %d connections"
-            .formatted(pace.rounds(), pace.round().toMillis() / 1e3, pace.connections()));
+            .formatted(
+                pace.rounds(), pace.round().toMillis() / 1e3, BenchmarkServer.CONNECTIONS));
   }
 
   private static String commit() {

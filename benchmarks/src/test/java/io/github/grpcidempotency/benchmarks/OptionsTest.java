@@ -3,6 +3,7 @@ package io.github.grpcidempotency.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.github.grpcidempotency.benchmarks.scenario.Pace;
 import io.github.grpcidempotency.benchmarks.scenario.Scenario;
 import java.util.Arrays;
 import java.util.List;
@@ -13,6 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 class OptionsTest {
@@ -20,29 +22,28 @@ class OptionsTest {
   @ValueSource(strings = {"99999", "1,1001", "0", "-1"})
   void moreCallsAtOnceThanAMachineCanHoldAreRefused(String concurrency) {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> read("--concurrency", concurrency).pace())
+        .isThrownBy(() -> chosen("--concurrency", concurrency))
         .withMessageContaining("--concurrency must be");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"1", "1,64,1000"})
   void concurrencyThatAMachineCanHoldIsAccepted(String concurrency) {
-    assertThat(read("--concurrency", concurrency).pace().callers())
-        .hasSize(concurrency.split(",", -1).length);
+    assertThat(chosen("--concurrency", concurrency)).isNotEmpty();
   }
 
   @Test
   void oneTableIsNotComparedWithOnePartition() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> read("--partitions", "4,1").pace())
-        .withMessageContaining("--partitions must be at least 2");
+        .isThrownBy(() -> chosen("--partitions", "4,1"))
+        .withMessageContaining("--partitions must be from 2");
   }
 
   @ParameterizedTest
   @CsvSource({
     "calls, --network-micros, 1000, calls across a network",
     "storm, --rounds, 3, cost of a call",
-    "interceptor alone, --postgres, 17, storm",
+    "interceptor alone, --resource-types, 2, storm",
     "'record size,steady state', --retention, 20, steady state",
   })
   void anOptionWithoutEffectOnAChosenScenarioIsRefused(
@@ -65,7 +66,7 @@ class OptionsTest {
   @Test
   void everyOptionOfAScenarioIsOneOfTheCommandLine() {
     Set<String> all =
-        new CommandLine(new Options())
+        new CommandLine(new Benchmarks())
             .getCommandSpec().options().stream()
                 .map(OptionSpec::longestName)
                 .collect(Collectors.toSet());
@@ -78,10 +79,11 @@ class OptionsTest {
   private static List<Scenario> chosen(String... arguments) {
     Set<String> given =
         Arrays.stream(arguments).filter(each -> each.startsWith("--")).collect(Collectors.toSet());
-    return read(arguments).chosenOf(Benchmarks.SCENARIOS, given);
-  }
-
-  private static Options read(String... arguments) {
-    return CommandLine.populateCommand(new Options(), arguments);
+    Options options = new Options();
+    Pace pace = new Pace();
+    CommandSpec spec = CommandSpec.create().addMixin("pace", CommandSpec.forAnnotatedObject(pace));
+    spec.addMixin("options", CommandSpec.forAnnotatedObject(options));
+    new CommandLine(spec).parseArgs(arguments);
+    return options.chosenOf(Benchmarks.SCENARIOS, given, pace);
   }
 }

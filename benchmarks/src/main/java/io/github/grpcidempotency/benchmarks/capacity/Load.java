@@ -1,32 +1,39 @@
 package io.github.grpcidempotency.benchmarks.capacity;
 
+import io.github.grpcidempotency.benchmarks.service.Variant;
 import java.time.Duration;
 
 /**
- * What is asked of the service, and what a primary has for it.
+ * What is asked of the service.
  *
  * @param rate creates with new keys a second, on the average of a day
  * @param way how they are run
  * @param answerBytes the size of a recorded answer
  * @param retention how long a record lives
- * @param cores of a primary, each as fast as those of the benchmarks
- * @param diskBytes what a primary's disk holds
  */
-record Load(
-    double rate, Way way, int answerBytes, Duration retention, double cores, double diskBytes) {
+record Load(double rate, Variant way, int answerBytes, Duration retention) {
   double rows() {
-    return way.isRecorded() ? rate * retention.toSeconds() : 0;
+    return isRecorded() ? rate * retention.toSeconds() : 0;
+  }
+
+  boolean isRecorded() {
+    return way != Variant.BARE;
+  }
+
+  /** Returns how many dead rows a create leaves, from its update and from the sweep. */
+  int deadRows() {
+    return isRecorded() ? Model.isReserved(way) ? 2 : 1 : 0;
   }
 
   Load at(double otherRate) {
-    return new Load(otherRate, way, answerBytes, retention, cores, diskBytes);
+    return new Load(otherRate, way, answerBytes, retention);
   }
 
-  Load by(Way otherWay) {
-    return new Load(rate, otherWay, answerBytes, retention, cores, diskBytes);
+  Load by(Variant otherWay) {
+    return new Load(rate, otherWay, answerBytes, retention);
   }
 
   Load keeping(int otherAnswer, Duration otherRetention) {
-    return new Load(rate, way, otherAnswer, otherRetention, cores, diskBytes);
+    return new Load(rate, way, otherAnswer, otherRetention);
   }
 }

@@ -2,6 +2,7 @@ package io.github.grpcidempotency.benchmarks.capacity;
 
 import io.github.grpcidempotency.benchmarks.report.CsvFile;
 import io.github.grpcidempotency.benchmarks.report.Result;
+import io.github.grpcidempotency.benchmarks.service.Variant;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -48,7 +49,7 @@ final class Measurements {
   }
 
   /** Returns what was measured of records with an answer of a size, or between two sizes. */
-  double ofRecord(String file, Way way, int answerBytes, String metric) {
+  double ofRecord(String file, Variant way, int answerBytes, String metric) {
     int above = 1;
     while (above < SIZES.size() - 1 && SIZES.get(above) < answerBytes) {
       above++;
@@ -60,8 +61,8 @@ final class Measurements {
     return Math.max(0, atLess + (atMore - atLess) * (answerBytes - less) / (more - less));
   }
 
-  private static String recordsOf(Way way, int answerBytes) {
-    Way measured = way.isReserved() ? Way.RESERVED_SAME_DATABASE : Way.TRANSACTIONAL;
+  private static String recordsOf(Variant way, int answerBytes) {
+    Variant measured = Model.isReserved(way) ? Variant.RESERVED_SAME_DATABASE : Variant.TRANSACTIONAL;
     return "%s, answers of %,d B".formatted(measured.label(), answerBytes);
   }
 

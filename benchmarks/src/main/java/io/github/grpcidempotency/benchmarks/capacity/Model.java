@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.benchmarks.capacity;
 
+import io.github.grpcidempotency.benchmarks.service.Variant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,12 +11,24 @@ final class Model {
   static final String SERVICE = "JVM CPU (µs)";
   static final String CALLS_PER_SECOND = "calls/s";
 
+  /** The ways to run a create that the page compares. */
+  static final List<Variant> WAYS =
+      List.of(
+          Variant.BARE,
+          Variant.RESERVED,
+          Variant.RESERVED_SAME_DATABASE,
+          Variant.JOINED_COMMIT,
+          Variant.TRANSACTIONAL,
+          Variant.FIRST_STATEMENT);
+
   // Assumed, as the page says.
   static final double PEAK = 2;
   static final double HEADROOM = 0.7;
   static final double REPLAYS = 0.01;
   static final double NETWORK_MICROS = 500;
   static final double REPLICAS = 2;
+  static final double CORES = 32;
+  static final double DISK_BYTES = 4e12;
   static final double CONNECTIONS = 500;
   static final double DISK_SPEED = 1e9;
   static final double NETWORK_SPEED = 1.25e9;
@@ -27,14 +40,6 @@ final class Model {
   // PostgreSQL's own.
   static final double SCALE_FACTOR = 0.2;
   static final double FREEZE_AGE = 200e6;
-  static final double LONGEST_AGE = 2e9;
-  private static final double PAGE = 8_192;
-  private static final double COST_LIMIT = 200;
-  private static final double COST_DELAY_SECONDS = 0.002;
-  private static final double COST_OF_DIRTY = 20;
-
-  /** A read page costs two if it is not in memory, and one if it is. */
-  static final double COST_OF_MISS = 2;
 
   // Of the machine and the service that the benchmarks ran on.
   static final double WAKE_MICROS = 60;
@@ -56,9 +61,6 @@ final class Model {
   private static final List<Double> SWEEP_INTERVALS =
       List.of(3_600.0, 1_800.0, 600.0, 300.0, 120.0, 60.0, 30.0, 10.0, 5.0, 2.0);
 
-  /** One vacuum: from the end of the one before it, what it reads, how long it runs. */
-  record Vacuum(double everySeconds, double bytes, double runSeconds) {}
-
   final Measurements measured;
   final double bloat;
   final double idleFactor;
@@ -77,85 +79,93 @@ final class Model {
             .sorted()
             .toList();
     this.bloat = (bloats.get(1) + bloats.get(2)) / 2;
-    double busyMicros = micros(Way.BARE, DATABASE) + micros(Way.BARE, SERVICE);
+    double busyMicros = micros(Variant.BARE, DATABASE) + micros(Variant.BARE, SERVICE);
     double idleMicros = acrossNetwork(DATABASE) + acrossNetwork(SERVICE);
     this.idleFactor = idleMicros / busyMicros;
     this.flushMicros =
         (NETWORK_CALLERS * 1e6 / acrossNetwork(CALLS_PER_SECOND)
-                - counted(Way.BARE, "round trips") * (MEASURED_NETWORK_MICROS + WAKE_MICROS)
+                - counted(Variant.BARE, "round trips") * (MEASURED_NETWORK_MICROS + WAKE_MICROS)
                 - idleMicros)
-            / counted(Way.BARE, "flushes of the log");
+            / counted(Variant.BARE, "flushes of the log");
     this.usable =
-        measured.of(Measurements.CALLS, Way.BARE.label(), CALLS_PER_SECOND)
+        measured.of(Measurements.CALLS, Variant.BARE.label(), CALLS_PER_SECOND)
             * busyMicros
             / (BENCHMARK_CORES * 1e6);
   }
 
   private double acrossNetwork(String metric) {
-    return measured.of(Measurements.NETWORK, Way.BARE.label(), metric);
+    return measured.of(Measurements.NETWORK, Variant.BARE.label(), metric);
   }
 
-  double counted(Way way, String metric) {
+  double counted(Variant way, String metric) {
     return measured.of(Measurements.COUNTED, way.label(), metric);
   }
 
-  double transactionIds(Way way) {
+  double transactionIds(Variant way) {
     return Math.floor(counted(way, "transactions"));
   }
 
   /** Reserved calls whose effect is elsewhere were measured on PostgreSQL 17 only. */
-  double micros(Way way, String metric) {
-    if (way != Way.RESERVED) {
+  double micros(Variant way, String metric) {
+    if (way != Variant.RESERVED) {
       return measured.of(Measurements.CALLS, way.label(), metric);
     }
-    String same = Way.RESERVED_SAME_DATABASE.label();
+    String same = Variant.RESERVED_SAME_DATABASE.label();
     return measured.of(Measurements.CALLS, same, metric)
         * measured.of(Measurements.CALLS_ON_17, way.label(), metric)
         / measured.of(Measurements.CALLS_ON_17, same, metric);
   }
 
   double sweepMicros() {
-    return measured.ofRecord(Measurements.LIFE, Way.TRANSACTIONAL, ANY_SIZE, "sweep (µs)");
+    return measured.ofRecord(Measurements.LIFE, Variant.TRANSACTIONAL, ANY_SIZE, "sweep (µs)");
   }
 
   double vacuumMicros() {
-    return measured.ofRecord(Measurements.LIFE, Way.TRANSACTIONAL, ANY_SIZE, "vacuum (µs)");
+    return measured.ofRecord(Measurements.LIFE, Variant.TRANSACTIONAL, ANY_SIZE, "vacuum (µs)");
   }
 
   double replayedBytesPerSecond() {
     return 1e6 * measured.of(Measurements.LOG_REPLAY, "transactional, answers of 1,024 B", "MB/s");
   }
 
-  /** Returns the processor time for a create, its record's end, and its share of replays. */
-  double databaseMicros(Way way) {
-    if (!way.isRecorded()) {
-      return micros(way, DATABASE) * (1 + REPLAYS);
-    }
-    String replay = "replay of " + (way.isReserved() ? Way.RESERVED : Way.TRANSACTIONAL).label();
-    return micros(way, DATABASE)
-        + sweepMicros()
-        + way.deadRows() * vacuumMicros()
-        + REPLAYS * measured.of(Measurements.REPLAYS, replay, DATABASE);
+  /** Returns whether a record is written twice: the reservation, and the answer. */
+  static boolean isReserved(Variant way) {
+    return way == Variant.RESERVED
+        || way == Variant.RESERVED_SAME_DATABASE
+        || way == Variant.JOINED_COMMIT;
   }
 
-  double serviceMicros(Way way) {
+  /** Returns the processor time for a create, its record's end, and its share of replays. */
+  double databaseMicros(Variant way) {
+    if (way == Variant.BARE) {
+      return micros(way, DATABASE) * (1 + REPLAYS);
+    }
+    Variant replayed = isReserved(way) ? Variant.RESERVED : Variant.TRANSACTIONAL;
+    return micros(way, DATABASE)
+        + sweepMicros()
+        + (isReserved(way) ? 2 : 1) * vacuumMicros()
+        + REPLAYS
+            * measured.of(Measurements.REPLAYS, "replay of " + replayed.label(), DATABASE);
+  }
+
+  double serviceMicros(Variant way) {
     return micros(way, SERVICE) * (1 + REPLAYS);
   }
 
   /** Returns how long a call keeps a connection, or several in turn. */
-  double heldMicros(Way way, double networkMicros, double commitMicros) {
+  double heldMicros(Variant way, double networkMicros, double commitMicros) {
     return counted(way, "round trips") * (networkMicros + WAKE_MICROS)
         + (micros(way, DATABASE) + micros(way, SERVICE)) * idleFactor
         + counted(way, "flushes of the log") * commitMicros;
   }
 
   /** Returns the same where a commit waits for one of the replicas. */
-  double heldMicros(Way way) {
+  double heldMicros(Variant way) {
     return heldMicros(way, NETWORK_MICROS, 2 * flushMicros + NETWORK_MICROS);
   }
 
   /** Returns what a record writes to the log in its life, beside its handler and its resource. */
-  double lifeBytes(Way way, int answerBytes, String suffix) {
+  double lifeBytes(Variant way, int answerBytes, String suffix) {
     return List.of("made in its place", "swept", "vacuumed").stream()
         .mapToDouble(
             stage -> measured.ofRecord(Measurements.LIFE, way, answerBytes, stage + suffix))
@@ -165,7 +175,7 @@ final class Model {
   /** Returns what a create writes to the log, with its handler and its record's whole life. */
   double logBytes(Load load) {
     double call = counted(load.way(), "WAL (B)");
-    if (!load.way().isRecorded()) {
+    if (!load.isRecorded()) {
       return call;
     }
     // The counted call has a small answer, and its pages need no images.
@@ -176,17 +186,17 @@ final class Model {
 
   double rowBytes(Load load) {
     return measured.ofRecord(
-        Measurements.SIZE, Way.TRANSACTIONAL, load.answerBytes(), "heap and TOAST, packed");
+        Measurements.SIZE, Variant.TRANSACTIONAL, load.answerBytes(), "heap and TOAST, packed");
   }
 
   double indexBytes() {
     return List.of("pkey", "key", "expires", "project_id_idx").stream()
-        .mapToDouble(index -> measured.ofRecord(Measurements.SIZE, Way.TRANSACTIONAL, 100, index))
+        .mapToDouble(index -> measured.ofRecord(Measurements.SIZE, Variant.TRANSACTIONAL, 100, index))
         .sum();
   }
 
   private double recordBytes(Load load) {
-    return load.way().isRecorded() ? rowBytes(load) + indexBytes() : 0;
+    return load.isRecorded() ? rowBytes(load) + indexBytes() : 0;
   }
 
   double liveBytes(Load load) {
@@ -219,13 +229,12 @@ final class Model {
   Map<String, Double> limits(Load load) {
     Load one = load.at(1);
     double log = logBytes(load);
-    double dead = load.way().deadRows();
-    // Every fifth row that dies, a vacuum reads it and all indexes.
-    double vacuumed = dead == 0 ? 0 : dead * (rowBytes(load) + indexBytes() / SCALE_FACTOR);
+    double vacuumed =
+        load.isRecorded() ? vacuumBytes(one) / vacuumSeconds(one) : 0;
     double perServer = SERVER_CORES / serviceCores(one);
     Map<String, Double> limits = new LinkedHashMap<>();
-    limits.put("cores", load.cores() / databaseCores(one));
-    limits.put("disk space", HEADROOM * load.diskBytes() / liveBytes(one));
+    limits.put("cores", CORES / databaseCores(one));
+    limits.put("disk space", HEADROOM * DISK_BYTES / liveBytes(one));
     limits.put(
         "disk speed",
         HEADROOM * DISK_SPEED / (PEAK * (log + PAGE_WRITES * recordBytes(load)) + vacuumed));
@@ -235,15 +244,9 @@ final class Model {
     limits.put(
         "connections",
         HEADROOM * CONNECTIONS * perServer / pool(busyConnections(load.at(perServer))));
-    limits.put("vacuum (one process)", HEADROOM * DISK_SPEED / vacuumed);
     limits.put(
         "replay of the log on a replica (one process)",
         HEADROOM * replayedBytesPerSecond() / (PEAK * log));
-    // All that lives must have been read and frozen before the oldest id is too old.
-    limits.put(
-        "transaction ids",
-        Math.sqrt(
-            HEADROOM * LONGEST_AGE * DISK_SPEED / (transactionIds(load.way()) * liveBytes(one))));
     return limits;
   }
 
@@ -255,19 +258,14 @@ final class Model {
     return (int) Math.ceil(load.rate() / firstLimit(load).getValue() - 1e-9);
   }
 
-  /** By PostgreSQL's rules: it starts when a fifth is dead, pays for pages, and sleeps. */
-  Vacuum vacuum(Load load, double costOfRead) {
-    double dead = SCALE_FACTOR * load.rows();
-    double tablePages = dead * rowBytes(load) / PAGE;
-    double indexPages = load.rows() * indexBytes() / PAGE;
-    double dirtyIndexPages = SCALE_FACTOR * indexPages;
-    double cost =
-        tablePages * (costOfRead + COST_OF_DIRTY + 1)
-            + indexPages * costOfRead
-            + dirtyIndexPages * COST_OF_DIRTY;
-    double run = cost / COST_LIMIT * COST_DELAY_SECONDS;
-    double every = dead / (load.rate() * load.way().deadRows()) + run;
-    return new Vacuum(every, (tablePages + indexPages) * PAGE, run);
+  /** A vacuum starts when a fifth is dead. */
+  double vacuumSeconds(Load load) {
+    return SCALE_FACTOR * load.retention().toSeconds() / load.deadRows();
+  }
+
+  /** A vacuum reads the dead rows, and all indexes. */
+  double vacuumBytes(Load load) {
+    return load.rows() * (SCALE_FACTOR * rowBytes(load) + indexBytes());
   }
 
   double freezeSeconds(Load load) {

@@ -60,8 +60,6 @@ final class ScalePage {
     all.put("disk", disk());
     all.put("limits", limits());
     all.put("ways", ways());
-    all.put("cores by way", byWay(each -> Quantity.of(model.databaseCores(each))));
-    all.put("primaries by way", byWay(each -> "%,d".formatted(model.primaries(each))));
     all.put("checks", checks());
     all.put("constants", constants());
     return all;
@@ -93,23 +91,20 @@ final class ScalePage {
 
   String upkeep(List<Double> rates) {
     return table(
-        "creates/s | a primary's | sweep | records in it | vacuum every | it reads"
-            + " | it runs, by the settings | freeze every | log to replicas, a second"
+        "creates/s | a primary's | sweep | records in it | vacuum reads"
+            + " | freeze every | log to replicas, a second"
             + " | their replay, of one process",
         rates.stream().map(load::at).toList(),
         each -> {
           Load share = load.at(each.rate() / model.primaries(each));
           double sweep = Model.sweepSeconds(share.rate());
-          Model.Vacuum vacuum = model.vacuum(share, Model.COST_OF_MISS);
           double log = model.logBytes(share) * share.rate() * Model.PEAK;
           return List.of(
               "%,.0f".formatted(each.rate()),
               Quantity.of(share.rate()),
               Quantity.ofSeconds(sweep),
               Quantity.of(share.rate() * sweep),
-              Quantity.ofSeconds(vacuum.everySeconds()),
-              Quantity.ofBytes(vacuum.bytes()),
-              Quantity.ofSeconds(vacuum.runSeconds()),
+              Quantity.ofBytes(model.vacuumBytes(share)),
               Quantity.ofSeconds(model.freezeSeconds(share)),
               Quantity.ofBytes(log * Model.REPLICAS),
               Quantity.percent(log / model.replayedBytesPerSecond()));
@@ -160,7 +155,7 @@ final class ScalePage {
     return table(
         " | database, µs | log, bytes | round trips | connection held, ms | transaction ids"
             + " | dead rows | one primary's cores take | all of one primary takes",
-        List.of(Way.values()),
+        Model.WAYS,
         way -> {
           Load each = load.by(way);
           return List.of(
@@ -170,21 +165,9 @@ final class ScalePage {
               "%.0f".formatted(model.counted(way, "round trips")),
               String.format(Locale.ROOT, "%.1f", model.heldMicros(way) / 1e3),
               "%.0f".formatted(model.transactionIds(way)),
-              Integer.toString(way.deadRows()),
+              Integer.toString(each.deadRows()),
               Quantity.of(model.limits(each).getOrDefault("cores", Double.NaN)),
               Quantity.of(model.firstLimit(each).getValue()));
-        });
-  }
-
-  private String byWay(Function<Load, String> cell) {
-    String rates = String.join(" | ", RATES.stream().map("%,.0f"::formatted).toList());
-    return table(
-        "creates/s | " + rates,
-        List.of(Way.values()),
-        way -> {
-          List<String> line = new ArrayList<>(List.of(way.label()));
-          RATES.forEach(rate -> line.add(cell.apply(load.by(way).at(rate))));
-          return line;
         });
   }
 
@@ -202,35 +185,22 @@ final class ScalePage {
   }
 
   private String constants() {
+    Map<String, String> lines = new LinkedHashMap<>();
+    lines.put("entries of a record in four indexes", number(model.indexBytes()) + " B");
+    lines.put("sweep of a record", number(model.sweepMicros()) + " µs");
+    lines.put("vacuum of a dead row", number(model.vacuumMicros()) + " µs");
+    lines.put(
+        "replay of the log in one process",
+        number(model.replayedBytesPerSecond() / 1e6) + " MB/s");
+    lines.put("table in its steady state, of a packed one", number(model.bloat));
+    lines.put("processor time of a call at 4 calls, of that at 16", number(model.idleFactor));
+    lines.put(
+        "a flush of the log, and what else a call waits for", number(model.flushMicros) + " µs");
+    lines.put("share of two cores that 16 calls can use", number(model.usable));
     return table(
-        " | | ",
-        List.of(
-            List.of("entries of a record in four indexes", bytes(model.indexBytes()), "measured"),
-            List.of("sweep of a record", micros(model.sweepMicros()), "measured"),
-            List.of("vacuum of a dead row", micros(model.vacuumMicros()), "measured"),
-            List.of(
-                "replay of the log in one process",
-                Quantity.ofBytes(model.replayedBytesPerSecond()) + " a second",
-                "measured"),
-            List.of("table in its steady state, of a packed one", number(model.bloat), "computed"),
-            List.of(
-                "processor time of a call at 4 calls, of that at 16",
-                number(model.idleFactor),
-                "computed"),
-            List.of(
-                "a flush of the log, and what else a call waits for",
-                micros(model.flushMicros),
-                "computed"),
-            List.of("share of two cores that 16 calls can use", number(model.usable), "computed"),
-            List.of("a thread wakes late by", micros(Model.WAKE_MICROS), "measured"),
-            List.of("speed of n cores, of that of one", "n", "assumed"),
-            List.of("writes of a row's page by checkpoints", number(Model.PAGE_WRITES), "assumed"),
-            List.of("cores of a server of the service", number(Model.SERVER_CORES), "assumed"),
-            List.of("room in a pool", number(Model.POOL_DEVIATIONS) + " √ busy", "assumed"),
-            List.of("records in one sweep, at most", number(Model.RECORDS_PER_SWEEP), "assumed"),
-            List.of("autovacuum_freeze_max_age", number(Model.FREEZE_AGE), "PostgreSQL's"),
-            List.of("oldest transaction id", number(Model.LONGEST_AGE), "PostgreSQL's")),
-        line -> line);
+        " | ",
+        List.copyOf(lines.entrySet()),
+        line -> List.of(line.getKey(), line.getValue()));
   }
 
   private static <T> String table(String head, List<T> rows, Function<T, List<String>> cells) {
@@ -238,14 +208,6 @@ final class ScalePage {
     lines.add(List.of(head.split(" ?\\| ?", -1)));
     rows.forEach(row -> lines.add(cells.apply(row)));
     return MarkdownTable.of(lines);
-  }
-
-  private static String bytes(double value) {
-    return number(value) + " B";
-  }
-
-  private static String micros(double value) {
-    return number(value) + " µs";
   }
 
   private static String number(double value) {

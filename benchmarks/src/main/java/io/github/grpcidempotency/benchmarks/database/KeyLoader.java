@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.benchmarks.database;
 
-import io.github.grpcidempotency.benchmarks.load.StoreCalls;
+import io.github.grpcidempotency.benchmarks.service.ProcedureOf;
+import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.key.Fingerprint;
 import org.jdbi.v3.core.Jdbi;
 
@@ -25,18 +26,6 @@ public record KeyLoader(
    */
   private static final int FILLS_PAGES = 60;
 
-  private static final String TIME_ORDERED =
-      """
-      CREATE FUNCTION pg_temp.uuid_v7(millis bigint) RETURNS uuid LANGUAGE sql VOLATILE AS $$
-        SELECT encode(
-                 set_byte(
-                   overlay(uuid_send(gen_random_uuid()) PLACING substring(int8send(millis) FROM 3)
-                           FROM 1 FOR 6),
-                   6, 112 + (get_byte(uuid_send(gen_random_uuid()), 6) & 15)),
-                 'hex')::uuid
-      $$
-      """;
-
   /** Returns records that live, with keys that are ordered by time or random. */
   public static KeyLoader live(int count, boolean ordered) {
     return new KeyLoader(count, 0, ordered ? 0 : 1, 1, true, FILLS_PAGES);
@@ -50,11 +39,11 @@ public record KeyLoader(
   /** Loads them into the table of a schema. Blocks. */
   public void load(Jdbi superuser, String schema) {
     String sql = DurableDatabase.script("keys").replace("${schema}", schema);
-    Fingerprint fingerprint = StoreCalls.FINGERPRINT;
+    Fingerprint fingerprint = ProcedureOf.FINGERPRINT;
     long begun = System.currentTimeMillis() - count;
     superuser.useHandle(
         handle -> {
-          handle.execute(TIME_ORDERED);
+          handle.execute(DurableDatabase.script("uuid_v7"));
           // There is nothing for the foreign keys to find.
           handle.execute("SET session_replication_role = replica");
           handle.execute("SET synchronous_commit = off");
@@ -62,7 +51,7 @@ public record KeyLoader(
             handle
                 .createUpdate(sql)
                 .bindMethods(this)
-                .bind("procedure", StoreCalls.TRANSACTIONAL.name())
+                .bind("procedure", Variant.TRANSACTIONAL.method().getFullMethodName())
                 .bind("hash", fingerprint.hash().toByteArray())
                 .bind("hash_version", fingerprint.version())
                 .bind("response", new byte[answerBytes])

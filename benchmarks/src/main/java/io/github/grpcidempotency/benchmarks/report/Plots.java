@@ -5,34 +5,27 @@ import java.awt.Font;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.TreeSet;
-import org.knowm.xchart.CategoryChart;
-import org.knowm.xchart.CategoryChartBuilder;
-import org.knowm.xchart.CategorySeries.CategorySeriesRenderStyle;
-import org.knowm.xchart.VectorGraphicsEncoder;
 import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
+import org.knowm.xchart.VectorGraphicsEncoder;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
 import org.knowm.xchart.internal.chartpart.Chart;
 import org.knowm.xchart.style.AxesChartStyler;
-import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** The plots of a scenario that compares calls: ratios as ranges, latencies as lines. */
+/** The plots of a scenario that compares calls: ratios as ranges. */
 final class Plots {
   private static final String RATIO = "throughput ratio";
   private static final String OF_ONE_TABLE = "times one table";
   private static final String THROUGHPUT = "calls/s";
-  private static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99.9");
   private static final Font FONT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
 
   private Plots() {}
 
   /** Writes them, if the results have such metrics; the file names begin with the scenario's. */
-  static void write(Path directory, String name, List<Result> results, Map<String, Kind> kinds)
+  static void write(Path directory, String name, List<Result> results)
       throws IOException {
     String scenario = results.get(0).scenario();
     if (results.stream().noneMatch(result -> result.metric().equals(THROUGHPUT))) {
@@ -52,9 +45,6 @@ final class Plots {
     if (!ratios.isEmpty()) {
       String atOnce = "; %s, %d at once".formatted(scenario, calls);
       save(ranges("Throughput, bare handler = 1" + atOnce, ratios), directory.resolve(name));
-      save(
-          latencies("Latency in milliseconds" + atOnce, shown, kinds),
-          directory.resolve(name + "-latency"));
     }
   }
 
@@ -100,39 +90,8 @@ final class Plots {
     int row = (int) Math.rint(results.size() - 1 - tick);
     boolean hasRow = Math.abs(tick - Math.rint(tick)) < 0.01 && row >= 0 && row < results.size();
     return hasRow
-        ? "%s: %s".formatted(results.get(row).variant(), Numbers.plain(results.get(row).value()))
+        ? "%s: %s".formatted(results.get(row).variant(), Result.plain(results.get(row).value()))
         : " ";
-  }
-
-  /** Of the variants that create with new keys, but for those that only bound them. */
-  private static CategoryChart latencies(
-      String title, List<Result> shown, Map<String, Kind> kinds) {
-    CategoryChart chart = new CategoryChartBuilder().width(1_000).height(480).title(title).build();
-    style(chart.getStyler());
-    chart
-        .getStyler()
-        .setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Line)
-        .setYAxisLogarithmic(true)
-        .setLegendPosition(LegendPosition.OutsideE);
-    kinds.forEach(
-        (variant, kind) -> {
-          List<Double> line =
-              PERCENTILES.stream()
-                  .map(percentile -> value(shown, variant, percentile + " (ms)"))
-                  .flatMap(Optional::stream)
-                  .toList();
-          if (kind != Kind.REPLAY && kind != Kind.LIMIT && line.size() == PERCENTILES.size()) {
-            chart.addSeries(variant, PERCENTILES, line);
-          }
-        });
-    return chart;
-  }
-
-  private static Optional<Double> value(List<Result> results, String variant, String metric) {
-    return results.stream()
-        .filter(result -> result.variant().equals(variant) && result.metric().equals(metric))
-        .map(Result::value)
-        .findFirst();
   }
 
   private static void style(AxesChartStyler style) {

@@ -82,7 +82,7 @@ public final class Report {
                   result.variant(),
                   result.calls(),
                   result.metric(),
-                  Numbers.plain(result.value()),
+                  Result.plain(result.value()),
                   result.aim().orElseThrow()));
     }
     return text.toString();
@@ -92,7 +92,6 @@ public final class Report {
   public final class Section {
     private final String scenario;
     private final Map<Cell, List<Double>> rounds = new LinkedHashMap<>();
-    private final Map<String, Kind> kinds = new LinkedHashMap<>();
     private final Map<String, String> notes = new LinkedHashMap<>();
     private boolean written;
 
@@ -116,11 +115,6 @@ public final class Report {
         Cell cell = new Cell(new Subject(variant, calls), metric);
         rounds.computeIfAbsent(cell, first -> new ArrayList<>()).add(value);
       }
-    }
-
-    /** Notes who answers the calls of a variant. */
-    public void kind(String variant, Kind kind) {
-      kinds.put(variant, kind);
     }
 
     /** Notes a circumstance of this scenario only. */
@@ -162,7 +156,7 @@ public final class Report {
       page.append("\n").append(aims(results()));
       Files.writeString(directory.resolve(name + ".md"), page);
       console.printf("Written to %s: %s.md, %s.csv%n%n", directory, name, name);
-      Plots.write(directory, name, results(), kinds);
+      Plots.write(directory, name, results());
     }
 
     /** A line for each variant and number of calls, a column for each metric. */

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.benchmarks.report;
 
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -31,8 +32,16 @@ public record Result(
   @Override
   public String toString() {
     String spread =
-        least == most ? "" : " (" + Numbers.plain(least) + "–" + Numbers.plain(most) + ")";
+        least == most ? "" : " (" + plain(least) + "–" + plain(most) + ")";
     String held = aim().map(aim -> (aim.isMetBy(this) ? " ✓ " : " ✗ ") + aim).orElse("");
-    return Numbers.plain(value) + spread + held;
+    return plain(value) + spread + held;
+  }
+
+  /** Writes a number with as many digits as it deserves. */
+  static String plain(double value) {
+    double size = Math.abs(value);
+    String format =
+        size >= 100 || value == Math.rint(value) ? "%,.0f" : size >= 10 ? "%.1f" : "%.2f";
+    return String.format(Locale.ROOT, format, value);
   }
 }

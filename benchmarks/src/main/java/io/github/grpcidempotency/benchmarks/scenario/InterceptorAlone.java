@@ -2,17 +2,9 @@ package io.github.grpcidempotency.benchmarks.scenario;
 
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.report.Report;
-import java.io.File;
-import java.net.URISyntaxException;
-import java.net.URL;
-import java.net.URLClassLoader;
-import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
@@ -22,28 +14,14 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /** What the interceptor itself costs a call, by JMH, in a JVM of its own. */
-public final class InterceptorAlone implements Scenario {
+public final class InterceptorAlone {
   private static final String ALLOCATION = "gc.alloc.rate.norm";
 
-  @Override
-  public String name() {
-    return "interceptor alone";
-  }
+  private InterceptorAlone() {}
 
-  @Override
-  public Set<String> options() {
-    return Set.of("--rounds");
-  }
-
-  @Override
-  public boolean usesDatabase() {
-    return false;
-  }
-
-  @Override
-  public void run(DurableDatabase database, Pace pace, Report.Section report) {
+  /** Measures, and adds the results to the report. */
+  public static void run(DurableDatabase database, Pace pace, Report.Section report) {
     report.progress("JMH, about %d s", 2 * 2 * 2 * pace.rounds());
-    showClassPathToForks();
     try {
       Collection<RunResult> results =
           new Runner(
@@ -89,24 +67,5 @@ public final class InterceptorAlone implements Scenario {
     return Optional.ofNullable(result.getSecondaryResults().get(ALLOCATION))
         .orElseThrow()
         .getScore();
-  }
-
-  /** JMH passes on the JVM's class path, where Maven has nothing but itself. */
-  private static void showClassPathToForks() {
-    if (InterceptorAlone.class.getClassLoader() instanceof URLClassLoader loader) {
-      System.setProperty(
-          "java.class.path",
-          Stream.of(loader.getURLs())
-              .map(InterceptorAlone::path)
-              .collect(Collectors.joining(File.pathSeparator)));
-    }
-  }
-
-  private static String path(URL url) {
-    try {
-      return Path.of(url.toURI()).toString();
-    } catch (URISyntaxException impossible) {
-      throw new IllegalStateException(impossible);
-    }
   }
 }

@@ -5,9 +5,6 @@ import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.KeyLoader;
 import io.github.grpcidempotency.benchmarks.database.KeyTable;
 import io.github.grpcidempotency.benchmarks.database.ResourceDeletion;
-import io.github.grpcidempotency.benchmarks.load.Operation;
-import io.github.grpcidempotency.benchmarks.load.Projects;
-import io.github.grpcidempotency.benchmarks.load.StoreCalls;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.key.Caller;
@@ -16,17 +13,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
-import org.jdbi.v3.core.Jdbi;
 
 /**
  * One plain table of many records beside the same in hash partitions: their sizes, what the store's
  * calls cost, the memory of a connection, the deletion of a resource, sweeps and vacuums.
  */
-public final class LargeTables implements Scenario {
+public final class LargeTables {
   private static final int CALLERS = 16;
   private static final int PROJECTS = 10_000;
   private static final int USERS = 16_385;
@@ -46,25 +41,23 @@ public final class LargeTables implements Scenario {
   /** The driver's URL has it so. */
   private static final String GENERIC_PLANS = "plan_cache_mode=force_generic_plan";
 
-  @Override
-  public String name() {
-    return "large tables";
-  }
+  /** A table as it is called by connections of one kind. */
+  private record Loaded(String label, StoreCalls calls) {}
 
-  @Override
-  public Set<String> options() {
-    return Set.of("--seconds", "--rounds", "--rows", "--partitions");
-  }
+  private LargeTables() {}
 
-  @Override
-  public void run(DurableDatabase database, Pace pace, Report.Section report) {
+  /** Measures, and adds the results to the report. */
+  public static void run(DurableDatabase database, Pace pace, Report.Section report) {
     List<KeyTable> tables = new ArrayList<>(List.of(new KeyTable("one_table", 1)));
     pace.partitions().forEach(number -> tables.add(new KeyTable("partitions_" + number, number)));
     int upkeeps = TableUpkeep.WAYS * Math.max(1, (pace.rounds() + 1) / ROUNDS_PER_VACUUM);
-    long swept = Math.max(1, pace.largeTable() / SWEPT);
+    long swept = Math.max(1, pace.rows() / SWEPT);
     long expired = swept * upkeeps;
-    load(tables, expired, expired + pace.largeTable(), database, report);
-    tables.forEach(table -> reportSize(table, database.superuser(), report.part("size")));
+    load(tables, expired, expired + pace.rows(), database, report);
+    for (KeyTable table : tables) {
+      double bytes = table.bytes(database.superuser());
+      report.part("size").add(table.label(), 0, "table and indexes (MB)", bytes / MEGABYTE);
+    }
     database.execute("GRANT pg_read_all_stats TO benchmark_app");
     compareCalls(tables, database, pace, report);
     ResourceDeletion.measure(database.superuser(), tables, DELETIONS)
@@ -97,68 +90,57 @@ public final class LargeTables implements Scenario {
     database.execute("CHECKPOINT");
   }
 
-  private static void reportSize(KeyTable table, Jdbi superuser, Report.Section report) {
-    report.add(table.label(), 0, "table (MB)", table.heapBytes(superuser) / MEGABYTE);
-    table
-        .indexBytes(superuser)
-        .forEach(
-            (index, bytes) ->
-                report.add(
-                    table.label(),
-                    0,
-                    index.replace("idempotency_keys_", "") + " (MB)",
-                    bytes / MEGABYTE));
-  }
-
   private static void compareCalls(
       List<KeyTable> tables, DurableDatabase database, Pace pace, Report.Section report) {
     KeyTable plain = tables.get(0);
     Supplier<IdempotencyKey> any = anyOf(plain.anyLiveKeys(database.superuser(), SAMPLE));
     Supplier<IdempotencyKey> newest = anyOf(plain.newestKeys(database.superuser(), NEWEST));
     Supplier<UUID> projects = Projects.inTurn(database.superuser(), PROJECTS);
-    List<TableUnderLoad> loaded = new ArrayList<>();
+    List<Loaded> loaded = new ArrayList<>();
     try {
       for (KeyTable table : tables) {
-        loaded.add(new TableUnderLoad(table.label(), table, "", database, CALLERS));
+        StoreCalls plans = new StoreCalls(database, table.schema(), "", CALLERS);
+        loaded.add(new Loaded(table.label(), plans));
         if (table.partitions() > 1) {
           String label = table.label() + ", generic plans";
-          loaded.add(new TableUnderLoad(label, table, GENERIC_PLANS, database, CALLERS));
+          StoreCalls generic = new StoreCalls(database, table.schema(), GENERIC_PLANS, CALLERS);
+          loaded.add(new Loaded(label, generic));
         }
       }
-      List<TableUnderLoad> inTurn = new ArrayList<>(loaded);
+      List<Loaded> inTurn = new ArrayList<>(loaded);
       for (int round = 0; round <= pace.rounds(); round++) {
         report.progress("round %d of %d", round, pace.rounds());
         Collections.reverse(inTurn);
         // The first round only warms up.
         Duration time = round == 0 ? pace.round().dividedBy(2) : pace.round();
         for (Work work : Work.values()) {
-          List<TableUnderLoad.Measured> measured = new ArrayList<>();
-          for (TableUnderLoad table : inTurn) {
+          List<StoreCalls.Measured> measured = new ArrayList<>();
+          for (Loaded table : inTurn) {
             Operation operation = work.on(table.calls(), projects, any, newest);
-            measured.add(table.measure(operation, time));
+            measured.add(table.calls().measure(operation, time));
           }
           if (round > 0) {
-            TableUnderLoad.Measured onPlain = measured.get(inTurn.indexOf(loaded.get(0)));
-            for (TableUnderLoad table : loaded) {
+            StoreCalls.Measured onPlain = measured.get(inTurn.indexOf(loaded.get(0)));
+            for (Loaded table : loaded) {
               String label = work.label + ": " + table.label();
               add(label, measured.get(inTurn.indexOf(table)), onPlain, report);
             }
           }
         }
       }
-      for (TableUnderLoad table : loaded) {
+      for (Loaded table : loaded) {
         String label = "a connection after them: " + table.label();
-        report.add(label, CALLERS, "memory (MB)", table.connectionBytes() / MEGABYTE);
+        report.add(label, CALLERS, "memory (MB)", table.calls().connectionBytes() / MEGABYTE);
       }
     } finally {
-      loaded.forEach(TableUnderLoad::close);
+      loaded.forEach(table -> table.calls().close());
     }
   }
 
   private static void add(
       String label,
-      TableUnderLoad.Measured own,
-      TableUnderLoad.Measured plain,
+      StoreCalls.Measured own,
+      StoreCalls.Measured plain,
       Report.Section report) {
     double p99 = own.load().millis().p99();
     report.add(
@@ -170,7 +152,6 @@ public final class LargeTables implements Scenario {
     report.add(label, CALLERS, "database CPU (µs)", own.cpuMicros());
     report.add(label, CALLERS, "CPU, times one table", own.cpuMicros() / plain.cpuMicros());
     report.add(label, CALLERS, "WAL per call (B)", own.walBytes());
-    report.add(label, CALLERS, "pages read per call", own.blocksRead());
   }
 
   private static Supplier<IdempotencyKey> anyOf(List<IdempotencyKey> keys) {

@@ -3,56 +3,36 @@ package io.github.grpcidempotency.benchmarks.scenario;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.benchmarks.database.Crash;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
-import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
-import io.github.grpcidempotency.benchmarks.load.Load;
-import io.github.grpcidempotency.benchmarks.load.Projects;
-import io.github.grpcidempotency.benchmarks.load.StoreCalls;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.Variant;
-import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import java.time.Duration;
-import java.util.Set;
+import java.util.UUID;
+import java.util.function.Supplier;
 
 /**
  * The processor time for replaying the log of records, which a replica does in a single process.
  * The pages are in memory, and full-page images are not among it.
  */
-public final class LogReplay implements Scenario {
+public final class LogReplay {
   private static final int WRITERS = 8;
   private static final int ANSWER_BYTES = 1_024;
 
   /** The server counts in hundredths of a second. */
   private static final int TIMES_MEASURED_RECORDS = 6;
 
-  @Override
-  public String name() {
-    return "replay of the log";
-  }
+  private LogReplay() {}
 
-  @Override
-  public Set<String> options() {
-    return Set.of();
-  }
-
-  @Override
-  public void run(DurableDatabase database, Pace pace, Report.Section report) {
+  /** Measures, and adds the results to the report. */
+  public static void run(DurableDatabase database, Pace pace, Report.Section report) {
     int records = pace.measuredRecords() * TIMES_MEASURED_RECORDS;
     report.progress("writing %,d records", records);
     database.execute("CHECKPOINT");
     double before = database.logPosition();
-    try (var pool = database.newPool(WRITERS);
-        StoreCalls calls =
-            new StoreCalls(PostgresIdempotencyStore.builder(pool).build(), WRITERS)) {
-      Load unused =
-          ClosedLoop.run(
-              calls.creates(
-                  Variant.TRANSACTIONAL,
-                  StoreCalls.keys(UuidCreator::getTimeOrderedEpoch),
-                  new Projects(database.superuser(), records),
-                  ANSWER_BYTES,
-                  Duration.ofDays(1)),
-              WRITERS,
-              records);
+    try (StoreCalls calls = new StoreCalls(database, WRITERS)) {
+      Supplier<UUID> keys = UuidCreator::getTimeOrderedEpoch;
+      calls
+          .writes(Variant.TRANSACTIONAL, keys, ANSWER_BYTES, Duration.ofDays(1), records)
+          .run();
     }
     double bytes = database.logPosition() - before;
     double micros = Crash.replay(database.superuser()).toNanos() / 1e3;

@@ -3,18 +3,11 @@ package io.github.grpcidempotency.benchmarks.scenario;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.ServerCpu;
-import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
-import io.github.grpcidempotency.benchmarks.load.Load;
-import io.github.grpcidempotency.benchmarks.load.Operation;
-import io.github.grpcidempotency.benchmarks.load.Projects;
-import io.github.grpcidempotency.benchmarks.load.StoreCalls;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
-import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Consumer;
 import org.jdbi.v3.core.Handle;
 
@@ -26,7 +19,7 @@ import org.jdbi.v3.core.Handle;
  * Half of the table is swept; nothing runs beside it. The numbers are bytes, but for the processor
  * time of sweep and vacuum.
  */
-public final class RecordLife implements Scenario {
+public final class RecordLife {
   private static final String TABLE = "idempotency.idempotency_keys";
   private static final int WRITERS = 8;
   private static final int MEASURED_PROJECTS = 500;
@@ -35,18 +28,10 @@ public final class RecordLife implements Scenario {
   /** What some work took. */
   private record Cost(double walBytes, Duration processorTime) {}
 
-  @Override
-  public String name() {
-    return "life of a record";
-  }
+  private RecordLife() {}
 
-  @Override
-  public Set<String> options() {
-    return Set.of();
-  }
-
-  @Override
-  public void run(DurableDatabase database, Pace pace, Report.Section report) {
+  /** Measures, and adds the results to the report. */
+  public static void run(DurableDatabase database, Pace pace, Report.Section report) {
     for (Variant variant : List.of(Variant.TRANSACTIONAL, Variant.RESERVED_SAME_DATABASE)) {
       for (int bytes : RecordSize.ANSWERS) {
         measure(database, variant, bytes, pace.measuredRecords(), report);
@@ -62,10 +47,8 @@ public final class RecordLife implements Scenario {
     database.execute("TRUNCATE app.project CASCADE");
     database.execute(
         "ALTER TABLE " + TABLE + " SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)");
-    try (var pool = database.newPool(WRITERS);
-        ExpirySweeper sweeper = ExpirySweeper.builder(pool).build();
-        StoreCalls calls =
-            new StoreCalls(PostgresIdempotencyStore.builder(pool).build(), WRITERS)) {
+    try (StoreCalls calls = new StoreCalls(database, WRITERS);
+        ExpirySweeper sweeper = ExpirySweeper.builder(calls.pool()).build()) {
       report.add(label, 0, "made", made(database, calls, variant, bytes, OVER_AT_ONCE, records));
       report.add(
           label,
@@ -116,20 +99,9 @@ public final class RecordLife implements Scenario {
       int bytes,
       Duration retention,
       int records) {
-    Operation creates =
-        calls.creates(
-            variant,
-            StoreCalls.keys(UuidCreator::getTimeOrderedEpoch),
-            new Projects(database.superuser(), records),
-            bytes,
-            retention);
-    return cost(
-                database,
-                handle -> {
-                  Load unused = ClosedLoop.run(creates, WRITERS, records);
-                })
-            .walBytes()
-        / records;
+    Runnable writes =
+        calls.writes(variant, UuidCreator::getTimeOrderedEpoch, bytes, retention, records);
+    return cost(database, handle -> writes.run()).walBytes() / records;
   }
 
   /** The handle's backend lives until its processor time is read. */

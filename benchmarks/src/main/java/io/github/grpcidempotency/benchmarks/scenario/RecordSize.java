@@ -2,21 +2,15 @@ package io.github.grpcidempotency.benchmarks.scenario;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
-import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
-import io.github.grpcidempotency.benchmarks.load.Load;
-import io.github.grpcidempotency.benchmarks.load.Projects;
-import io.github.grpcidempotency.benchmarks.load.StoreCalls;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.Variant;
-import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
 
 /** How many bytes a record takes, in the table and in each index. */
-public final class RecordSize implements Scenario {
+public final class RecordSize {
   /** The sizes of answers that a record is measured with. */
   static final List<Integer> ANSWERS = List.of(100, 1_024, 4_096, 10_240);
 
@@ -27,18 +21,10 @@ public final class RecordSize implements Scenario {
   private static final List<String> INDEXES =
       List.of("pkey", "key", "expires", "project_id_idx", "operations", "in_flight");
 
-  @Override
-  public String name() {
-    return "record size";
-  }
+  private RecordSize() {}
 
-  @Override
-  public Set<String> options() {
-    return Set.of();
-  }
-
-  @Override
-  public void run(DurableDatabase database, Pace pace, Report.Section report) {
+  /** Measures, and adds the results to the report. */
+  public static void run(DurableDatabase database, Pace pace, Report.Section report) {
     database.execute("SELECT idempotency.add_in_flight_index()");
     database.execute("SELECT idempotency.add_operation_index()");
     for (Variant variant : List.of(Variant.TRANSACTIONAL, Variant.RESERVED_SAME_DATABASE)) {
@@ -62,19 +48,8 @@ public final class RecordSize implements Scenario {
     // What is dead stays where it is until it has been counted.
     database.execute("TRUNCATE " + TABLE);
     database.execute("ALTER TABLE " + TABLE + " SET (autovacuum_enabled = off)");
-    try (var pool = database.newPool(WRITERS);
-        StoreCalls calls =
-            new StoreCalls(PostgresIdempotencyStore.builder(pool).build(), WRITERS)) {
-      Load unused =
-          ClosedLoop.run(
-              calls.creates(
-                  variant,
-                  StoreCalls.keys(keys),
-                  new Projects(database.superuser(), pace.measuredRecords()),
-                  bytes,
-                  Duration.ofDays(1)),
-              WRITERS,
-              pace.measuredRecords());
+    try (StoreCalls calls = new StoreCalls(database, WRITERS)) {
+      calls.writes(variant, keys, bytes, Duration.ofDays(1), pace.measuredRecords()).run();
     }
     double records = database.number("SELECT count(*) FROM " + TABLE);
     double written = heap(database) / records;

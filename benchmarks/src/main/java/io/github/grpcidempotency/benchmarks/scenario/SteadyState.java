@@ -3,17 +3,11 @@ package io.github.grpcidempotency.benchmarks.scenario;
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.common.util.concurrent.RateLimiter;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
-import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
-import io.github.grpcidempotency.benchmarks.load.Operation;
-import io.github.grpcidempotency.benchmarks.load.Projects;
-import io.github.grpcidempotency.benchmarks.load.StoreCalls;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
-import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -24,7 +18,7 @@ import org.jdbi.v3.core.mapper.reflect.ConstructorMapper;
  * autovacuum has to do. A retention of seconds stands for one of a day, so autovacuum looks once a
  * second here.
  */
-public final class SteadyState implements Scenario {
+public final class SteadyState {
   private static final String TABLE = "idempotency.idempotency_keys";
   private static final int WRITERS = 16;
   private static final int ANSWER_BYTES = 1_024;
@@ -62,16 +56,6 @@ public final class SteadyState implements Scenario {
           new Subject(Variant.TRANSACTIONAL, 0, Autovacuum.UNCHANGED),
           new Subject(Variant.TRANSACTIONAL, 0, Autovacuum.FREQUENT));
 
-  private static final String COUNTERS =
-      """
-      SELECT n_dead_tup AS dead, n_tup_del AS deleted, n_tup_upd AS updated,
-             n_tup_hot_upd AS updated_hot, autovacuum_count AS vacuums,
-             coalesce((to_jsonb(s) ->> 'total_autovacuum_time')::float8, 0) AS vacuum_millis,
-             pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal
-        FROM pg_stat_user_tables AS s
-       WHERE relid = 'idempotency.idempotency_keys'::regclass
-      """;
-
   /** The database's counters of the table, since the server started. */
   public record Counters(
       double dead,
@@ -82,18 +66,10 @@ public final class SteadyState implements Scenario {
       double vacuumMillis,
       double wal) {}
 
-  @Override
-  public String name() {
-    return "steady state";
-  }
+  private SteadyState() {}
 
-  @Override
-  public Set<String> options() {
-    return Set.of("--retention");
-  }
-
-  @Override
-  public void run(DurableDatabase database, Pace pace, Report.Section report) {
+  /** Measures, and adds the results to the report. */
+  public static void run(DurableDatabase database, Pace pace, Report.Section report) {
     database.execute("ALTER SYSTEM SET autovacuum_naptime = '1s'");
     database.execute("SELECT pg_reload_conf()");
     for (Subject subject : SUBJECTS) {
@@ -116,11 +92,10 @@ public final class SteadyState implements Scenario {
     database.execute("TRUNCATE app.project CASCADE");
     database.execute("ALTER TABLE %s %s".formatted(TABLE, DEFAULTS));
     database.execute("ALTER TABLE %s %s".formatted(TABLE, subject.autovacuum().change()));
-    try (var pool = database.newPool(WRITERS);
-        var sweepers = database.newPool(1);
+    try (var sweepers = database.newPool(1);
         ExpirySweeper sweeper =
             ExpirySweeper.builder(sweepers).interval(Duration.ofSeconds(1)).build();
-        StoreCalls calls = new StoreCalls(PostgresIdempotencyStore.builder(pool).build(), WRITERS);
+        StoreCalls calls = new StoreCalls(database, WRITERS);
         ClosedLoop loop =
             ClosedLoop.start(
                 creates(calls, subject, database, retention),
@@ -181,7 +156,7 @@ public final class SteadyState implements Scenario {
     return database
         .superuser()
         .withHandle(
-            handle -> handle.createQuery(COUNTERS).map(ConstructorMapper.of(Counters.class)).one());
+            handle -> handle.createQuery(DurableDatabase.script("counters")).map(ConstructorMapper.of(Counters.class)).one());
   }
 
   private static double size(DurableDatabase database) {

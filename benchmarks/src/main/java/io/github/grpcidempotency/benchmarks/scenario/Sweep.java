@@ -2,36 +2,22 @@ package io.github.grpcidempotency.benchmarks.scenario;
 
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.KeyLoader;
-import io.github.grpcidempotency.benchmarks.load.Client;
-import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
-import io.github.grpcidempotency.benchmarks.load.Load;
-import io.github.grpcidempotency.benchmarks.load.Operation;
-import io.github.grpcidempotency.benchmarks.load.Operations;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
 import java.util.List;
-import java.util.Set;
 
 /** A sweep of many expired records while 16 clients create. */
-public final class Sweep implements Scenario {
+public final class Sweep {
   private static final int CLIENTS = 16;
 
-  @Override
-  public String name() {
-    return "sweep";
-  }
+  private Sweep() {}
 
-  @Override
-  public Set<String> options() {
-    return Set.of("--seconds", "--rounds", "--connections");
-  }
-
-  @Override
-  public void run(DurableDatabase database, Pace pace, Report.Section report) {
-    try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections());
+  /** Measures, and adds the results to the report. */
+  public static void run(DurableDatabase database, Pace pace, Report.Section report) {
+    try (BenchmarkServer server = BenchmarkServer.start(database);
         Client client = new Client(server.port());
         ExpirySweeper sweeper = ExpirySweeper.builder(server.pool()).build()) {
       for (Variant variant : List.of(Variant.TRANSACTIONAL, Variant.BARE)) {

@@ -6,10 +6,6 @@ import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.KeyTable;
 import io.github.grpcidempotency.benchmarks.database.Usage;
 import io.github.grpcidempotency.benchmarks.database.Vacuum;
-import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
-import io.github.grpcidempotency.benchmarks.load.Load;
-import io.github.grpcidempotency.benchmarks.load.Operation;
-import io.github.grpcidempotency.benchmarks.load.Projects;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import java.time.Duration;
@@ -24,7 +20,7 @@ import org.jdbi.v3.core.Jdbi;
  */
 final class TableUpkeep {
   /** How many ways there are to vacuum. */
-  static final int WAYS = Way.values().length;
+  static final int WAYS = Vacuum.Way.values().length;
 
   private static final int CALLERS = 16;
   private static final int PROJECTS = 20_000;
@@ -38,26 +34,6 @@ final class TableUpkeep {
   private final Jdbi superuser;
   private final Duration round;
   private final Report.Section report;
-
-  private enum Way {
-    ONE("one process"),
-    TWO("two processes"),
-    AUTOVACUUM("autovacuum");
-
-    private final String label;
-
-    Way(String label) {
-      this.label = label;
-    }
-
-    Vacuum vacuum(Jdbi superuser, KeyTable table) {
-      return switch (this) {
-        case ONE -> Vacuum.byOneProcess(superuser, table);
-        case TWO -> Vacuum.byTwoProcesses(superuser, table);
-        case AUTOVACUUM -> Vacuum.byAutovacuum(superuser, table);
-      };
-    }
-  }
 
   /** What a sweep of one table came to. */
   private record Swept(double alone, double wal, double busy, double calls, double p99) {}
@@ -74,7 +50,7 @@ final class TableUpkeep {
     database.execute("ALTER SYSTEM SET autovacuum_naptime = '1s'");
     database.execute("SELECT pg_reload_conf()");
     for (int upkeep = 0; upkeep < rounds; upkeep++) {
-      Way way = Way.values()[upkeep % WAYS];
+      Vacuum.Way way = Vacuum.Way.values()[upkeep % WAYS];
       List<KeyTable> inTurn = new ArrayList<>(tables);
       if (upkeep / WAYS % 2 == 1) {
         Collections.reverse(inTurn);
@@ -85,14 +61,14 @@ final class TableUpkeep {
         report.progress("sweep of %s, round %d of %d", table.label(), upkeep + 1, rounds);
         swept.add(sweep(table, records));
         database.execute("CHECKPOINT");
-        report.progress("vacuum of %s, by %s", table.label(), way.label);
-        vacuumed.add(way.vacuum(superuser, table));
+        report.progress("vacuum of %s, by %s", table.label(), way.label());
+        vacuumed.add(Vacuum.of(table, way, database));
       }
       int plain = inTurn.indexOf(tables.get(0));
       for (KeyTable table : tables) {
         int place = inTurn.indexOf(table);
         addSweep(table.label(), swept.get(place), swept.get(plain));
-        addVacuum(way.label + ": " + table.label(), vacuumed.get(place), vacuumed.get(plain));
+        addVacuum(way.label() + ": " + table.label(), vacuumed.get(place), vacuumed.get(plain));
       }
     }
   }
@@ -114,23 +90,18 @@ final class TableUpkeep {
     vacuums.add(label, 0, "longest of its vacuums (s)", own.longest());
     vacuums.add(label, 0, "longest, times one table", own.longest() / plain.longest());
     vacuums.add(label, 0, "WAL (MB)", own.wal() / MEGABYTE);
-    if (own.pages() > 0) {
-      vacuums.add(label, 0, "passes over indexes", own.passes());
-      vacuums.add(label, 0, "pages looked at (thousands)", own.pages() / 1e3);
-      vacuums.add(label, 0, "pages changed (thousands)", own.dirtied() / 1e3);
-    }
+    vacuums.add(label, 0, "passes over indexes", own.passes());
   }
 
   private Swept sweep(KeyTable table, long records) {
     try (HikariDataSource sweeper = database.newPool(1);
-        TableUnderLoad load = new TableUnderLoad(table.label(), table, "", database, CALLERS)) {
+        StoreCalls calls = new StoreCalls(database, table.schema(), "", CALLERS)) {
       long alone = records / 2;
       long start = System.nanoTime();
       Usage used = Usage.of(sweeper, 1, superuser, () -> sweep(table, sweeper, alone));
       double seconds = (System.nanoTime() - start) / 1e9;
       Operation creates =
-          load.calls()
-              .creates(
+          calls.creates(
                   Variant.TRANSACTIONAL,
                   LargeTables.newKeys(UuidCreator::getTimeOrderedEpoch),
                   Projects.inTurn(superuser, PROJECTS),

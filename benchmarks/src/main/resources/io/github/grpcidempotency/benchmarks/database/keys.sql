@@ -8,7 +8,7 @@ WITH numbered AS (
                                                          ELSE 1 + floor(random() * (:users - 1))::bigint
                                                     END), 12, '0'))::uuid AS user_id,
          to_timestamp((:begun + n) / 1000.0) AS at,
-         CASE WHEN n <= :expired THEN interval '0' ELSE interval '7 days' END AS left
+         CASE WHEN n <= :expired THEN interval '0' ELSE interval '7 days' END AS lives
     FROM generate_series(CAST(:first AS bigint), CAST(:last AS bigint)) AS n
 ), project AS (
   INSERT INTO app.project (id, user_id, name)
@@ -18,5 +18,5 @@ INSERT INTO ${schema}.idempotency_keys
   (id, idempotency_key, user_id, procedure, request_hash, hash_version, response_bytes, project_id, created,
    completed, expires)
 SELECT id, key, user_id, :procedure, :hash, :hash_version, :response, id, at - interval '1 day',
-       at - interval '1 day', at + numbered.left
+       at - interval '1 day', at + lives
   FROM numbered

@@ -5,10 +5,8 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.Usage;
-import io.github.grpcidempotency.benchmarks.load.Client;
-import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
-import io.github.grpcidempotency.benchmarks.load.Load;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -35,7 +33,7 @@ class CostOfCallTest {
   @BeforeAll
   void start() {
     database = DurableDatabase.start(DatabaseSettings.DEFAULT);
-    server = BenchmarkServer.start(database, CostOfCall.CONNECTIONS);
+    server = BenchmarkServer.start(database, CostOfCall.CONNECTIONS, Duration.ZERO);
     client = new Client(server.port());
   }
 
@@ -112,7 +110,7 @@ class CostOfCallTest {
 
   private List<Usage> measure(String way) {
     Subject subject =
-        Subject.of(client, new Selection(List.of(way)), CALLS).stream()
+        Subject.of(client, List.of(way), CALLS).stream()
             .reduce((bare, last) -> last)
             .orElseThrow();
     Load unused = ClosedLoop.run(subject.operation(), 1, CALLS);

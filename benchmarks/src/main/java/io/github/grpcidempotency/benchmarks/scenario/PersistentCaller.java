@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.benchmarks.load;
+package io.github.grpcidempotency.benchmarks.scenario;
 
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;

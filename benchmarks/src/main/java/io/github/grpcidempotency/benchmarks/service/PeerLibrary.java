@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.benchmarks.peer;
+package io.github.grpcidempotency.benchmarks.service;
 
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import java.util.List;

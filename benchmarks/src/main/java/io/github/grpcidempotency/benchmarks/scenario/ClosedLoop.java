@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.benchmarks.load;
+package io.github.grpcidempotency.benchmarks.scenario;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;

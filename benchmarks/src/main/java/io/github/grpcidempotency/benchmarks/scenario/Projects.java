@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.benchmarks.load;
+package io.github.grpcidempotency.benchmarks.scenario;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;

@@ -1,4 +1,4 @@
-package io.github.grpcidempotency.benchmarks.load;
+package io.github.grpcidempotency.benchmarks.scenario;
 
 /**
  * What callers saw.

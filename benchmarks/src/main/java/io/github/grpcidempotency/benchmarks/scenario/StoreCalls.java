@@ -1,15 +1,18 @@
-package io.github.grpcidempotency.benchmarks.load;
+package io.github.grpcidempotency.benchmarks.scenario;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnsafeByteOperations;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
+import io.github.grpcidempotency.benchmarks.database.ServerCpu;
+import io.github.grpcidempotency.benchmarks.database.Usage;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import io.github.grpcidempotency.benchmarks.service.ProcedureOf;
 import io.github.grpcidempotency.benchmarks.service.Variant;
-import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.Fingerprint;
-import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
@@ -19,37 +22,61 @@ import io.github.grpcidempotency.store.TransactionalStore;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Supplier;
+import org.jdbi.v3.core.Jdbi;
 
 /**
  * What a call asks of a store, without gRPC and handlers: a claim and the recording of its answer,
  * or a claim that meets a record.
  */
 public final class StoreCalls implements AutoCloseable {
-  /** The procedure that transactional records are of. */
-  public static final RecordedProcedure TRANSACTIONAL =
-      RecordedProcedure.of(ProcedureOf.variant(Variant.TRANSACTIONAL));
-
-  /** Of the request that all records answer. */
-  public static final Fingerprint FINGERPRINT =
-      Fingerprinter.wholeRequest().fingerprint(CreateProjectRequest.getDefaultInstance());
-
   private static final Duration RETENTION = Duration.ofDays(1);
   private static final Caller CALLER = Caller.of(BenchmarkServer.USER);
   private static final Reply DONE = new Reply(Status.OK, new Metadata(), Optional.empty());
 
+  private final DurableDatabase database;
+  private final HikariDataSource pool;
   private final TransactionalStore store;
   private final ExecutorService threads;
+  private final int callers;
 
-  /** Asks a store with so many threads. */
-  public StoreCalls(TransactionalStore store, int threads) {
-    this.store = store;
+  /** Asks the store of the library's default schema, with so many threads and connections. */
+  public StoreCalls(DurableDatabase database, int threads) {
+    this(database, IdempotencySchema.DEFAULT_NAME, "", threads);
+  }
+
+  /** Asks that of another schema, by connections with a setting, if there is one. */
+  public StoreCalls(DurableDatabase database, String schema, String setting, int threads) {
+    this.database = database;
+    this.pool = database.newPool(threads, Duration.ZERO, setting);
+    this.store = PostgresIdempotencyStore.builder(pool).schema(schema).build();
     this.threads = Executors.newFixedThreadPool(threads);
+    this.callers = threads;
+  }
+
+  /** Returns its connections. */
+  public HikariDataSource pool() {
+    return pool;
+  }
+
+  /**
+   * Prepares to make so many records, each with a project of its own that is made now. To run that
+   * blocks.
+   */
+  public Runnable writes(
+      Variant variant, Supplier<UUID> keys, int answerBytes, Duration retention, int records) {
+    Projects projects = new Projects(database.superuser(), records);
+    Operation creates = creates(variant, keys(keys), projects, answerBytes, retention);
+    return () -> {
+      Load unused = ClosedLoop.run(creates, callers, records);
+    };
   }
 
   /** Returns keys of the benchmarks' one user. */
@@ -87,7 +114,7 @@ public final class StoreCalls implements AutoCloseable {
 
   private Claim win(Variant variant, IdempotencyKey key, Duration retention) {
     RecordedProcedure procedure = RecordedProcedure.of(ProcedureOf.variant(variant));
-    ClaimRequest request = new ClaimRequest(key, procedure, FINGERPRINT, retention);
+    ClaimRequest request = new ClaimRequest(key, procedure, ProcedureOf.FINGERPRINT, retention);
     ClaimResult result =
         variant == Variant.TRANSACTIONAL ? store.claimInTransaction(request) : store.claim(request);
     if (!(result instanceof ClaimResult.Won won)) {
@@ -101,11 +128,45 @@ public final class StoreCalls implements AutoCloseable {
     return blocking(
         () -> {
           ClaimRequest request =
-              new ClaimRequest(keys.get(), TRANSACTIONAL, FINGERPRINT, RETENTION);
+              new ClaimRequest(keys.get(), RecordedProcedure.of(ProcedureOf.variant(Variant.TRANSACTIONAL)), ProcedureOf.FINGERPRINT, RETENTION);
           if (!(store.claimInTransaction(request) instanceof ClaimResult.Recorded)) {
             throw new IllegalStateException("there is no record of " + request.key());
           }
         });
+  }
+
+  /** What callers saw, and what a call took of the database. */
+  public record Measured(Load load, double walBytes, double cpuMicros) {}
+
+  /**
+   * Lets all callers do it for a while. Begins with a checkpoint, so that it pays for the full-page
+   * images of the pages it touches.
+   */
+  public Measured measure(Operation operation, Duration time) {
+    database.execute("CHECKPOINT");
+    ServerCpu cpu = new ServerCpu(database.superuser());
+    List<Load> seen = new ArrayList<>();
+    Duration cpuBefore = cpu.used();
+    Usage used =
+        Usage.of(
+            pool,
+            callers,
+            database.superuser(),
+            () -> seen.add(ClosedLoop.run(operation, callers, time)));
+    double cpuMicros = cpu.used().minus(cpuBefore).toNanos() / 1e3;
+    double operations = seen.get(0).operations();
+    return new Measured(seen.get(0), used.walBytes() / operations, cpuMicros / operations);
+  }
+
+  /** Returns the memory of one of the connections. */
+  public double connectionBytes() {
+    return Jdbi.create(pool)
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery("SELECT sum(total_bytes) FROM pg_backend_memory_contexts")
+                    .mapTo(Double.class)
+                    .one());
   }
 
   private Operation blocking(Runnable work) {
@@ -133,5 +194,6 @@ public final class StoreCalls implements AutoCloseable {
   @Override
   public void close() {
     threads.shutdownNow();
+    pool.close();
   }
 }
