@@ -7,17 +7,14 @@ import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.scenario.Calls;
 import io.github.grpcidempotency.benchmarks.scenario.CostOfCall;
+import io.github.grpcidempotency.benchmarks.scenario.Duplicates;
 import io.github.grpcidempotency.benchmarks.scenario.InterceptorAlone;
 import io.github.grpcidempotency.benchmarks.scenario.LargeTables;
 import io.github.grpcidempotency.benchmarks.scenario.LiveKeys;
-import io.github.grpcidempotency.benchmarks.scenario.LogReplay;
 import io.github.grpcidempotency.benchmarks.scenario.Pace;
-import io.github.grpcidempotency.benchmarks.scenario.RecordLife;
-import io.github.grpcidempotency.benchmarks.scenario.RecordSize;
+import io.github.grpcidempotency.benchmarks.scenario.Records;
 import io.github.grpcidempotency.benchmarks.scenario.Scenario;
-import io.github.grpcidempotency.benchmarks.scenario.Starvation;
 import io.github.grpcidempotency.benchmarks.scenario.SteadyState;
-import io.github.grpcidempotency.benchmarks.scenario.Storm;
 import io.github.grpcidempotency.benchmarks.scenario.Sweep;
 import io.github.grpcidempotency.benchmarks.scenario.WaitingCalls;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
@@ -31,13 +28,13 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine;
 
 /**
  * Measures what idempotency costs on this machine, and writes it down: {@code mvn -q -pl benchmarks
@@ -58,16 +55,17 @@ public final class Benchmarks implements Callable<Integer> {
           Scenario.of("cost of a call", CostOfCall::run, "--rounds", "--variants"),
           Scenario.of("calls", Calls::onOneMachine, CALLS),
           Scenario.of("calls across a network", Calls::acrossNetwork, ACROSS_NETWORK),
-          Scenario.of("storm", Storm::run),
-          Scenario.of("starvation", Starvation::run, "--seconds", "--rounds"),
+          Scenario.of("storm", Duplicates::storm),
+          Scenario.of("starvation", Duplicates::starvation, "--seconds", "--rounds"),
           Scenario.of("waiting calls", WaitingCalls::run, "--seconds", "--rounds"),
           Scenario.of("sweep", Sweep::run, "--seconds", "--rounds"),
           Scenario.of("live keys", LiveKeys::run, "--seconds", "--rounds", "--rows"),
-          Scenario.of("record size", RecordSize::run),
-          Scenario.of("life of a record", RecordLife::run),
+          Scenario.of("record size", Records::size),
+          Scenario.of("life of a record", Records::life),
           Scenario.of("steady state", SteadyState::run, "--retention"),
-          Scenario.of("replay of the log", LogReplay::run),
-          Scenario.of("large tables", LargeTables::run, "--seconds", "--rounds", "--rows", "--partitions"),
+          Scenario.of("replay of the log", Records::replayOfTheLog),
+          Scenario.of(
+              "large tables", LargeTables::run, "--seconds", "--rounds", "--rows", "--partitions"),
           new Scenario("interceptor alone", InterceptorAlone::run, Set.of("--rounds")));
 
   @Mixin private Options options = new Options();
@@ -142,8 +140,7 @@ public final class Benchmarks implements Callable<Integer> {
     report.circumstance(
         "pace",
         "%d rounds of %.1f s for each variant; a pool of %d connections"
-            .formatted(
-                pace.rounds(), pace.round().toMillis() / 1e3, BenchmarkServer.CONNECTIONS));
+            .formatted(pace.rounds(), pace.round().toMillis() / 1e3, BenchmarkServer.CONNECTIONS));
   }
 
   private static String commit() {

@@ -53,7 +53,9 @@ public final class CapacityCommand implements Callable<Integer> {
       } else if (creates.isPresent()) {
         Report.console().print(tables.needs(List.of(positive("--creates", creates.get()))));
       } else {
-        tables.tables().forEach((name, table) -> Report.console().printf("%s%n%n%s%n", name, table));
+        tables
+            .tables()
+            .forEach((name, table) -> Report.console().printf("%s%n%n%s%n", name, table));
       }
     } catch (IllegalArgumentException wrong) {
       throw new ParameterException(spec.commandLine(), wrong.getMessage(), wrong);

@@ -12,7 +12,11 @@ import java.util.List;
  */
 record Check(String name, String unit, double predicted, double measured, double tolerance) {
   private static final List<Variant> WAYS =
-      List.of(Variant.TRANSACTIONAL, Variant.FIRST_STATEMENT, Variant.JOINED_COMMIT, Variant.RESERVED_SAME_DATABASE);
+      List.of(
+          Variant.TRANSACTIONAL,
+          Variant.FIRST_STATEMENT,
+          Variant.JOINED_COMMIT,
+          Variant.RESERVED_SAME_DATABASE);
   private static final String BUSY = ", as many as possible, autovacuum: defaults";
   private static final int STEADY_ANSWER = 1_024;
 

@@ -62,7 +62,8 @@ final class Measurements {
   }
 
   private static String recordsOf(Variant way, int answerBytes) {
-    Variant measured = Model.isReserved(way) ? Variant.RESERVED_SAME_DATABASE : Variant.TRANSACTIONAL;
+    Variant measured =
+        Model.isReserved(way) ? Variant.RESERVED_SAME_DATABASE : Variant.TRANSACTIONAL;
     return "%s, answers of %,d B".formatted(measured.label(), answerBytes);
   }
 

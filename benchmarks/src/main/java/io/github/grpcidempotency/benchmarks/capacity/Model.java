@@ -144,8 +144,7 @@ final class Model {
     return micros(way, DATABASE)
         + sweepMicros()
         + (isReserved(way) ? 2 : 1) * vacuumMicros()
-        + REPLAYS
-            * measured.of(Measurements.REPLAYS, "replay of " + replayed.label(), DATABASE);
+        + REPLAYS * measured.of(Measurements.REPLAYS, "replay of " + replayed.label(), DATABASE);
   }
 
   double serviceMicros(Variant way) {
@@ -191,7 +190,8 @@ final class Model {
 
   double indexBytes() {
     return List.of("pkey", "key", "expires", "project_id_idx").stream()
-        .mapToDouble(index -> measured.ofRecord(Measurements.SIZE, Variant.TRANSACTIONAL, 100, index))
+        .mapToDouble(
+            index -> measured.ofRecord(Measurements.SIZE, Variant.TRANSACTIONAL, 100, index))
         .sum();
   }
 
@@ -229,8 +229,7 @@ final class Model {
   Map<String, Double> limits(Load load) {
     Load one = load.at(1);
     double log = logBytes(load);
-    double vacuumed =
-        load.isRecorded() ? vacuumBytes(one) / vacuumSeconds(one) : 0;
+    double vacuumed = load.isRecorded() ? vacuumBytes(one) / vacuumSeconds(one) : 0;
     double perServer = SERVER_CORES / serviceCores(one);
     Map<String, Double> limits = new LinkedHashMap<>();
     limits.put("cores", CORES / databaseCores(one));

@@ -190,17 +190,14 @@ final class ScalePage {
     lines.put("sweep of a record", number(model.sweepMicros()) + " µs");
     lines.put("vacuum of a dead row", number(model.vacuumMicros()) + " µs");
     lines.put(
-        "replay of the log in one process",
-        number(model.replayedBytesPerSecond() / 1e6) + " MB/s");
+        "replay of the log in one process", number(model.replayedBytesPerSecond() / 1e6) + " MB/s");
     lines.put("table in its steady state, of a packed one", number(model.bloat));
     lines.put("processor time of a call at 4 calls, of that at 16", number(model.idleFactor));
     lines.put(
         "a flush of the log, and what else a call waits for", number(model.flushMicros) + " µs");
     lines.put("share of two cores that 16 calls can use", number(model.usable));
     return table(
-        " | ",
-        List.copyOf(lines.entrySet()),
-        line -> List.of(line.getKey(), line.getValue()));
+        " | ", List.copyOf(lines.entrySet()), line -> List.of(line.getKey(), line.getValue()));
   }
 
   private static <T> String table(String head, List<T> rows, Function<T, List<String>> cells) {

@@ -95,14 +95,6 @@ public final class DurableDatabase implements AutoCloseable {
     runAsOwner("SELECT %s.partition_keys(%d)".formatted(schema, partitions));
   }
 
-  /**
-   * Tells the planner of rows that came since the tables were empty. Otherwise it may plan a query
-   * anew for a thousand times, because that was cheaper once, until autovacuum comes by.
-   */
-  public void analyze() {
-    superuser.useHandle(handle -> handle.execute("ANALYZE"));
-  }
-
   /** Returns a pool of the application's connections; its round trips are counted. */
   public HikariDataSource newPool(int size) {
     return newPool(size, Duration.ZERO, "");

@@ -36,7 +36,11 @@ public record KeyTable(String schema, int partitions) {
   /** Returns the tables that have rows: itself, or its partitions. */
   public List<String> leaves(Jdbi superuser) {
     return superuser.withHandle(
-        handle -> handle.createQuery(DurableDatabase.script("leaves").formatted(table())).mapTo(String.class).list());
+        handle ->
+            handle
+                .createQuery(DurableDatabase.script("leaves").formatted(table()))
+                .mapTo(String.class)
+                .list());
   }
 
   /** Sets storage parameters of each table that has rows. */
@@ -59,17 +63,8 @@ public record KeyTable(String schema, int partitions) {
         });
   }
 
-  /** Returns keys of so many live records, wherever they are. */
-  public List<IdempotencyKey> anyLiveKeys(Jdbi superuser, int count) {
-    return keys(superuser, "WHERE expires > now() ORDER BY random()", count);
-  }
-
-  /** Returns the keys of the newest records. */
-  public List<IdempotencyKey> newestKeys(Jdbi superuser, int count) {
-    return keys(superuser, "ORDER BY id DESC", count);
-  }
-
-  private List<IdempotencyKey> keys(Jdbi superuser, String order, int count) {
+  /** Returns keys of so many records, in an order, of those that a condition before it selects. */
+  public List<IdempotencyKey> keys(Jdbi superuser, String order, int count) {
     return superuser.withHandle(
         handle ->
             handle

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
 /**
@@ -13,7 +12,8 @@ import org.jdbi.v3.core.Jdbi;
  * the trigger of each table's foreign key.
  */
 public final class ResourceDeletion {
-  private static final Pattern TRIGGER = Pattern.compile("Trigger (\\S+) .*time=([0-9.]+) calls=(\\d+)");
+  private static final Pattern TRIGGER =
+      Pattern.compile("Trigger (\\S+) .*time=([0-9.]+) calls=(\\d+)");
 
   private ResourceDeletion() {}
 

@@ -14,11 +14,7 @@ import org.jdbi.v3.core.mapper.reflect.ConstructorMapper;
  * @param walBytes how far the log has grown
  */
 public record Usage(
-    long roundTrips,
-    long statements,
-    long transactions,
-    long walSyncs,
-    long walBytes) {
+    long roundTrips, long statements, long transactions, long walSyncs, long walBytes) {
   /** What the server itself tells. */
   public record Statistics(long transactions, long walSyncs, long walBytes) {}
 
@@ -46,7 +42,11 @@ public record Usage(
   private static Statistics read(DataSource pool, int connections, Jdbi superuser) {
     reportFrom(pool, connections);
     return superuser.withHandle(
-        handle -> handle.createQuery(DurableDatabase.script("statistics")).map(ConstructorMapper.of(Statistics.class)).one());
+        handle ->
+            handle
+                .createQuery(DurableDatabase.script("statistics"))
+                .map(ConstructorMapper.of(Statistics.class))
+                .one());
   }
 
   /** Has all of them at once, so that none is left out. */

@@ -24,8 +24,7 @@ import org.jdbi.v3.core.Jdbi;
  * @param passes how often all indexes of a table were gone through
  * @param wal bytes
  */
-public record Vacuum(
-    double seconds, double longest, double passes, double wal) {
+public record Vacuum(double seconds, double longest, double passes, double wal) {
   private static final Pattern PASSES = Pattern.compile("index scans: (\\d+)");
   private static final double LIMIT_SECONDS = 1_800;
 

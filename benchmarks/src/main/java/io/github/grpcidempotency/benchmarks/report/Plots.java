@@ -6,8 +6,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.TreeSet;
-import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
 import org.knowm.xchart.VectorGraphicsEncoder;
+import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
@@ -25,8 +25,7 @@ final class Plots {
   private Plots() {}
 
   /** Writes them, if the results have such metrics; the file names begin with the scenario's. */
-  static void write(Path directory, String name, List<Result> results)
-      throws IOException {
+  static void write(Path directory, String name, List<Result> results) throws IOException {
     String scenario = results.get(0).scenario();
     if (results.stream().noneMatch(result -> result.metric().equals(THROUGHPUT))) {
       return;

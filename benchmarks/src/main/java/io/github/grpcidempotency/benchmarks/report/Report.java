@@ -67,25 +67,17 @@ public final class Report {
 
   private static String aims(List<Result> results) {
     List<Result> aimed = results.stream().filter(result -> result.aim().isPresent()).toList();
-    if (aimed.isEmpty()) {
-      return "";
-    }
-    List<Result> missed =
-        aimed.stream().filter(result -> !result.aim().orElseThrow().isMetBy(result)).toList();
-    StringBuilder text = new StringBuilder();
-    text.append("%d of %d aims met.%n".formatted(aimed.size() - missed.size(), aimed.size()));
-    for (Result result : missed) {
-      text.append(
-          "- missed: %s, %s, %d calls, %s: %s, aim %s%n"
-              .formatted(
-                  result.scenario(),
-                  result.variant(),
-                  result.calls(),
-                  result.metric(),
-                  Result.plain(result.value()),
-                  result.aim().orElseThrow()));
-    }
-    return text.toString();
+    List<String> missed =
+        aimed.stream()
+            .filter(result -> !result.aim().orElseThrow().isMetBy(result))
+            .map(
+                each ->
+                    "- missed: %s, %s, %d calls, %s: %s%n"
+                        .formatted(
+                            each.scenario(), each.variant(), each.calls(), each.metric(), each))
+            .toList();
+    String met = "%d of %d aims met.%n".formatted(aimed.size() - missed.size(), aimed.size());
+    return aimed.isEmpty() ? "" : met + String.join("", missed);
   }
 
   /** The numbers of one scenario. */

@@ -31,8 +31,7 @@ public record Result(
   /** Returns the median, the extremes, and whether the aim is met. */
   @Override
   public String toString() {
-    String spread =
-        least == most ? "" : " (" + plain(least) + "–" + plain(most) + ")";
+    String spread = least == most ? "" : " (" + plain(least) + "–" + plain(most) + ")";
     String held = aim().map(aim -> (aim.isMetBy(this) ? " ✓ " : " ✗ ") + aim).orElse("");
     return plain(value) + spread + held;
   }

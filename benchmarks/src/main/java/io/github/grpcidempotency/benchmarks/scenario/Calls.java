@@ -3,9 +3,8 @@ package io.github.grpcidempotency.benchmarks.scenario;
 import com.sun.management.OperatingSystemMXBean;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.ServerCpu;
-import io.github.grpcidempotency.benchmarks.scenario.Load.Latencies;
-import io.github.grpcidempotency.benchmarks.report.Kind;
 import io.github.grpcidempotency.benchmarks.report.Report;
+import io.github.grpcidempotency.benchmarks.scenario.Load.Latencies;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -39,7 +38,8 @@ public final class Calls {
         "network",
         "a round trip to the database takes %,d µs longer than on this machine"
             .formatted(longer.toNanos() / 1_000));
-    try (BenchmarkServer server = BenchmarkServer.start(database, BenchmarkServer.CONNECTIONS, longer);
+    try (BenchmarkServer server =
+            BenchmarkServer.start(database, BenchmarkServer.CONNECTIONS, longer);
         Client client = new Client(server.port())) {
       List<Subject> subjects = Subject.of(client, pace.variants());
       for (int callers : pace.callers()) {
@@ -47,7 +47,9 @@ public final class Calls {
         for (Subject subject : subjects) {
           ClosedLoop.run(subject.operation(), callers, pace.round().multipliedBy(WARM_UP_ROUNDS));
         }
-        database.analyze();
+        // Otherwise it may plan anew for a thousand times: that was cheaper while tables were
+        // empty.
+        database.execute("ANALYZE");
         for (int round = 1; round <= pace.rounds(); round++) {
           report.progress("%d at once, round %d of %d", callers, round, pace.rounds());
           measure(database, subjects, callers, pace.round(), report);
@@ -93,17 +95,15 @@ public final class Calls {
       report.add(label, callers, "database CPU (µs)", databaseMicros / operations);
       report.add(label, callers, "JVM CPU (µs)", jvmMicros / operations);
     }
-    for (Measured own : of(Kind.OURS, all)) {
-      for (Measured peer : of(Kind.PEER, all)) {
+    for (Measured own : of(Subject.Kind.OURS, all)) {
+      for (Measured peer : of(Subject.Kind.PEER, all)) {
         String metric = "times " + peer.subject().label();
-        report
-            .part("beside peers")
-            .add(own.subject().label(), callers, metric, own.times(peer));
+        report.part("beside peers").add(own.subject().label(), callers, metric, own.times(peer));
       }
     }
   }
 
-  private static List<Measured> of(Kind kind, List<Measured> all) {
+  private static List<Measured> of(Subject.Kind kind, List<Measured> all) {
     return all.stream().filter(each -> each.subject().kind() == kind).toList();
   }
 }

@@ -8,7 +8,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-/** Clients with retries that all send the same slow call, and when all have their answer the next. */
+/**
+ * Clients with retries that all send the same slow call, and when all have their answer the next.
+ */
 final class DuplicateCrowd implements AutoCloseable {
   private final PersistentCaller caller;
   private final int size;

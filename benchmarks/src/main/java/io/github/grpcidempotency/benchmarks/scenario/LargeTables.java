@@ -93,8 +93,10 @@ public final class LargeTables {
   private static void compareCalls(
       List<KeyTable> tables, DurableDatabase database, Pace pace, Report.Section report) {
     KeyTable plain = tables.get(0);
-    Supplier<IdempotencyKey> any = anyOf(plain.anyLiveKeys(database.superuser(), SAMPLE));
-    Supplier<IdempotencyKey> newest = anyOf(plain.newestKeys(database.superuser(), NEWEST));
+    Supplier<IdempotencyKey> any =
+        anyOf(plain.keys(database.superuser(), "WHERE expires > now() ORDER BY random()", SAMPLE));
+    Supplier<IdempotencyKey> newest =
+        anyOf(plain.keys(database.superuser(), "ORDER BY id DESC", NEWEST));
     Supplier<UUID> projects = Projects.inTurn(database.superuser(), PROJECTS);
     List<Loaded> loaded = new ArrayList<>();
     try {
@@ -138,10 +140,7 @@ public final class LargeTables {
   }
 
   private static void add(
-      String label,
-      StoreCalls.Measured own,
-      StoreCalls.Measured plain,
-      Report.Section report) {
+      String label, StoreCalls.Measured own, StoreCalls.Measured plain, Report.Section report) {
     double p99 = own.load().millis().p99();
     report.add(
         label, CALLERS, "times one table", own.load().perSecond() / plain.load().perSecond());

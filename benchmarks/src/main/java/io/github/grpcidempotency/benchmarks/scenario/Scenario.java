@@ -3,6 +3,7 @@ package io.github.grpcidempotency.benchmarks.scenario;
 import com.google.common.collect.Sets;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.report.Report;
+import java.io.IOException;
 import java.util.Set;
 
 /**
@@ -14,10 +15,9 @@ import java.util.Set;
  */
 public record Scenario(String name, Measurement measurement, Set<String> options) {
   /** What is done. */
-  @FunctionalInterface
   public interface Measurement {
     /** Measures on a database of its own. */
-    void run(DurableDatabase database, Pace pace, Report.Section report);
+    void run(DurableDatabase database, Pace pace, Report.Section report) throws IOException;
   }
 
   /** Makes a scenario; the options of the database have an effect on it as well. */

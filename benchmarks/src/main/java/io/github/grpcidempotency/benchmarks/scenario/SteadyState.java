@@ -156,7 +156,11 @@ public final class SteadyState {
     return database
         .superuser()
         .withHandle(
-            handle -> handle.createQuery(DurableDatabase.script("counters")).map(ConstructorMapper.of(Counters.class)).one());
+            handle ->
+                handle
+                    .createQuery(DurableDatabase.script("counters"))
+                    .map(ConstructorMapper.of(Counters.class))
+                    .one());
   }
 
   private static double size(DurableDatabase database) {

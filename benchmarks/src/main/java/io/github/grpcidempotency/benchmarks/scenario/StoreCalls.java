@@ -128,7 +128,11 @@ public final class StoreCalls implements AutoCloseable {
     return blocking(
         () -> {
           ClaimRequest request =
-              new ClaimRequest(keys.get(), RecordedProcedure.of(ProcedureOf.variant(Variant.TRANSACTIONAL)), ProcedureOf.FINGERPRINT, RETENTION);
+              new ClaimRequest(
+                  keys.get(),
+                  RecordedProcedure.of(ProcedureOf.variant(Variant.TRANSACTIONAL)),
+                  ProcedureOf.FINGERPRINT,
+                  RETENTION);
           if (!(store.claimInTransaction(request) instanceof ClaimResult.Recorded)) {
             throw new IllegalStateException("there is no record of " + request.key());
           }

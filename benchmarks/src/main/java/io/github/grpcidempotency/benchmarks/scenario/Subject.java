@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.benchmarks.scenario;
 
 import com.google.common.base.Suppliers;
-import io.github.grpcidempotency.benchmarks.report.Kind;
 import io.github.grpcidempotency.benchmarks.service.PeerVariant;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
@@ -19,6 +18,13 @@ import java.util.function.Supplier;
  * @param made makes what callers do, once
  */
 record Subject(String label, Kind kind, Supplier<Operation> made) {
+  /** Whose answers they are to new keys, if that is compared. */
+  enum Kind {
+    OURS,
+    PEER,
+    OTHER
+  }
+
   /** How many keys are retried, if nothing else is said. */
   private static final int REPLAYED_KEYS = 1_000;
 
@@ -89,7 +95,7 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
             create(
                 variant.id(),
                 variant.label(),
-                variant.kind(),
+                variant.isOurs() ? Kind.OURS : Kind.OTHER,
                 variant.method(),
                 variant.replays()));
       }
@@ -103,7 +109,7 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
           new Way(
               "hinted-replay-of-" + variant.id(),
               "replay of %s, with the hint".formatted(variant.label()),
-              Kind.REPLAY,
+              Kind.OTHER,
               (client, keys) -> Operations.hintedReplay(client, variant.method(), keys)));
     }
     // They come last: what they do in the background must not be counted as the others' cost.
@@ -139,7 +145,7 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
     return new Way(
         "replay-of-" + id,
         "replay of " + label,
-        Kind.REPLAY,
+        Kind.OTHER,
         (client, replayedKeys) -> Operations.replay(client, method, replayedKeys));
   }
 }

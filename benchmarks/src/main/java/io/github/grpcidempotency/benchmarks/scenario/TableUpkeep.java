@@ -36,7 +36,7 @@ final class TableUpkeep {
   private final Report.Section report;
 
   /** What a sweep of one table came to. */
-  private record Swept(double alone, double wal, double busy, double calls, double p99) {}
+  private record Swept(double alone, double wal, double busy, double calls) {}
 
   TableUpkeep(DurableDatabase database, Duration round, Report.Section report) {
     this.database = database;
@@ -80,7 +80,6 @@ final class TableUpkeep {
     sweeps.add(label, CALLERS, "WAL per record (B)", own.wal());
     sweeps.add(label, CALLERS, "records swept/s beside calls", own.busy());
     sweeps.add(label, CALLERS, "calls, times those without a sweep", own.calls());
-    sweeps.add(label, CALLERS, "their p99, times that without a sweep", own.p99());
   }
 
   private void addVacuum(String label, Vacuum own, Vacuum plain) {
@@ -102,11 +101,11 @@ final class TableUpkeep {
       double seconds = (System.nanoTime() - start) / 1e9;
       Operation creates =
           calls.creates(
-                  Variant.TRANSACTIONAL,
-                  LargeTables.newKeys(UuidCreator::getTimeOrderedEpoch),
-                  Projects.inTurn(superuser, PROJECTS),
-                  LargeTables.ANSWER_BYTES,
-                  LargeTables.RETENTION);
+              Variant.TRANSACTIONAL,
+              LargeTables.newKeys(UuidCreator::getTimeOrderedEpoch),
+              Projects.inTurn(superuser, PROJECTS),
+              LargeTables.ANSWER_BYTES,
+              LargeTables.RETENTION);
       try (ClosedLoop loop = ClosedLoop.start(creates, CALLERS)) {
         Load unused = loop.observe(round.dividedBy(2));
         Load undisturbed = loop.observe(round);
@@ -119,8 +118,7 @@ final class TableUpkeep {
             alone / seconds,
             (double) used.walBytes() / alone,
             (records - alone) / busySeconds,
-            disturbed.perSecond() / undisturbed.perSecond(),
-            disturbed.millis().p99() / undisturbed.millis().p99());
+            disturbed.perSecond() / undisturbed.perSecond());
       }
     }
   }

@@ -72,8 +72,7 @@ public final class WaitingCalls {
     CreateProjectRequest.Builder request =
         CreateProjectRequest.newBuilder().setHandlerMillis((int) pace.round().toMillis() + 8_000);
     List<String> keys = Stream.generate(Operations::newKey).limit(RUNNING).toList();
-    PersistentCaller caller =
-        new PersistentCaller(waiters, Variant.RESERVED_ATTACHING.method());
+    PersistentCaller caller = new PersistentCaller(waiters, Variant.RESERVED_ATTACHING.method());
     keys.forEach(key -> replies.add(caller.call(key, request.setName(key).build())));
     await(() -> server.runs().begun() == RUNNING);
     for (int i = 0; i < calls; i++) {

@@ -67,7 +67,8 @@ public final class BenchmarkServer implements AutoCloseable {
 
   /** Starts one with another pool, whose round trips take so much longer. */
   public static BenchmarkServer start(DurableDatabase database, int connections, Duration delay) {
-    BenchmarkServer started = new BenchmarkServer(database, database.newPool(connections, delay, ""));
+    BenchmarkServer started =
+        new BenchmarkServer(database, database.newPool(connections, delay, ""));
     try {
       started.server.start();
     } catch (IOException failure) {
@@ -76,8 +77,7 @@ public final class BenchmarkServer implements AutoCloseable {
     return started;
   }
 
-  private static ServerServiceDefinition service(
-      Handler handler, Peers peers, ParkedCalls parked) {
+  private static ServerServiceDefinition service(Handler handler, Peers peers, ParkedCalls parked) {
     ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(CreateMethod.SERVICE);
     for (Variant variant : Variant.values()) {
       service.addMethod(variant.method(), answerBy(request -> handler.create(variant, request)));

@@ -22,7 +22,8 @@ public final class ProcedureOf {
 
   private static final OutboxStatusResolver OUTBOX =
       OutboxStatusResolver.query(
-              "SELECT status FROM app.outbox WHERE project_id = :resource_id ORDER BY id DESC LIMIT 1")
+              "SELECT status FROM app.outbox WHERE project_id = :resource_id ORDER BY id DESC LIMIT"
+                  + " 1")
           .map(IdempotencyStatus.PROCESSING, "pending")
           .map(IdempotencyStatus.COMPLETED, "done")
           .build();

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.benchmarks.service;
 
-import io.github.grpcidempotency.benchmarks.report.Kind;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.github.grpcidempotency.procedure.ClaimTiming;
@@ -63,20 +62,9 @@ public enum Variant {
     return execution;
   }
 
-  /** Returns whose it is. */
-  public Kind kind() {
-    return switch (this) {
-      case BARE, SEPARATE -> Kind.REFERENCE;
-      case ROUND_TRIP, LOOK_UP, BARE_RECORD -> Kind.LIMIT;
-      case RESERVED,
-          RESERVED_SAME_DATABASE,
-          JOINED_COMMIT,
-          TRANSACTIONAL,
-          FIRST_STATEMENT,
-          RESERVED_ATTACHING,
-          TRANSACTIONAL_ATTACHING ->
-          Kind.OURS;
-    };
+  /** Returns whether this library runs it. */
+  public boolean isOurs() {
+    return execution.isPresent();
   }
 
   /** Returns the gRPC service that has all variants as its methods. */

@@ -110,9 +110,7 @@ class CostOfCallTest {
 
   private List<Usage> measure(String way) {
     Subject subject =
-        Subject.of(client, List.of(way), CALLS).stream()
-            .reduce((bare, last) -> last)
-            .orElseThrow();
+        Subject.of(client, List.of(way), CALLS).stream().reduce((bare, last) -> last).orElseThrow();
     Load unused = ClosedLoop.run(subject.operation(), 1, CALLS);
     List<Usage> rounds = new ArrayList<>();
     for (int round = 0; round < ROUNDS; round++) {
