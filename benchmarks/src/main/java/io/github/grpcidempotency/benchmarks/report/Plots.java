@@ -13,6 +13,7 @@ import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.XYSeries;
 import org.knowm.xchart.internal.chartpart.Chart;
 import org.knowm.xchart.style.AxesChartStyler;
+import org.knowm.xchart.style.lines.SeriesLines;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** The plots of a scenario that compares calls: ratios as ranges. */
@@ -70,14 +71,14 @@ final class Plots {
         .setYAxisMin(-1.0)
         .setYAxisMax((double) rows)
         .setXAxisMin(0.0)
-        .setYAxisTickMarkSpacingHint(20)
+        .setYAxisTickMarkSpacingHint(12)
         .setyAxisTickLabelsFormattingFunction(tick -> label(results, tick));
     for (int row = 0; row < rows; row++) {
       Result result = results.get(row);
       double y = rows - 1.0 - row;
       double[] across = {result.least(), result.most()};
       XYSeries range = chart.addSeries("range " + row, across, new double[] {y, y});
-      range.setMarker(SeriesMarkers.NONE).setLineColor(Color.GRAY);
+      range.setMarker(SeriesMarkers.NONE).setLineColor(Color.GRAY).setLineStyle(SeriesLines.SOLID);
       double[] middle = {result.value()};
       XYSeries median = chart.addSeries("median " + row, middle, new double[] {y});
       median.setMarker(SeriesMarkers.CIRCLE).setMarkerColor(Color.BLUE);
@@ -85,12 +86,13 @@ final class Plots {
     return chart;
   }
 
+  /** XChart takes fewer ticks as long as two have the same label, so an unused one gets its own. */
   private static String label(List<Result> results, double tick) {
     int row = (int) Math.rint(results.size() - 1 - tick);
     boolean hasRow = Math.abs(tick - Math.rint(tick)) < 0.01 && row >= 0 && row < results.size();
     return hasRow
         ? "%s: %s".formatted(results.get(row).variant(), Result.plain(results.get(row).value()))
-        : " ";
+        : "\u200b".repeat(1 + (int) Math.rint(10 * Math.max(0, tick + 1)));
   }
 
   private static void style(AxesChartStyler style) {
