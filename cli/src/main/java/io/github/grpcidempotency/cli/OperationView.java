@@ -76,7 +76,7 @@ record OperationView(OperationRecord operation, boolean showKey) {
   }
 
   String age() {
-    return Durations.text(Duration.between(operation.created(), operation.read()));
+    return DurationText.text(Duration.between(operation.created(), operation.read()));
   }
 
   /** Returns when its lease ends, or has ended, or when it expires if it has none. */
@@ -101,7 +101,7 @@ record OperationView(OperationRecord operation, boolean showKey) {
 
   private String relative(Instant time) {
     Duration away = Duration.between(operation.read(), time);
-    String length = Durations.text(away);
+    String length = DurationText.text(away);
     return away.isNegative() ? length + " ago" : "in " + length;
   }
 

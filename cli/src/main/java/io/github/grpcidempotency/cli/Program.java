@@ -56,7 +56,7 @@ final class Program {
             new Migrate(surroundings))) {
       program.addSubcommand(command);
     }
-    program.registerConverter(Duration.class, new Durations());
+    program.registerConverter(Duration.class, new DurationText());
     program.setOut(surroundings.out()).setErr(surroundings.err());
     program.setColorScheme(Help.defaultColorScheme(surroundings.ansi()));
     program.setUsageHelpWidth(HELP_WIDTH).setUsageHelpAutoWidth(false);

@@ -40,7 +40,8 @@ final class Progress {
             .err()
             .print(
                 "\r%s ... %s "
-                    .formatted(what, Durations.text(Duration.ofNanos(System.nanoTime() - began))));
+                    .formatted(
+                        what, DurationText.text(Duration.ofNanos(System.nanoTime() - began))));
         surroundings.err().flush();
       }
       surroundings.err().print("\r" + " ".repeat(what.length() + 16) + "\r");

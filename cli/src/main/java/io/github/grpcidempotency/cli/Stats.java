@@ -74,12 +74,12 @@ final class Stats implements Callable<Integer> {
             () -> fields.put("in flight", "not counted without add_in_flight_index()"));
     fields.put(
         "expired", (statistics.expiredIsMore() ? "more than " : "") + number(statistics.expired()));
-    fields.put("sweep lag", statistics.sweepLag().map(Durations::text).orElse("none"));
+    fields.put("sweep lag", statistics.sweepLag().map(DurationText::text).orElse("none"));
     return fields;
   }
 
   private static String age(Duration age) {
-    return "in flight for " + Durations.text(age);
+    return "in flight for " + DurationText.text(age);
   }
 
   private static @org.jspecify.annotations.Nullable Long seconds(Optional<Duration> duration) {

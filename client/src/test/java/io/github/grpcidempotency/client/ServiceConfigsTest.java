@@ -10,6 +10,7 @@ import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.github.grpcidempotency.fault.FaultProxy;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -23,7 +24,6 @@ import io.grpc.ServiceDescriptor;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -154,9 +154,10 @@ class ServiceConfigsTest {
   }
 
   @Test
-  void aTransparentRetryHasTheKeyOfTheStreamThatWasRefused() throws IOException {
+  void aTransparentRetryHasTheKeyOfTheStreamThatWasRefused() {
     try (EchoServer server = new EchoServer();
-        RefusingProxy proxy = new RefusingProxy(server.port())) {
+        FaultProxy proxy = FaultProxy.before(server.port())) {
+      proxy.replaceServerOnce(Goaway::refuseFirstCall);
       ManagedChannel channel =
           NettyChannelBuilder.forAddress("localhost", proxy.port())
               .usePlaintext()

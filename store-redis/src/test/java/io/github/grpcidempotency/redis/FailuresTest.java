@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.fault.FaultProxy.Trap;
 import io.github.grpcidempotency.internal.decision.Decision;
 import io.github.grpcidempotency.internal.decision.FailureDecider;
 import io.github.grpcidempotency.procedure.OutagePolicy;
@@ -37,19 +39,29 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Redis fails before, during or after a command: what the store says of it, and what remains. */
 @NeedsRedis
 class FailuresTest {
+  /** What a command that runs a script contains. */
+  private static final String CLAIM = Script.CLAIM.digest();
+
+  private static final String RENEW = Script.RENEW.digest();
+  private static final String COMPLETE = Script.COMPLETE.digest();
+
   @AutoClose static final RedisProcess redis = RedisProcess.durable();
 
   @AutoClose static final RedisIdempotencyStore direct = store(redis.uri());
 
-  private final RedisProxy proxy = new RedisProxy(redis);
-  private final RedisIdempotencyStore store = store(proxy.uri());
+  private final FaultProxy proxy = FaultProxy.before(redis.port());
+  private final RedisIdempotencyStore store = store(throughProxy());
   private final ClaimRequest request = Calls.request();
+
+  private RedisURI throughProxy() {
+    return RedisProcess.uri(proxy.port());
+  }
 
   private static RedisIdempotencyStore store(RedisURI uri) {
     return RedisIdempotencyStore.builder(uri).timeout(Duration.ofSeconds(1)).build();
   }
 
-  /** From then on scripts are sent by their digests, which the proxy knows. */
+  /** From then on scripts are sent by their digests. */
   @BeforeEach
   void loadScripts() {
     direct.verify(List.of());
@@ -64,27 +76,27 @@ class FailuresTest {
 
   @Test
   void aClaimWhoseAnswerIsLostIsSentAgainAndWon() {
-    proxy.cutAfter(Script.CLAIM);
+    Trap cut = proxy.cutAfter(CLAIM);
 
     Claim claim = Calls.win(store, request);
 
-    assertThat(proxy.hasSprung()).isTrue();
+    assertThat(cut.hasSprung()).isTrue();
     assertThat(claim.attempt()).isEqualTo(1);
     assertThat(claim.complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
   }
 
   @Test
   void aClaimThatNeverArrivedIsSentAgainAndWon() {
-    proxy.cutBefore(Script.CLAIM);
+    Trap cut = proxy.cutBefore(CLAIM);
 
     assertThat(Calls.win(store, request).complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
-    assertThat(proxy.hasSprung()).isTrue();
+    assertThat(cut.hasSprung()).isTrue();
   }
 
   /** The caller counts from when it has sent it again. */
   @Test
   void aClaimThatIsSentAgainBeginsItsLeaseAnew() {
-    proxy.cutAfter(Script.CLAIM, Duration.ofMillis(300));
+    proxy.holdAfter(CLAIM, Duration.ofMillis(300)).andCut();
     CompletableFuture<Claim> claim = CompletableFuture.supplyAsync(() -> Calls.win(store, request));
     await().until(() -> leaseEnd() > 0);
     long first = leaseEnd();
@@ -109,15 +121,15 @@ class FailuresTest {
         .until(
             () ->
                 direct.find(request.key(), Calls.PROCEDURE).filter(this::isAbandoned).isPresent());
-    proxy.cutAfter(Script.CLAIM);
+    Trap cut = proxy.cutAfter(CLAIM);
 
     assertThat(Calls.win(store, request).attempt()).isEqualTo(2);
-    assertThat(proxy.hasSprung()).isTrue();
+    assertThat(cut.hasSprung()).isTrue();
   }
 
   @Test
   void aClaimWhoseAnswerIsLostForGoodHasAnUnknownOwner() {
-    proxy.cutAfterAndStayDown(Script.CLAIM);
+    proxy.cutAfter(CLAIM).andStayDown();
 
     StoreException failure = failureOf(() -> store.claim(request));
 
@@ -200,9 +212,9 @@ class FailuresTest {
 
   @Test
   void anAnswerThatComesAfterTheLeaseWinsNothing() {
-    try (RedisIdempotencyStore slow = shortLease(proxy.uri())) {
+    try (RedisIdempotencyStore slow = shortLease(throughProxy())) {
       Calls.win(slow, Calls.request());
-      proxy.holdAfter(Script.CLAIM, Duration.ofMillis(700));
+      proxy.holdAfter(CLAIM, Duration.ofMillis(700));
       CompletableFuture<ClaimResult> late =
           CompletableFuture.supplyAsync(() -> slow.claim(request));
       await()
@@ -224,9 +236,9 @@ class FailuresTest {
   void anAnswerThatComesLateInTheLeaseExtendsIt() {
     Duration lease = Duration.ofSeconds(1);
     try (RedisIdempotencyStore slow =
-        RedisIdempotencyStore.builder(proxy.uri()).lease(lease).build()) {
+        RedisIdempotencyStore.builder(throughProxy()).lease(lease).build()) {
       Calls.win(slow, Calls.request());
-      proxy.holdAfter(Script.CLAIM, Duration.ofMillis(500));
+      proxy.holdAfter(CLAIM, Duration.ofMillis(500));
 
       Calls.win(slow, request);
 
@@ -236,10 +248,10 @@ class FailuresTest {
 
   @Test
   void anAnswerThatComesLateAndCannotBeExtendedHasAnUnknownOwner() {
-    try (RedisIdempotencyStore slow = shortLease(proxy.uri())) {
+    try (RedisIdempotencyStore slow = shortLease(throughProxy())) {
       Calls.win(slow, Calls.request());
-      proxy.holdAfter(Script.CLAIM, Duration.ofMillis(100));
-      proxy.cutAfterAndStayDown(Script.RENEW);
+      proxy.holdAfter(CLAIM, Duration.ofMillis(100));
+      proxy.cutAfter(RENEW).andStayDown();
 
       StoreException failure = failureOf(() -> slow.claim(request));
 
@@ -250,7 +262,7 @@ class FailuresTest {
   @Test
   void aCompletionWhoseAnswerIsLostIsDoneOnceMore() {
     Claim claim = Calls.win(store, request);
-    proxy.cutAfter(Script.COMPLETE);
+    proxy.cutAfter(COMPLETE);
 
     StoreException failure = failureOf(() -> claim.complete(Calls.ANSWER));
 
@@ -369,12 +381,12 @@ class FailuresTest {
 
   @Test
   void aClaimThatArrivesAfterItsCallHasEndedChangesNothing() {
-    try (RedisIdempotencyStore hasty = hasty(proxy.uri())) {
+    try (RedisIdempotencyStore hasty = hasty(throughProxy())) {
       Calls.win(hasty, Calls.request());
-      proxy.holdBefore(Script.CLAIM);
+      Trap held = proxy.holdBefore(CLAIM);
       Calls.win(hasty, request).complete(Calls.ANSWER);
 
-      proxy.letThrough();
+      held.letThrough();
 
       assertThat(Calls.recorded(direct, request)).contains(Calls.ANSWER);
     }
@@ -382,12 +394,12 @@ class FailuresTest {
 
   @Test
   void aClaimThatArrivesAfterItsKeyWasReleasedBlocksItForALeaseAndNoLonger() {
-    try (RedisIdempotencyStore hasty = hasty(proxy.uri())) {
+    try (RedisIdempotencyStore hasty = hasty(throughProxy())) {
       Calls.win(hasty, Calls.request());
-      proxy.holdBefore(Script.CLAIM);
+      Trap held = proxy.holdBefore(CLAIM);
       Calls.win(hasty, request).release();
 
-      proxy.letThrough();
+      held.letThrough();
 
       await()
           .until(
@@ -402,9 +414,9 @@ class FailuresTest {
 
   @Test
   void aCompletionThatArrivesAfterATakeoverIsFencedOff() {
-    try (RedisIdempotencyStore hasty = hasty(proxy.uri())) {
+    try (RedisIdempotencyStore hasty = hasty(throughProxy())) {
       Claim zombie = Calls.win(hasty, request);
-      proxy.holdBefore(Script.COMPLETE);
+      Trap held = proxy.holdBefore(COMPLETE);
       failureOf(() -> zombie.complete(Calls.answer("of a zombie")));
       await()
           .until(
@@ -415,7 +427,7 @@ class FailuresTest {
                       .isPresent());
       Claim successor = Calls.win(direct, request);
 
-      proxy.letThrough();
+      held.letThrough();
 
       assertThat(Calls.recorded(direct, request)).isEmpty();
       assertThat(successor.complete(Calls.ANSWER)).isEqualTo(Settled.DONE);
@@ -444,7 +456,7 @@ class FailuresTest {
   void ofADemotedServerWhoseSuccessorIsOutOfReachNobodyKnowsTheOwner() {
     redis.with(commands -> commands.replicaof("127.0.0.1", RedisProcess.freePort()));
     try {
-      proxy.stayDownAfter(Script.CLAIM);
+      proxy.holdAfter(CLAIM, Duration.ZERO).andStayDown();
 
       StoreException failure = failureOf(() -> store.claim(request));
 

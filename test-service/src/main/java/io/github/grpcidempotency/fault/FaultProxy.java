@@ -1,11 +1,14 @@
 package io.github.grpcidempotency.fault;
 
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.fault.FlushReader.Sent;
-import java.io.BufferedOutputStream;
 import java.io.Closeable;
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -13,19 +16,26 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A TCP proxy in front of PostgreSQL that breaks connections at an exact moment: before a statement
- * reaches the database, or after the database has executed it and before the client gets the
- * answer. It also counts round trips.
+ * A TCP proxy that breaks connections at an exact moment: before a request reaches the server, or
+ * after the server has executed it and before the client gets the answer. In front of PostgreSQL it
+ * finds requests by their SQL, and also counts round trips. In front of any other server it finds
+ * them by a text among the bytes that arrive together.
  *
  * <p>Clients connect without encryption. Thread-safe.
  */
@@ -45,19 +55,33 @@ public final class FaultProxy implements AutoCloseable {
   private static final String NOTHING = ";\n";
 
   private static final long NEVER = 0;
+  private static final int READY = 'Z';
+  private static final int NOTIFICATION = 'A';
+  private static final int CHUNK = 1 << 16;
 
   private final URI target;
   private final InetSocketAddress address;
   private final Set<Link> links = ConcurrentHashMap.newKeySet();
   private final List<Trap> traps = new CopyOnWriteArrayList<>();
   private final List<String> roundTrips = new CopyOnWriteArrayList<>();
+  private final Queue<StandIn> standIns = new ConcurrentLinkedQueue<>();
   private ServerSocket acceptor;
   private volatile Mode mode = Mode.FORWARD;
   private volatile boolean swallowsNotifications;
 
-  private FaultProxy(URI target) throws IOException {
+  /** Serves a client in the server's place. */
+  public interface StandIn {
+    /** Serves one connection, which is closed afterwards. */
+    void serve(Socket client) throws IOException;
+  }
+
+  private FaultProxy(URI target) {
     this.target = target;
-    this.acceptor = listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    try {
+      this.acceptor = listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
     this.address = new InetSocketAddress(acceptor.getInetAddress(), acceptor.getLocalPort());
   }
 
@@ -69,11 +93,26 @@ public final class FaultProxy implements AutoCloseable {
 
   /** Starts a proxy in front of the server of a JDBC URL. */
   public static FaultProxy before(String jdbcUrl) {
-    try {
-      return new FaultProxy(URI.create(jdbcUrl.substring("jdbc:".length())));
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
+    return new FaultProxy(URI.create(jdbcUrl.substring("jdbc:".length())));
+  }
+
+  /** Starts a proxy in front of another server on this machine, which is no PostgreSQL. */
+  public static FaultProxy before(int port) {
+    return new FaultProxy(URI.create("tcp://127.0.0.1:" + port));
+  }
+
+  private boolean speaksPostgres() {
+    return target.getScheme().equals("postgresql");
+  }
+
+  /** Returns the port on the loopback interface that this proxy listens on. */
+  public int port() {
+    return address.getPort();
+  }
+
+  /** Leaves the next connection to a stand-in. */
+  public void replaceServerOnce(StandIn standIn) {
+    standIns.add(standIn);
   }
 
   /** Returns the JDBC URL of the same database, through this proxy. */
@@ -102,6 +141,14 @@ public final class FaultProxy implements AutoCloseable {
    */
   public Trap holdBefore(String sql, Duration length) {
     return set(new Trap(sql, Moment.BEFORE, length));
+  }
+
+  /** Keeps the request that first has this text from the server until it is let through. */
+  public Trap holdBefore(String text) {
+    Trap trap = new Trap(text, Moment.BEFORE, Duration.ZERO);
+    trap.gate = new CountDownLatch(1);
+    trap.answered = new CountDownLatch(1);
+    return set(trap);
   }
 
   /** Delays the database's answer to the flush that first sends SQL with this text. */
@@ -180,8 +227,17 @@ public final class FaultProxy implements AutoCloseable {
   private void acceptAll(ServerSocket listening) throws IOException {
     while (true) {
       Socket client = listening.accept();
+      Optional<StandIn> standIn = Optional.ofNullable(standIns.poll());
       if (mode == Mode.REFUSE) {
         client.close();
+      } else if (standIn.isPresent()) {
+        inBackground(
+            "fault-proxy-stand-in",
+            () -> {
+              try (client) {
+                standIn.get().serve(client);
+              }
+            });
       } else {
         new Link(client).start();
       }
@@ -198,7 +254,7 @@ public final class FaultProxy implements AutoCloseable {
             () -> {
               try {
                 task.run();
-              } catch (IOException closed) {
+              } catch (IOException | InterruptedException closed) {
                 // the way of every connection
               }
             },
@@ -223,7 +279,37 @@ public final class FaultProxy implements AutoCloseable {
   }
 
   private interface IoTask {
-    void run() throws IOException;
+    void run() throws IOException, InterruptedException;
+  }
+
+  private interface Source<T> {
+    T next() throws IOException;
+  }
+
+  /** What the server sends at a time; a type of its own stands for the end of an answer. */
+  private record Answer(int type, byte[] bytes) {}
+
+  private static Answer messageOf(DataInputStream server) throws IOException {
+    int type = server.readUnsignedByte();
+    int length = server.readInt();
+    ByteBuffer message = ByteBuffer.allocate(1 + length).put((byte) type).putInt(length);
+    server.readFully(message.array(), message.position(), message.remaining());
+    return new Answer(type, message.array());
+  }
+
+  private static Sent requestOf(InputStream client) throws IOException {
+    byte[] chunk = chunkOf(client);
+    String text = new String(chunk, StandardCharsets.ISO_8859_1);
+    return new Sent(ByteString.copyFrom(chunk), text, false, 1);
+  }
+
+  private static byte[] chunkOf(InputStream from) throws IOException {
+    byte[] buffer = new byte[CHUNK];
+    int read = from.read(buffer);
+    if (read < 0) {
+      throw new EOFException();
+    }
+    return Arrays.copyOf(buffer, read);
   }
 
   /** A cut or a delay that happens once, at its moment. */
@@ -232,6 +318,8 @@ public final class FaultProxy implements AutoCloseable {
     private final Moment moment;
     private final Duration delay;
     private volatile long sprungAt = NEVER;
+    private volatile CountDownLatch gate = new CountDownLatch(0);
+    private volatile CountDownLatch answered = new CountDownLatch(0);
     private volatile boolean cuts;
     private volatile boolean stayDown;
 
@@ -247,7 +335,13 @@ public final class FaultProxy implements AutoCloseable {
       return this;
     }
 
-    /** Refuses all connections from the cut on, until {@link #restore}. */
+    /** Lets through what is held, and waits until the server has answered it. */
+    public void letThrough() {
+      gate.countDown();
+      await().until(() -> answered.getCount() == 0);
+    }
+
+    /** Refuses all connections from then on, until {@link #restore}; a cut takes all with it. */
     public Trap andStayDown() {
       stayDown = true;
       return this;
@@ -264,16 +358,17 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /** Waits, and then cuts if the trap is set to; returns whether it did. */
-    private boolean spring(Link link) {
+    private boolean spring(Link link) throws InterruptedException {
       if (stayDown) {
         refuseNew();
       }
       sprungAt = System.currentTimeMillis();
       pause(delay);
+      gate.await();
       if (cuts) {
         link.cut();
       }
-      if (stayDown) {
+      if (cuts && stayDown) {
         cutAll();
       }
       return cuts;
@@ -285,6 +380,7 @@ public final class FaultProxy implements AutoCloseable {
     private final Socket client;
     private final Socket database = new Socket();
     private volatile Optional<Trap> atAnswer = Optional.empty();
+    private volatile Optional<Trap> released = Optional.empty();
     private volatile int answersUntilTrap;
 
     Link(Socket client) {
@@ -320,7 +416,7 @@ public final class FaultProxy implements AutoCloseable {
       closeQuietly(database);
     }
 
-    private void untilCut(IoTask forwarding) throws IOException {
+    private void untilCut(IoTask forwarding) throws IOException, InterruptedException {
       try {
         forwarding.run();
       } finally {
@@ -328,8 +424,12 @@ public final class FaultProxy implements AutoCloseable {
       }
     }
 
-    private void forwardFlushes() throws IOException {
-      FlushReader flushes = new FlushReader(client.getInputStream(), client.getOutputStream());
+    private void forwardFlushes() throws IOException, InterruptedException {
+      InputStream fromClient = client.getInputStream();
+      Source<Sent> flushes =
+          speaksPostgres()
+              ? new FlushReader(fromClient, client.getOutputStream())::next
+              : () -> requestOf(fromClient);
       OutputStream toDatabase = database.getOutputStream();
       while (true) {
         Sent sent = flushes.next();
@@ -342,6 +442,7 @@ public final class FaultProxy implements AutoCloseable {
               if (trap.spring(this)) {
                 return;
               }
+              released = Optional.of(trap);
               break;
             }
             answersUntilTrap = sent.answers();
@@ -353,22 +454,25 @@ public final class FaultProxy implements AutoCloseable {
           sent.bytes().writeTo(toDatabase);
           toDatabase.flush();
         }
+        if (released.isPresent()) {
+          released.get().answered.await(); // even if the client has gone
+        }
       }
     }
 
-    private void forwardAnswers() throws IOException {
-      DataInputStream answers = new DataInputStream(database.getInputStream());
-      // PgBouncer takes part of a message for a failed login.
-      DataOutputStream toClient =
-          new DataOutputStream(new BufferedOutputStream(client.getOutputStream()));
+    private void forwardAnswers() throws IOException, InterruptedException {
+      DataInputStream fromDatabase = new DataInputStream(database.getInputStream());
+      Source<Answer> answers =
+          speaksPostgres()
+              ? () -> messageOf(fromDatabase)
+              : () -> new Answer(READY, chunkOf(fromDatabase));
+      OutputStream toClient = client.getOutputStream();
       while (true) {
-        int type = answers.readUnsignedByte();
-        int length = answers.readInt();
-        byte[] body = new byte[length - Integer.BYTES];
-        answers.readFully(body);
+        Answer answer = answers.next();
+        released.ifPresent(trap -> trap.answered.countDown());
         Optional<Trap> trap = atAnswer;
         if (trap.isPresent() && trap.get().cuts) {
-          if (type == 'Z' && isLastAnswer()) {
+          if (answer.type() == READY && isLastAnswer()) {
             trap.get().spring(this);
             return;
           }
@@ -378,10 +482,9 @@ public final class FaultProxy implements AutoCloseable {
           atAnswer = Optional.empty();
           trap.get().spring(this);
         }
-        if (mode != Mode.SWALLOW && !(swallowsNotifications && type == 'A')) {
-          toClient.writeByte(type);
-          toClient.writeInt(length);
-          toClient.write(body);
+        if (mode != Mode.SWALLOW && !(swallowsNotifications && answer.type() == NOTIFICATION)) {
+          // In one piece: PgBouncer takes part of a message for a failed login.
+          toClient.write(answer.bytes());
           toClient.flush();
         }
       }

@@ -1,50 +1,39 @@
 package io.github.grpcidempotency.benchmarks.capacity;
 
+import io.github.grpcidempotency.benchmarks.service.Variant;
 import java.time.Duration;
 
 /**
  * What is asked of the service.
  *
- * @param createsPerSecond creates with new keys, on the average of a day
- * @param peakFactor how much more there are at the peak
- * @param replaysPerCreate retries that are answered from a record, for each create
+ * @param rate creates with new keys a second, on the average of a day
  * @param way how they are run
  * @param answerBytes the size of a recorded answer
  * @param retention how long a record lives
- * @param handler what the handler itself takes of the database
  */
-record Load(
-    double createsPerSecond,
-    double peakFactor,
-    double replaysPerCreate,
-    Way way,
-    int answerBytes,
-    Duration retention,
-    Handler handler) {
-
-  /**
-   * A handler's own work in the database.
-   *
-   * @param cpuMicros processor time of the database
-   * @param walBytes what it writes to the log
-   */
-  record Handler(double cpuMicros, double walBytes) {}
-
-  double atPeak() {
-    return createsPerSecond * peakFactor;
-  }
-
-  /** Returns how many records live. */
+record Load(double rate, Variant way, int answerBytes, Duration retention) {
   double rows() {
-    return way.isRecorded() ? createsPerSecond * retention.toSeconds() : 0;
+    return isRecorded() ? rate * retention.toSeconds() : 0;
   }
 
-  Load with(double rate) {
-    return new Load(rate, peakFactor, replaysPerCreate, way, answerBytes, retention, handler);
+  boolean isRecorded() {
+    return way != Variant.BARE;
   }
 
-  Load with(Way other) {
-    return new Load(
-        createsPerSecond, peakFactor, replaysPerCreate, other, answerBytes, retention, handler);
+  /** Returns how many dead rows a create leaves, from its update and from the sweep. */
+  int deadRows() {
+    return isRecorded() ? Model.isReserved(way) ? 2 : 1 : 0;
+  }
+
+  Load at(double otherRate) {
+    return new Load(otherRate, way, answerBytes, retention);
+  }
+
+  Load by(Variant otherWay) {
+    return new Load(rate, otherWay, answerBytes, retention);
+  }
+
+  Load keeping(int otherAnswer, Duration otherRetention) {
+    return new Load(rate, way, otherAnswer, otherRetention);
   }
 }

@@ -1,231 +1,280 @@
 package io.github.grpcidempotency.benchmarks.capacity;
 
-import java.util.EnumMap;
+import io.github.grpcidempotency.benchmarks.service.Variant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
-/** The formulas. */
+/** The formulas: what one create was measured to cost, times the rate. */
 final class Model {
-  private static final double SECONDS_PER_DAY = 86_400;
+  static final String DATABASE = "database CPU (µs)";
+  static final String SERVICE = "JVM CPU (µs)";
+  static final String CALLS_PER_SECOND = "calls/s";
 
-  /** How many cores a server of the service has. */
-  private static final double SERVER_CORES = 4;
-
-  private static final int LEAST_SERVERS = 2;
-
-  /** A pool has so many standard deviations of a random arrival more than are busy on average. */
-  private static final double DEVIATIONS = 3;
-
-  /** A page of the table is written by a checkpoint after each stage of its rows' life. */
-  private static final double PAGE_WRITES = 3;
-
-  /** autovacuum_freeze_max_age. */
-  private static final double FREEZE_AGE = 200e6;
-
-  /** Half of all transaction ids; nothing may be older. */
-  private static final double LONGEST_AGE = 2e9;
-
-  private static final double MOST_PER_SWEEP = 50_000;
-  private static final List<Double> INTERVALS =
-      List.of(3_600.0, 1_800.0, 600.0, 300.0, 120.0, 60.0, 30.0, 10.0, 5.0, 2.0);
-  private static final double SHORTEST_INTERVAL = 1;
-
-  /** What the formulas take beside the calibration. */
-  static final List<Constant> CONSTANTS =
+  /** The ways to run a create that the page compares. */
+  static final List<Variant> WAYS =
       List.of(
-          assumed("speed of n cores, of that of one", 1, "× n", "one machine of two was measured"),
-          assumed(
-              "writes of a row's page by checkpoints", PAGE_WRITES, "", "once a stage of its life"),
-          assumed("cores of a server of the service", SERVER_CORES, "", ""),
-          assumed("room in a pool", DEVIATIONS, "√ busy", "arrivals at random"),
-          assumed(
-              "records in one sweep, at most", MOST_PER_SWEEP, "", "a sweep of a second or less"),
-          taken("autovacuum_freeze_max_age", FREEZE_AGE, "", "PostgreSQL's default"),
-          taken("oldest transaction id", LONGEST_AGE, "", "PostgreSQL: 2³¹, with some room"));
+          Variant.BARE,
+          Variant.RESERVED,
+          Variant.RESERVED_SAME_DATABASE,
+          Variant.JOINED_COMMIT,
+          Variant.TRANSACTIONAL,
+          Variant.FIRST_STATEMENT);
 
-  private final Calibration calibration;
+  // Assumed, as the page says.
+  static final double PEAK = 2;
+  static final double HEADROOM = 0.7;
+  static final double REPLAYS = 0.01;
+  static final double NETWORK_MICROS = 500;
+  static final double REPLICAS = 2;
+  static final double CORES = 32;
+  static final double DISK_BYTES = 4e12;
+  static final double CONNECTIONS = 500;
+  static final double DISK_SPEED = 1e9;
+  static final double NETWORK_SPEED = 1.25e9;
+  static final double SERVER_CORES = 4;
+  static final double POOL_DEVIATIONS = 3;
+  static final double PAGE_WRITES = 3;
+  static final double RECORDS_PER_SWEEP = 50_000;
 
-  /** Takes the constants. */
-  Model(Calibration calibration) {
-    this.calibration = calibration;
+  // PostgreSQL's own.
+  static final double SCALE_FACTOR = 0.2;
+  static final double FREEZE_AGE = 200e6;
+
+  // Of the machine and the service that the benchmarks ran on.
+  static final double WAKE_MICROS = 60;
+  static final int BENCHMARK_CORES = 2;
+  static final int NETWORK_CALLERS = 4;
+  static final double MEASURED_NETWORK_MICROS = 1_000;
+  private static final int BENCHMARK_ANSWER = 69;
+  private static final int ANY_SIZE = 1_024;
+
+  /** The lines of the steady state whose table neither grows nor is left alone. */
+  private static final List<String> STEADY =
+      List.of(
+          "reserved, same database, 1/s, autovacuum: defaults",
+          "reserved, same database, 100/s, autovacuum: defaults",
+          "reserved, same database, as many as possible, autovacuum: defaults",
+          "reserved, same database, as many as possible, autovacuum: scale factor 0.05,"
+              + " cost limit 2000");
+
+  private static final List<Double> SWEEP_INTERVALS =
+      List.of(3_600.0, 1_800.0, 600.0, 300.0, 120.0, 60.0, 30.0, 10.0, 5.0, 2.0);
+
+  final Measurements measured;
+  final double bloat;
+  final double idleFactor;
+  final double flushMicros;
+  final double usable;
+
+  /** Fits what no result says by itself. */
+  Model(Measurements measured) {
+    this.measured = measured;
+    List<Double> bloats =
+        STEADY.stream()
+            .map(
+                line ->
+                    measured.of(Measurements.STEADY, line, "MB")
+                        / measured.of(Measurements.STEADY, line, "MB packed"))
+            .sorted()
+            .toList();
+    this.bloat = (bloats.get(1) + bloats.get(2)) / 2;
+    double busyMicros = micros(Variant.BARE, DATABASE) + micros(Variant.BARE, SERVICE);
+    double idleMicros = acrossNetwork(DATABASE) + acrossNetwork(SERVICE);
+    this.idleFactor = idleMicros / busyMicros;
+    this.flushMicros =
+        (NETWORK_CALLERS * 1e6 / acrossNetwork(CALLS_PER_SECOND)
+                - counted(Variant.BARE, "round trips") * (MEASURED_NETWORK_MICROS + WAKE_MICROS)
+                - idleMicros)
+            / counted(Variant.BARE, "flushes of the log");
+    this.usable =
+        measured.of(Measurements.CALLS, Variant.BARE.label(), CALLS_PER_SECOND)
+            * busyMicros
+            / (BENCHMARK_CORES * 1e6);
   }
 
-  /** Returns what a load needs, on primaries of a kind. */
-  Estimate estimate(Load load, Machine machine) {
-    double perPrimary = perPrimary(load, machine);
-    int primaries = (int) Math.ceil(load.createsPerSecond() / perPrimary - 1e-9);
-    Load share = load.with(load.createsPerSecond() / primaries);
-    double wal = walPerCreate(load);
-    int servers = (int) Math.ceil(servers(load, machine) - 1e-9);
-    return new Estimate(
-        load.atPeak() * databaseMicros(load) / 1e6 / machine.headroom(),
-        load.atPeak() * serviceMicros(load) / 1e6 / machine.headroom(),
-        wal,
-        wal * load.createsPerSecond() * SECONDS_PER_DAY,
-        liveBytes(load),
-        busy(load, machine),
-        servers,
-        (int) Math.ceil(pool(load, machine, servers)),
-        upkeep(share, machine),
-        sweepSeconds(share.createsPerSecond()),
-        FREEZE_AGE / idsPerSecond(share),
-        first(load.with(perPrimary), machine),
-        perPrimary,
-        primaries);
+  private double acrossNetwork(String metric) {
+    return measured.of(Measurements.NETWORK, Variant.BARE.label(), metric);
   }
 
-  /** Returns the rate at which each resource of one primary is used up. */
-  Map<Resource, Double> limits(Load load, Machine machine) {
-    Map<Resource, Double> limits = new EnumMap<>(Resource.class);
-    for (Resource resource : Resource.values()) {
-      limits.put(
-          resource, highest(rate -> shares(load.with(rate), machine).getOrDefault(resource, 0.0)));
+  double counted(Variant way, String metric) {
+    return measured.of(Measurements.COUNTED, way.label(), metric);
+  }
+
+  double transactionIds(Variant way) {
+    return Math.floor(counted(way, "transactions"));
+  }
+
+  /** Reserved calls whose effect is elsewhere were measured on PostgreSQL 17 only. */
+  double micros(Variant way, String metric) {
+    if (way != Variant.RESERVED) {
+      return measured.of(Measurements.CALLS, way.label(), metric);
     }
-    return limits;
+    String same = Variant.RESERVED_SAME_DATABASE.label();
+    return measured.of(Measurements.CALLS, same, metric)
+        * measured.of(Measurements.CALLS_ON_17, way.label(), metric)
+        / measured.of(Measurements.CALLS_ON_17, same, metric);
   }
 
-  /** Returns what is used up, or will be first. */
-  private Resource first(Load load, Machine machine) {
-    return shares(load, machine).entrySet().stream()
-        .max(Map.Entry.comparingByValue())
-        .orElseThrow()
-        .getKey();
+  double sweepMicros() {
+    return measured.ofRecord(Measurements.LIFE, Variant.TRANSACTIONAL, ANY_SIZE, "sweep (µs)");
   }
 
-  private double perPrimary(Load load, Machine machine) {
-    return highest(
-        rate ->
-            shares(load.with(rate), machine).values().stream()
-                .mapToDouble(each -> each)
-                .max()
-                .orElseThrow());
+  double vacuumMicros() {
+    return measured.ofRecord(Measurements.LIFE, Variant.TRANSACTIONAL, ANY_SIZE, "vacuum (µs)");
   }
 
-  private interface ShareAt {
-    double of(double createsPerSecond);
+  double replayedBytesPerSecond() {
+    return 1e6 * measured.of(Measurements.LOG_REPLAY, "transactional, answers of 1,024 B", "MB/s");
   }
 
-  /** Every share grows with the rate. */
-  private static double highest(ShareAt share) {
-    double low = 0;
-    double high = 1e12;
-    for (int i = 0; i < 200; i++) {
-      double middle = low + (high - low) / 2;
-      if (share.of(middle) <= 1) {
-        low = middle;
-      } else {
-        high = middle;
-      }
+  /** Returns whether a record is written twice: the reservation, and the answer. */
+  static boolean isReserved(Variant way) {
+    return way == Variant.RESERVED
+        || way == Variant.RESERVED_SAME_DATABASE
+        || way == Variant.JOINED_COMMIT;
+  }
+
+  /** Returns the processor time for a create, its record's end, and its share of replays. */
+  double databaseMicros(Variant way) {
+    if (way == Variant.BARE) {
+      return micros(way, DATABASE) * (1 + REPLAYS);
     }
-    return low;
+    Variant replayed = isReserved(way) ? Variant.RESERVED : Variant.TRANSACTIONAL;
+    return micros(way, DATABASE)
+        + sweepMicros()
+        + (isReserved(way) ? 2 : 1) * vacuumMicros()
+        + REPLAYS * measured.of(Measurements.REPLAYS, "replay of " + replayed.label(), DATABASE);
   }
 
-  /** Returns how much of all that one primary may use this load takes. */
-  Map<Resource, Double> shares(Load load, Machine machine) {
-    double wal = walPerCreate(load);
-    double peak = load.atPeak();
-    double servers = servers(load, machine);
-    Map<Resource, Double> used = new EnumMap<>(Resource.class);
-    used.put(Resource.CORES, peak * databaseMicros(load) / 1e6 / machine.cores());
-    used.put(Resource.DISK_SPACE, liveBytes(load) / machine.diskBytes());
-    used.put(
-        Resource.DISK_SPEED,
-        (peak * (wal + PAGE_WRITES * recordBytes(load)) + vacuumBytesPerSecond(load, machine))
-            / machine.diskBytesPerSecond());
-    used.put(
-        Resource.NETWORK,
-        (peak * machine.replicas() * wal
-                + peak * (1 + load.replaysPerCreate()) * load.answerBytes())
-            / machine.networkBytesPerSecond());
-    used.put(Resource.CONNECTIONS, servers * pool(load, machine, servers) / machine.connections());
-    used.put(
-        Resource.VACUUM,
-        upkeep(load, machine).map(run -> run.share(machine.diskBytesPerSecond())).orElse(0.0));
-    if (machine.replicas() > 0) {
-      used.put(Resource.LOG_REPLAY, peak * wal / (calibration.replayedBytesPerMicro() * 1e6));
+  double serviceMicros(Variant way) {
+    return micros(way, SERVICE) * (1 + REPLAYS);
+  }
+
+  /** Returns how long a call keeps a connection, or several in turn. */
+  double heldMicros(Variant way, double networkMicros, double commitMicros) {
+    return counted(way, "round trips") * (networkMicros + WAKE_MICROS)
+        + (micros(way, DATABASE) + micros(way, SERVICE)) * idleFactor
+        + counted(way, "flushes of the log") * commitMicros;
+  }
+
+  /** Returns the same where a commit waits for one of the replicas. */
+  double heldMicros(Variant way) {
+    return heldMicros(way, NETWORK_MICROS, 2 * flushMicros + NETWORK_MICROS);
+  }
+
+  /** Returns what a record writes to the log in its life, beside its handler and its resource. */
+  double lifeBytes(Variant way, int answerBytes, String suffix) {
+    return List.of("made in its place", "swept", "vacuumed").stream()
+        .mapToDouble(
+            stage -> measured.ofRecord(Measurements.LIFE, way, answerBytes, stage + suffix))
+        .sum();
+  }
+
+  /** Returns what a create writes to the log, with its handler and its record's whole life. */
+  double logBytes(Load load) {
+    double call = counted(load.way(), "WAL (B)");
+    if (!load.isRecorded()) {
+      return call;
     }
-    // All that lives must have been read and frozen before the oldest id is too old.
-    double scanSeconds = liveBytes(load) / machine.diskBytesPerSecond();
-    used.put(Resource.TRANSACTION_IDS, scanSeconds * idsPerSecond(load) / LONGEST_AGE);
-    used.replaceAll((resource, share) -> share / machine.headroom());
-    return used;
+    // The counted call has a small answer, and its pages need no images.
+    return call
+        + lifeBytes(load.way(), load.answerBytes(), ", after a checkpoint")
+        - measured.ofRecord(Measurements.LIFE, load.way(), BENCHMARK_ANSWER, "made in its place");
   }
 
-  /** Processor time of the database for a create, its record's end, and its share of replays. */
-  double databaseMicros(Load load) {
-    double idempotency =
-        calibration.of(load.way()).databaseMicros() - calibration.of(Way.BARE).databaseMicros();
-    double upkeep =
-        load.way().isRecorded()
-            ? calibration.sweepMicros() + load.way().deadRows() * calibration.vacuumMicros()
-            : 0;
-    return load.handler().cpuMicros()
-        + idempotency
-        + upkeep
-        + load.replaysPerCreate() * calibration.replayMicros(load.way());
+  double rowBytes(Load load) {
+    return measured.ofRecord(
+        Measurements.SIZE, Variant.TRANSACTIONAL, load.answerBytes(), "heap and TOAST, packed");
   }
 
-  private double serviceMicros(Load load) {
-    return calibration.of(load.way()).serviceMicros() * (1 + load.replaysPerCreate());
-  }
-
-  double walPerCreate(Load load) {
-    return calibration.walBytes(load.way(), load.handler().walBytes(), load.answerBytes());
+  double indexBytes() {
+    return List.of("pkey", "key", "expires", "project_id_idx").stream()
+        .mapToDouble(
+            index -> measured.ofRecord(Measurements.SIZE, Variant.TRANSACTIONAL, 100, index))
+        .sum();
   }
 
   private double recordBytes(Load load) {
-    return load.way().isRecorded() ? calibration.record().withIndexes(load.answerBytes()) : 0;
+    return load.isRecorded() ? rowBytes(load) + indexBytes() : 0;
   }
 
   double liveBytes(Load load) {
-    return load.rows() * recordBytes(load) * calibration.bloat();
+    return load.rows() * recordBytes(load) * bloat;
   }
 
-  private double idsPerSecond(Load load) {
-    return load.createsPerSecond() * calibration.of(load.way()).transactionIds();
+  double databaseCores(Load load) {
+    return load.rate() * PEAK * databaseMicros(load.way()) / 1e6 / HEADROOM;
   }
 
-  private double busy(Load load, Machine machine) {
-    return load.atPeak()
-        * calibration.holdMicros(load.way(), machine.networkMicros(), machine.commitMicros())
-        / 1e6;
+  double serviceCores(Load load) {
+    return load.rate() * PEAK * serviceMicros(load.way()) / 1e6 / HEADROOM;
   }
 
-  private double servers(Load load, Machine machine) {
-    return Math.max(
-        LEAST_SERVERS,
-        load.atPeak() * serviceMicros(load) / 1e6 / machine.headroom() / SERVER_CORES);
+  /** Returns the connections that are busy at the peak, by Little's law. */
+  double busyConnections(Load load) {
+    return load.rate() * PEAK * heldMicros(load.way()) / 1e6;
+  }
+
+  int servers(Load load) {
+    return (int) Math.max(2, Math.ceil(serviceCores(load) / SERVER_CORES - 1e-9));
   }
 
   /** One more connection listens for the ends of others' calls. */
-  private double pool(Load load, Machine machine, double servers) {
-    double busy = busy(load, machine) / servers;
-    return busy + DEVIATIONS * Math.sqrt(busy) + 1;
+  static double pool(double busy) {
+    return busy + POOL_DEVIATIONS * Math.sqrt(busy) + 1;
   }
 
-  private static Constant assumed(String name, double value, String unit, String source) {
-    return new Constant(name, value, unit, Constant.Origin.ASSUMED, source);
+  /** Returns the rates at which one primary has used up each of what it has. */
+  Map<String, Double> limits(Load load) {
+    Load one = load.at(1);
+    double log = logBytes(load);
+    double vacuumed = load.isRecorded() ? vacuumBytes(one) / vacuumSeconds(one) : 0;
+    double perServer = SERVER_CORES / serviceCores(one);
+    Map<String, Double> limits = new LinkedHashMap<>();
+    limits.put("cores", CORES / databaseCores(one));
+    limits.put("disk space", HEADROOM * DISK_BYTES / liveBytes(one));
+    limits.put(
+        "disk speed",
+        HEADROOM * DISK_SPEED / (PEAK * (log + PAGE_WRITES * recordBytes(load)) + vacuumed));
+    limits.put(
+        "network",
+        HEADROOM * NETWORK_SPEED / (PEAK * (REPLICAS * log + (1 + REPLAYS) * load.answerBytes())));
+    limits.put(
+        "connections",
+        HEADROOM * CONNECTIONS * perServer / pool(busyConnections(load.at(perServer))));
+    limits.put(
+        "replay of the log on a replica (one process)",
+        HEADROOM * replayedBytesPerSecond() / (PEAK * log));
+    return limits;
   }
 
-  private static Constant taken(String name, double value, String unit, String source) {
-    return new Constant(name, value, unit, Constant.Origin.TAKEN, source);
+  Map.Entry<String, Double> firstLimit(Load load) {
+    return limits(load).entrySet().stream().min(Map.Entry.comparingByValue()).orElseThrow();
   }
 
-  private Optional<Upkeep> upkeep(Load load, Machine machine) {
-    return load.way().isRecorded()
-        ? Optional.of(Upkeep.of(load, machine.vacuum(), calibration.record()))
-        : Optional.empty();
+  int primaries(Load load) {
+    return (int) Math.ceil(load.rate() / firstLimit(load).getValue() - 1e-9);
   }
 
-  private double vacuumBytesPerSecond(Load load, Machine machine) {
-    return upkeep(load, machine).map(each -> each.bytes() / each.seconds()).orElse(0.0);
+  /** A vacuum starts when a fifth is dead. */
+  double vacuumSeconds(Load load) {
+    return SCALE_FACTOR * load.retention().toSeconds() / load.deadRows();
   }
 
-  private static double sweepSeconds(double createsPerSecond) {
-    return INTERVALS.stream()
-        .filter(interval -> interval * createsPerSecond <= MOST_PER_SWEEP)
+  /** A vacuum reads the dead rows, and all indexes. */
+  double vacuumBytes(Load load) {
+    return load.rows() * (SCALE_FACTOR * rowBytes(load) + indexBytes());
+  }
+
+  double freezeSeconds(Load load) {
+    return FREEZE_AGE / (load.rate() * transactionIds(load.way()));
+  }
+
+  static double sweepSeconds(double rate) {
+    return SWEEP_INTERVALS.stream()
+        .filter(interval -> interval * rate <= RECORDS_PER_SWEEP)
         .findFirst()
-        .orElse(SHORTEST_INTERVAL);
+        .orElse(1.0);
   }
 }

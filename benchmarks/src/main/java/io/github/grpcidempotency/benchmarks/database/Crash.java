@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.benchmarks.database;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -25,18 +24,11 @@ public final class Crash {
    *
    * @throws IllegalStateException if PostgreSQL does not say that it replayed anything
    */
-  public static Duration replay(Jdbi superuser) {
-    try {
-      return replay(
-          superuser.withHandle(ServerCpu::postmaster),
-          superuser.withHandle(
-              handle -> handle.createQuery("SHOW data_directory").mapTo(String.class).one()));
-    } catch (IOException failure) {
-      throw new UncheckedIOException(failure);
-    }
-  }
-
-  private static Duration replay(ProcessHandle postmaster, String directory) throws IOException {
+  public static Duration replay(Jdbi superuser) throws IOException {
+    ProcessHandle postmaster = superuser.withHandle(ServerCpu::postmaster);
+    String directory =
+        superuser.withHandle(
+            handle -> handle.createQuery("SHOW data_directory").mapTo(String.class).one());
     String program = postmaster.info().command().orElseThrow();
     List<ProcessHandle> children = postmaster.children().toList();
     kill(postmaster);

@@ -1,33 +1,21 @@
 package io.github.grpcidempotency.benchmarks.database;
 
-import java.nio.file.Path;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalInt;
 
 /**
  * What a database is made like.
  *
  * @param resourceTypes how many resource types are registered: each is a column of a record, with a
  *     foreign key and an index
- * @param version the major version that PostgreSQL must have
  * @param parameters of PostgreSQL, beside those that make it durable
- * @param change SQL that the owner runs after the migrations, to see what it changes
- * @param directory where a database is kept from run to run; a new temporary one otherwise
  */
-public record DatabaseSettings(
-    int resourceTypes,
-    OptionalInt version,
-    Map<String, String> parameters,
-    Optional<String> change,
-    Optional<Path> directory) {
+public record DatabaseSettings(int resourceTypes, Map<String, String> parameters) {
   /** How many kinds of resources the service has. */
   public static final int MOST_RESOURCE_TYPES = 8;
 
-  /** The service as it is, on whichever PostgreSQL there is. */
+  /** The service as it is. */
   public static final DatabaseSettings DEFAULT =
-      new DatabaseSettings(
-          MOST_RESOURCE_TYPES, OptionalInt.empty(), Map.of(), Optional.empty(), Optional.empty());
+      new DatabaseSettings(MOST_RESOURCE_TYPES, Map.of());
 
   /** Checks the number of resource types. */
   public DatabaseSettings {
@@ -35,27 +23,5 @@ public record DatabaseSettings(
       throw new IllegalArgumentException(
           "from 1 to %d resource types, not %d".formatted(MOST_RESOURCE_TYPES, resourceTypes));
     }
-  }
-
-  /** Returns the same in a new directory, which goes with the database. */
-  public DatabaseSettings withoutDirectory() {
-    return new DatabaseSettings(resourceTypes, version, parameters, change, Optional.empty());
-  }
-
-  void checkVersion(String server) {
-    if (version.isPresent() && !server.matches(version.getAsInt() + "\\b.*")) {
-      throw new IllegalArgumentException(
-          ("the class path has PostgreSQL %s, not %d: Maven takes another with"
-                  + " -Dembedded-postgres.version, such as 17.11.0 or 18.6.0")
-              .formatted(server, version.getAsInt()));
-    }
-  }
-
-  String description() {
-    StringBuilder text = new StringBuilder();
-    parameters.forEach((name, value) -> text.append(", %s=%s".formatted(name, value)));
-    text.append("; resource types: ").append(resourceTypes);
-    change.ifPresent(sql -> text.append("; with a change of the schema"));
-    return text.toString();
   }
 }

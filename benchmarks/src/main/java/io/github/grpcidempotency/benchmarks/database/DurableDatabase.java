@@ -22,13 +22,6 @@ public final class DurableDatabase implements AutoCloseable {
   private static final String OWNER = "benchmark_owner";
   private static final String APP = "benchmark_app";
 
-  private static final String NOT_DURABLE =
-      """
-      SELECT name || ' = ' || setting
-        FROM pg_settings
-       WHERE name IN ('fsync', 'synchronous_commit', 'full_page_writes') AND setting <> 'on'
-      """;
-
   private final EmbeddedPostgres postgres;
   private final DatabaseSettings settings;
   private final Jdbi superuser;
@@ -40,10 +33,9 @@ public final class DurableDatabase implements AutoCloseable {
   }
 
   /**
-   * Starts PostgreSQL, in a new temporary directory unless the settings name one.
+   * Starts PostgreSQL in a new temporary directory.
    *
-   * @throws IllegalArgumentException if it would not be durable, or is of another version than
-   *     asked for
+   * @throws IllegalArgumentException if it would not be durable
    */
   public static DurableDatabase start(DatabaseSettings settings) {
     try {
@@ -52,15 +44,12 @@ public final class DurableDatabase implements AutoCloseable {
               .setServerConfig("fsync", "on")
               .setServerConfig("synchronous_commit", "on")
               .setServerConfig("full_page_writes", "on")
-              .setServerConfig("max_connections", "100")
+              .setServerConfig("max_connections", "200")
               .setServerConfig("shared_buffers", "512MB")
               // Checkpoints where a scenario asks for one, not at random within a round.
               .setServerConfig("max_wal_size", "16GB")
               .setServerConfig("checkpoint_timeout", "1h");
       settings.parameters().forEach(builder::setServerConfig);
-      settings
-          .directory()
-          .ifPresent(directory -> builder.setDataDirectory(directory).setCleanDataDirectory(false));
       DurableDatabase database = new DurableDatabase(builder.start(), settings);
       try {
         database.prepare();
@@ -76,25 +65,11 @@ public final class DurableDatabase implements AutoCloseable {
 
   private void prepare() {
     Jdbi postgresDatabase = Jdbi.create(postgres.getPostgresDatabase());
-    settings.checkVersion(
-        postgresDatabase.withHandle(
-            handle -> handle.createQuery("SHOW server_version").mapTo(String.class).one()));
     List<String> off =
         postgresDatabase.withHandle(
-            handle -> handle.createQuery(NOT_DURABLE).mapTo(String.class).list());
+            handle -> handle.createQuery(script("not_durable")).mapTo(String.class).list());
     if (!off.isEmpty()) {
       throw new IllegalArgumentException("PostgreSQL would not be durable: " + off);
-    }
-    boolean kept =
-        postgresDatabase.withHandle(
-            handle ->
-                handle
-                    .createQuery("SELECT EXISTS (SELECT FROM pg_database WHERE datname = :name)")
-                    .bind("name", DATABASE)
-                    .mapTo(Boolean.class)
-                    .one());
-    if (kept) {
-      return;
     }
     postgresDatabase.useHandle(
         handle -> {
@@ -113,7 +88,6 @@ public final class DurableDatabase implements AutoCloseable {
         script("resource_types")
             .replace("${schema}", schema)
             .replace("${types}", Integer.toString(settings.resourceTypes())));
-    settings.change().ifPresent(sql -> runAsOwner(sql.replace("${schema}", schema)));
   }
 
   /** Makes hash partitions of the library's table in a schema, as a service's migration would. */
@@ -121,30 +95,16 @@ public final class DurableDatabase implements AutoCloseable {
     runAsOwner("SELECT %s.partition_keys(%d)".formatted(schema, partitions));
   }
 
-  /**
-   * Tells the planner of rows that came since the tables were empty. Otherwise it may plan a query
-   * anew for a thousand times, because that was cheaper once, until autovacuum comes by.
-   */
-  public void analyze() {
-    superuser.useHandle(handle -> handle.execute("ANALYZE"));
-  }
-
   /** Returns a pool of the application's connections; its round trips are counted. */
   public HikariDataSource newPool(int size) {
-    return newPool(size, Duration.ZERO);
+    return newPool(size, Duration.ZERO, "");
   }
 
-  /** Returns a pool like that, whose round trips take so much longer. */
-  public HikariDataSource newPool(int size, Duration delay) {
-    return newPool(size, delay, "");
-  }
-
-  /** Returns a pool whose connections begin with a setting, such as {@code jit=off}. */
-  public HikariDataSource newPoolWith(int size, String setting) {
-    return newPool(size, Duration.ZERO, "&options=-c%20" + setting);
-  }
-
-  private HikariDataSource newPool(int size, Duration delay, String more) {
+  /**
+   * Returns a pool like that, whose round trips take so much longer, and whose connections begin
+   * with a setting, such as {@code jit=off}, if it is not empty.
+   */
+  public HikariDataSource newPool(int size, Duration delay, String setting) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(
         "%s&socketFactory=%s&socketFactoryArg=%s%s"
@@ -152,7 +112,7 @@ public final class DurableDatabase implements AutoCloseable {
                 postgres.getJdbcUrl(APP, DATABASE),
                 MeteredSocketFactory.class.getName(),
                 delay,
-                more));
+                setting.isEmpty() ? "" : "&options=-c%20" + setting));
     config.setMaximumPoolSize(size);
     config.setConnectionTimeout(Duration.ofSeconds(60).toMillis());
     return new HikariDataSource(config);
@@ -163,21 +123,28 @@ public final class DurableDatabase implements AutoCloseable {
     return superuser;
   }
 
+  /** Executes SQL past row-level security. */
+  public void execute(String sql) {
+    superuser.useHandle(handle -> handle.execute(sql));
+  }
+
+  /** Returns the one number that a query past row-level security has as its result. */
+  public double number(String query) {
+    return superuser.withHandle(handle -> handle.createQuery(query).mapTo(Double.class).one());
+  }
+
+  /** Returns how many bytes the log has had so far. */
+  public double logPosition() {
+    return number("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn");
+  }
+
   /** Returns the server's version, the settings that matter for speed, and those that were made. */
   public String description() {
-    return superuser.withHandle(
-            handle ->
-                handle
-                    .createQuery(
-                        """
-                    SELECT 'PostgreSQL ' || current_setting('server_version')
-                           || ', ' || string_agg(name || '=' || current_setting(name), ', ')
-                      FROM unnest(ARRAY['fsync', 'synchronous_commit', 'full_page_writes',
-                                        'shared_buffers']) AS name
-                    """)
-                    .mapTo(String.class)
-                    .one())
-        + settings.description();
+    String server =
+        superuser.withHandle(
+            handle -> handle.createQuery(script("description")).mapTo(String.class).one());
+    return "%s, set %s; resource types: %d"
+        .formatted(server, settings.parameters(), settings.resourceTypes());
   }
 
   @Override
@@ -197,7 +164,8 @@ public final class DurableDatabase implements AutoCloseable {
     Jdbi.create(owner()).useHandle(handle -> handle.execute(sql));
   }
 
-  static String script(String name) {
+  /** Returns an SQL script of this package. */
+  public static String script(String name) {
     try {
       return Resources.toString(
           Resources.getResource(DurableDatabase.class, name + ".sql"), StandardCharsets.UTF_8);

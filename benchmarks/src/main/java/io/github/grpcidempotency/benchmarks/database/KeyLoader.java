@@ -1,84 +1,66 @@
 package io.github.grpcidempotency.benchmarks.database;
 
-import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
-import org.jdbi.v3.core.Handle;
+import io.github.grpcidempotency.benchmarks.service.ProcedureOf;
+import io.github.grpcidempotency.benchmarks.service.Variant;
+import io.github.grpcidempotency.key.Fingerprint;
 import org.jdbi.v3.core.Jdbi;
 
-/** Fills tables of keys as calls would have filled them, each with the project that it created. */
-public final class KeyLoader {
-  private static final int BATCH = 100_000;
+/**
+ * Records to load, as calls would have made them.
+ *
+ * @param count how many
+ * @param expired how many of them have expired, before all others
+ * @param random the share of keys that are UUIDv4; the others are UUIDv7
+ * @param users how many have made them; one of several users has a tenth
+ * @param projects whether the project that each refers to exists
+ * @param answerBytes the size of the recorded answer
+ */
+public record KeyLoader(
+    long count, long expired, double random, int users, boolean projects, int answerBytes) {
+  private static final int BATCH = 50_000;
 
   /**
    * Such that a full page of records has no room for one reservation more. With a rest on every
    * page, each claim would go to an old page of its own, which does not happen where calls of
    * different sizes have filled the table.
    */
-  private static final int RESPONSE_BYTES = 60;
+  private static final int FILLS_PAGES = 60;
 
-  /** A UUIDv7 whose time is so many milliseconds ago as its number says. */
-  private static final String TIME_ORDERED =
-      """
-      CREATE FUNCTION pg_temp.uuid_v7(millis bigint) RETURNS uuid LANGUAGE sql VOLATILE AS $$
-        SELECT encode(
-                 set_byte(
-                   overlay(uuid_send(gen_random_uuid()) PLACING substring(int8send(millis) FROM 3)
-                           FROM 1 FOR 6),
-                   6, 112 + (get_byte(uuid_send(gen_random_uuid()), 6) & 15)),
-                 'hex')::uuid
-      $$
-      """;
-
-  private static final String LOAD =
-      """
-      WITH now AS (
-        SELECT (extract(epoch FROM now()) * 1000)::bigint AS millis
-      ), numbered AS (
-        SELECT pg_temp.uuid_v7(now.millis - :left + n) AS id,
-               pg_temp.uuid_v7(now.millis - :left + n) AS ordered_key,
-               gen_random_uuid() AS random_key
-          FROM now, generate_series(1, :batch) AS n
-      ), project AS (
-        INSERT INTO app.project (id, user_id, name)
-        SELECT id, CAST(:user AS uuid), 'a project of an ordinary name' FROM numbered
-      )
-      INSERT INTO ${schema}.idempotency_keys
-        (id, idempotency_key, user_id, procedure, request_hash, hash_version,
-         response_bytes, project_id, completed, expires)
-      SELECT id, CASE WHEN :ordered THEN ordered_key ELSE random_key END, CAST(:user AS uuid),
-             'grpcidempotency.benchmarks.v1.Projects/TRANSACTIONAL', sha256(uuid_send(id)), 1,
-             repeat('x', :response_bytes)::bytea, id, now(), now() + :expires_seconds * interval '1 second'
-        FROM numbered
-      """;
-
-  private KeyLoader() {}
-
-  /** Loads live keys, ordered by time or random. */
-  public static void loadLive(Jdbi superuser, String schema, int keys, boolean ordered) {
-    superuser.useHandle(handle -> load(handle, schema, keys, ordered, 86_400));
+  /** Returns records that live, with keys that are ordered by time or random. */
+  public static KeyLoader live(int count, boolean ordered) {
+    return new KeyLoader(count, 0, ordered ? 0 : 1, 1, true, FILLS_PAGES);
   }
 
-  /** Loads keys that have expired. */
-  public static void loadExpired(Jdbi superuser, String schema, int keys) {
-    superuser.useHandle(handle -> load(handle, schema, keys, true, -1));
+  /** Returns records that have expired. */
+  public static KeyLoader expired(int count) {
+    return new KeyLoader(count, count, 0, 1, true, FILLS_PAGES);
   }
 
-  private static void load(
-      Handle handle, String schema, int keys, boolean ordered, int expiresSeconds) {
-    handle.execute(TIME_ORDERED);
-    // Resource and key are inserted by one statement: there is nothing for the foreign key to find.
-    handle.execute("SET session_replication_role = replica");
-    handle.execute("SET synchronous_commit = off");
-    for (int left = keys; left > 0; left -= BATCH) {
-      handle
-          .createUpdate(LOAD.replace("${schema}", schema))
-          .bind("left", left)
-          .bind("batch", Math.min(left, BATCH))
-          .bind("user", BenchmarkServer.USER.toString())
-          .bind("ordered", ordered)
-          .bind("response_bytes", RESPONSE_BYTES)
-          .bind("expires_seconds", expiresSeconds)
-          .execute();
-    }
-    handle.execute("VACUUM ANALYZE " + schema + ".idempotency_keys");
+  /** Loads them into the table of a schema. Blocks. */
+  public void load(Jdbi superuser, String schema) {
+    String sql = DurableDatabase.script("keys").replace("${schema}", schema);
+    Fingerprint fingerprint = ProcedureOf.FINGERPRINT;
+    long begun = System.currentTimeMillis() - count;
+    superuser.useHandle(
+        handle -> {
+          handle.execute(DurableDatabase.script("uuid_v7"));
+          // There is nothing for the foreign keys to find.
+          handle.execute("SET session_replication_role = replica");
+          handle.execute("SET synchronous_commit = off");
+          for (long first = 1; first <= count; first += BATCH) {
+            handle
+                .createUpdate(sql)
+                .bindMethods(this)
+                .bind("procedure", Variant.TRANSACTIONAL.method().getFullMethodName())
+                .bind("hash", fingerprint.hash().toByteArray())
+                .bind("hash_version", fingerprint.version())
+                .bind("response", new byte[answerBytes])
+                .bind("begun", begun)
+                .bind("first", first)
+                .bind("last", Math.min(count, first + BATCH - 1))
+                .execute();
+          }
+          handle.execute("VACUUM (FREEZE, ANALYZE) " + schema + ".idempotency_keys");
+        });
   }
 }

@@ -1,8 +1,9 @@
 package io.github.grpcidempotency.benchmarks.database;
 
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
+import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 
 /**
@@ -13,28 +14,6 @@ import org.jdbi.v3.core.Jdbi;
  */
 public record KeyTable(String schema, int partitions) {
   private static final String NAME = "idempotency_keys";
-
-  private static final String LEAVES =
-      """
-      SELECT CAST(c.oid AS regclass)::text
-        FROM pg_class AS c
-       WHERE c.relkind = 'r'
-         AND (c.oid = '%1$s'::regclass
-              OR c.oid IN (SELECT relid FROM pg_partition_tree('%1$s')))
-       ORDER BY c.relname
-      """;
-
-  /** By the index of the whole table, whatever those of the partitions are called. */
-  private static final String INDEXES =
-      """
-      SELECT c.relname AS name,
-             COALESCE(
-               (SELECT sum(pg_relation_size(t.relid)) FROM pg_partition_tree(c.oid) AS t WHERE t.isleaf),
-               pg_relation_size(c.oid))::float8 AS bytes
-        FROM pg_index AS i
-        JOIN pg_class AS c ON c.oid = i.indexrelid
-       WHERE i.indrelid = '%1$s'::regclass
-      """;
 
   /** Returns how tables of results call it. */
   public String label() {
@@ -57,7 +36,11 @@ public record KeyTable(String schema, int partitions) {
   /** Returns the tables that have rows: itself, or its partitions. */
   public List<String> leaves(Jdbi superuser) {
     return superuser.withHandle(
-        handle -> handle.createQuery(LEAVES.formatted(table())).mapTo(String.class).list());
+        handle ->
+            handle
+                .createQuery(DurableDatabase.script("leaves").formatted(table()))
+                .mapTo(String.class)
+                .list());
   }
 
   /** Sets storage parameters of each table that has rows. */
@@ -70,31 +53,43 @@ public record KeyTable(String schema, int partitions) {
         });
   }
 
-  /** Returns the bytes of rows without their indexes. */
-  public double heapBytes(Jdbi superuser) {
+  /** Fills it with the records of another table, and vacuums it. */
+  public void copyFrom(KeyTable other, Jdbi superuser) {
+    superuser.useHandle(
+        handle -> {
+          handle.execute("SET session_replication_role = replica");
+          handle.execute("INSERT INTO %s SELECT * FROM %s".formatted(table(), other.table()));
+          handle.execute("VACUUM (FREEZE, ANALYZE) " + table());
+        });
+  }
+
+  /** Returns keys of so many records, in an order, of those that a condition before it selects. */
+  public List<IdempotencyKey> keys(Jdbi superuser, String order, int count) {
+    return superuser.withHandle(
+        handle ->
+            handle
+                .createQuery(
+                    "SELECT user_id, idempotency_key FROM %s %s LIMIT %d"
+                        .formatted(table(), order, count))
+                .map(
+                    (row, context) ->
+                        new IdempotencyKey(
+                            Caller.of(row.getObject("user_id", UUID.class)),
+                            row.getString("idempotency_key")))
+                .list());
+  }
+
+  /** Returns its bytes, those of its indexes included. */
+  public double bytes(Jdbi superuser) {
     return superuser.withHandle(
         handle ->
             leaves(superuser).stream()
                 .mapToDouble(
                     leaf ->
                         handle
-                            .createQuery("SELECT pg_table_size('%s')".formatted(leaf))
+                            .createQuery("SELECT pg_total_relation_size('%s')".formatted(leaf))
                             .mapTo(Double.class)
                             .one())
                 .sum());
-  }
-
-  /** Returns the bytes of each index that has any to speak of, by its name. */
-  public Map<String, Double> indexBytes(Jdbi superuser) {
-    Map<String, Double> bytes = new TreeMap<>();
-    superuser.useHandle(
-        handle ->
-            handle
-                .createQuery(INDEXES.formatted(table()))
-                .map((row, context) -> Map.entry(row.getString("name"), row.getDouble("bytes")))
-                .forEach(each -> bytes.put(each.getKey(), each.getValue())));
-    double most = bytes.values().stream().mapToDouble(each -> each).max().orElse(0);
-    bytes.values().removeIf(each -> each < most / 100);
-    return bytes;
   }
 }

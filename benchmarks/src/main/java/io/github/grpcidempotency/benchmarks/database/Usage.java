@@ -12,33 +12,11 @@ import org.jdbi.v3.core.mapper.reflect.ConstructorMapper;
  * @param transactions committed transactions, read-only ones included
  * @param walSyncs times that WAL was flushed to disk
  * @param walBytes how far the log has grown
- * @param blocksRead pages that were not among the shared buffers
  */
 public record Usage(
-    long roundTrips,
-    long statements,
-    long transactions,
-    long walSyncs,
-    long walBytes,
-    long blocksRead) {
-  /**
-   * Flushes are counted in {@code pg_stat_wal} before PostgreSQL 18, and in {@code pg_stat_io}
-   * since.
-   */
-  private static final String STATISTICS =
-      """
-      SELECT d.xact_commit AS transactions,
-             COALESCE(
-               CAST(to_jsonb(w) ->> 'wal_sync' AS bigint),
-               (SELECT sum(io.fsyncs) FROM pg_stat_io AS io WHERE io.object = 'wal')) AS wal_syncs,
-             pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal_bytes,
-             d.blks_read AS blocks_read
-        FROM pg_stat_wal AS w, pg_stat_database AS d
-       WHERE d.datname = current_database()
-      """;
-
+    long roundTrips, long statements, long transactions, long walSyncs, long walBytes) {
   /** What the server itself tells. */
-  public record Statistics(long transactions, long walSyncs, long walBytes, long blocksRead) {}
+  public record Statistics(long transactions, long walSyncs, long walBytes) {}
 
   /**
    * Does the work, and returns what it has used. All of it goes through a pool of so many
@@ -58,14 +36,17 @@ public record Usage(
         statements,
         after.transactions() - before.transactions(),
         after.walSyncs() - before.walSyncs(),
-        after.walBytes() - before.walBytes(),
-        after.blocksRead() - before.blocksRead());
+        after.walBytes() - before.walBytes());
   }
 
   private static Statistics read(DataSource pool, int connections, Jdbi superuser) {
     reportFrom(pool, connections);
     return superuser.withHandle(
-        handle -> handle.createQuery(STATISTICS).map(ConstructorMapper.of(Statistics.class)).one());
+        handle ->
+            handle
+                .createQuery(DurableDatabase.script("statistics"))
+                .map(ConstructorMapper.of(Statistics.class))
+                .one());
   }
 
   /** Has all of them at once, so that none is left out. */

@@ -3,19 +3,15 @@ package io.github.grpcidempotency.benchmarks.database;
 import java.sql.SQLException;
 import java.sql.SQLWarning;
 import java.sql.Statement;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
@@ -26,48 +22,54 @@ import org.jdbi.v3.core.Jdbi;
  * @param longest the longest of the vacuums that it consisted of: for so long the oldest snapshot
  *     stays, and nothing that has died since can be removed anywhere
  * @param passes how often all indexes of a table were gone through
- * @param pages how many pages it has looked at, those of indexes included; 0 if nobody tells
- * @param dirtied how many of them it has changed; 0 if nobody tells
  * @param wal bytes
  */
-public record Vacuum(
-    double seconds, double longest, double passes, double pages, double dirtied, double wal) {
+public record Vacuum(double seconds, double longest, double passes, double wal) {
   private static final Pattern PASSES = Pattern.compile("index scans: (\\d+)");
-  private static final Pattern BUFFERS =
-      Pattern.compile("buffer usage: (\\d+) hits, (\\d+) (?:reads|misses), (\\d+) dirtied");
   private static final double LIMIT_SECONDS = 1_800;
-
-  private static final String AUTOVACUUMS =
-      """
-      SELECT CAST(relid AS regclass)::text AS leaf, autovacuum_count AS count, n_dead_tup AS dead,
-             COALESCE(CAST(to_jsonb(s) ->> 'total_autovacuum_time' AS float8), 0) / 1000 AS seconds
-        FROM pg_stat_user_tables AS s
-      """;
 
   /** What statistics say of a table's autovacuums so far. */
   private record Autovacuums(long count, long dead, double seconds) {
     static final Autovacuums NONE = new Autovacuums(0, 0, 0);
   }
 
-  /** Vacuums one table after the other, by one process each. */
-  public static Vacuum byOneProcess(Jdbi superuser, KeyTable table) {
-    return run(superuser, table, 1, 0);
+  /** Who does it. */
+  public enum Way {
+    /** One table after the other, by one process each. */
+    ONE("one process"),
+    /** Two partitions at a time, or the indexes of a plain table side by side. */
+    TWO("two processes"),
+    /** With its default settings but for when it begins. */
+    AUTOVACUUM("autovacuum");
+
+    private final String label;
+
+    Way(String label) {
+      this.label = label;
+    }
+
+    /** Returns how tables of results call it. */
+    public String label() {
+      return label;
+    }
   }
 
-  /**
-   * Vacuums with two processes: two partitions at a time, or the indexes of a plain table side by
-   * side.
-   */
-  public static Vacuum byTwoProcesses(Jdbi superuser, KeyTable table) {
-    return table.partitions() == 1 ? run(superuser, table, 1, 1) : run(superuser, table, 2, 0);
+  /** Vacuums a table. Blocks. */
+  public static Vacuum of(KeyTable table, Way way, DurableDatabase database) {
+    boolean parts = table.partitions() > 1;
+    return switch (way) {
+      case ONE -> run(database, table, 1, 0);
+      case TWO -> run(database, table, parts ? 2 : 1, parts ? 0 : 1);
+      case AUTOVACUUM -> byAutovacuum(database, table);
+    };
   }
 
-  /** Lets autovacuum do it, with its default settings but for when it begins. Blocks. */
-  public static Vacuum byAutovacuum(Jdbi superuser, KeyTable table) {
+  private static Vacuum byAutovacuum(DurableDatabase database, KeyTable table) {
+    Jdbi superuser = database.superuser();
     List<String> leaves = table.leaves(superuser);
     pause(); // until those who have swept are gone, and have told the statistics
     Map<String, Autovacuums> before = autovacuums(superuser);
-    double walBefore = wal(superuser);
+    double walBefore = database.logPosition();
     long start = System.nanoTime();
     table.set(
         superuser,
@@ -89,7 +91,7 @@ public record Vacuum(
             .mapToDouble(leaf -> of(end, leaf).seconds() - of(before, leaf).seconds())
             .max()
             .orElse(0);
-    return new Vacuum(seconds, longest, 0, 0, 0, wal(superuser) - walBefore);
+    return new Vacuum(seconds, longest, 0, database.logPosition() - walBefore);
   }
 
   private static void pause() {
@@ -116,7 +118,7 @@ public record Vacuum(
     return superuser.withHandle(
         handle ->
             handle
-                .createQuery(AUTOVACUUMS)
+                .createQuery(DurableDatabase.script("autovacuums"))
                 .map(
                     (row, context) ->
                         Map.entry(
@@ -128,75 +130,42 @@ public record Vacuum(
                 .collectToMap(Map.Entry::getKey, Map.Entry::getValue));
   }
 
-  private static Vacuum run(Jdbi superuser, KeyTable table, int processes, int workers) {
-    ConcurrentLinkedQueue<String> left = new ConcurrentLinkedQueue<>(table.leaves(superuser));
-    List<Vacuum> single = Collections.synchronizedList(new ArrayList<>());
-    double walBefore = wal(superuser);
+  private static Vacuum run(DurableDatabase database, KeyTable table, int processes, int workers) {
+    double walBefore = database.logPosition();
     long start = System.nanoTime();
     ExecutorService threads = Executors.newFixedThreadPool(processes);
-    try {
-      CompletableFuture.allOf(
-              IntStream.range(0, processes)
-                  .mapToObj(
-                      i ->
-                          CompletableFuture.runAsync(
-                              () -> vacuumAll(superuser, left, workers, single), threads))
-                  .toArray(CompletableFuture<?>[]::new))
-          .join();
-    } finally {
-      threads.shutdownNow();
-    }
+    List<CompletableFuture<Vacuum>> running =
+        table.leaves(database.superuser()).stream()
+            .map(
+                leaf ->
+                    CompletableFuture.supplyAsync(() -> vacuum(database, leaf, workers), threads))
+            .toList();
+    List<Vacuum> single = running.stream().map(CompletableFuture::join).toList();
+    threads.shutdownNow();
     return new Vacuum(
         (System.nanoTime() - start) / 1e9,
         single.stream().mapToDouble(Vacuum::seconds).max().orElse(0),
         single.stream().mapToDouble(Vacuum::passes).sum(),
-        single.stream().mapToDouble(Vacuum::pages).sum(),
-        single.stream().mapToDouble(Vacuum::dirtied).sum(),
-        wal(superuser) - walBefore);
-  }
-
-  private static void vacuumAll(
-      Jdbi superuser, ConcurrentLinkedQueue<String> left, int workers, List<Vacuum> done) {
-    superuser.useHandle(
-        handle -> {
-          for (String leaf = left.poll(); leaf != null; leaf = left.poll()) {
-            done.add(vacuum(handle, leaf, workers));
-          }
-        });
+        database.logPosition() - walBefore);
   }
 
   /** The server tells by notices what it has done. */
-  private static Vacuum vacuum(Handle handle, String leaf, int workers) {
+  private static Vacuum vacuum(DurableDatabase database, String leaf, int workers) {
     double passes = 0;
-    double pages = 0;
-    double dirtied = 0;
-    long start = System.nanoTime();
-    try (Statement statement = handle.getConnection().createStatement()) {
+    try (Handle handle = database.superuser().open();
+        Statement statement = handle.getConnection().createStatement()) {
+      long start = System.nanoTime();
       statement.execute("VACUUM (VERBOSE, PARALLEL %d) %s".formatted(workers, leaf));
       double seconds = (System.nanoTime() - start) / 1e9;
       for (SQLWarning notice = statement.getWarnings();
           notice != null;
           notice = notice.getNextWarning()) {
         Matcher indexes = PASSES.matcher(notice.getMessage());
-        Matcher buffers = BUFFERS.matcher(notice.getMessage());
         passes += indexes.find() ? Double.parseDouble(indexes.group(1)) : 0;
-        if (buffers.find()) {
-          pages += Double.parseDouble(buffers.group(1)) + Double.parseDouble(buffers.group(2));
-          dirtied += Double.parseDouble(buffers.group(3));
-        }
       }
-      return new Vacuum(seconds, seconds, passes, pages, dirtied, 0);
+      return new Vacuum(seconds, seconds, passes, 0);
     } catch (SQLException failure) {
       throw new IllegalStateException("cannot vacuum " + leaf, failure);
     }
-  }
-
-  private static double wal(Jdbi superuser) {
-    return superuser.withHandle(
-        handle ->
-            handle
-                .createQuery("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")
-                .mapTo(Double.class)
-                .one());
   }
 }

@@ -60,6 +60,6 @@ record Aim(String scenario, String variant, int calls, String metric, boolean le
 
   @Override
   public String toString() {
-    return String.format(Locale.ROOT, "%s %s", least ? "≥" : "≤", Numbers.plain(bound));
+    return String.format(Locale.ROOT, "%s %s", least ? "≥" : "≤", Result.plain(bound));
   }
 }

@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.benchmarks.report;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** A Markdown table whose columns stand below each other in its source, too. */
 public final class MarkdownTable {
@@ -8,13 +9,10 @@ public final class MarkdownTable {
 
   /** Returns the table; its first line is the head. */
   public static String of(List<List<String>> lines) {
-    int columns = lines.get(0).size();
-    int[] widths = new int[columns];
-    for (List<String> line : lines) {
-      for (int i = 0; i < columns; i++) {
-        widths[i] = Math.max(widths[i], line.get(i).length());
-      }
-    }
+    int[] widths =
+        IntStream.range(0, lines.get(0).size())
+            .map(i -> lines.stream().mapToInt(line -> line.get(i).length()).max().orElse(0))
+            .toArray();
     StringBuilder text = new StringBuilder();
     for (int row = 0; row < lines.size(); row++) {
       append(text, lines.get(row), widths, " ");

@@ -1,151 +1,110 @@
 package io.github.grpcidempotency.benchmarks.report;
 
+import java.awt.Color;
+import java.awt.Font;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.TreeSet;
+import org.knowm.xchart.VectorGraphicsEncoder;
+import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.XYSeries;
+import org.knowm.xchart.internal.chartpart.Chart;
+import org.knowm.xchart.style.AxesChartStyler;
+import org.knowm.xchart.style.lines.SeriesLines;
+import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** The plots of a scenario that compares variants, or partitions with one table. */
+/** The plots of a scenario that compares calls: ratios as ranges. */
 final class Plots {
   private static final String RATIO = "throughput ratio";
   private static final String OF_ONE_TABLE = "times one table";
   private static final String THROUGHPUT = "calls/s";
-  private static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99.9");
+  private static final Font FONT = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
 
-  private final String scenario;
-  private final List<Result> results;
-  private final Map<String, Kind> kinds;
-  private final Palette palette;
-  private final List<Integer> calls;
+  private Plots() {}
 
-  private Plots(String scenario, List<Result> results, Map<String, Kind> kinds) {
-    this.scenario = scenario;
-    this.results = results;
-    this.kinds = kinds;
-    this.palette = new Palette(kinds);
-    this.calls = List.copyOf(new TreeSet<>(results.stream().map(Result::calls).toList()));
-  }
-
-  /** Writes them, if the results are such; the file names begin with the scenario's. */
-  static void write(Path directory, String name, List<Result> results, Map<String, Kind> kinds)
-      throws IOException {
-    if (results.stream().anyMatch(result -> result.metric().equals(OF_ONE_TABLE))) {
-      Files.writeString(directory.resolve(name + ".svg"), besideOneTable(results, kinds));
-      return;
-    }
+  /** Writes them, if the results have such metrics; the file names begin with the scenario's. */
+  static void write(Path directory, String name, List<Result> results) throws IOException {
+    String scenario = results.get(0).scenario();
     if (results.stream().noneMatch(result -> result.metric().equals(THROUGHPUT))) {
       return;
     }
-    Plots plots = new Plots(results.get(0).scenario(), results, kinds);
-    Files.writeString(directory.resolve(name + ".svg"), plots.ratios());
-    Files.writeString(directory.resolve(name + "-latency.svg"), plots.latencies());
-    if (plots.calls.size() > 1) {
-      Files.writeString(directory.resolve(name + "-throughput.svg"), plots.throughput());
-    }
-  }
-
-  private static String besideOneTable(List<Result> results, Map<String, Kind> kinds) {
-    return BarPlot.of(
-        "One plain table = 1; %s".formatted(results.get(0).scenario()),
+    List<Result> besideOneTable =
         results.stream()
             .filter(result -> result.metric().equals(OF_ONE_TABLE))
-            .filter(result -> !result.variant().contains("one table"))
-            .toList(),
-        new Palette(kinds));
-  }
-
-  private String ratios() {
-    int shown = shownCalls();
-    return BarPlot.of(
-        "Throughput, bare handler = 1; %s, %s".formatted(scenario, atOnce(shown)),
-        results.stream()
-            .filter(result -> result.metric().equals(RATIO) && result.calls() == shown)
-            .toList(),
-        palette);
-  }
-
-  private String throughput() {
-    List<LinePlot.Line> lines = new ArrayList<>();
-    for (String variant : creates()) {
-      lines.add(
-          new LinePlot.Line(
-              variant, calls.stream().map(each -> value(variant, each, THROUGHPUT)).toList()));
+            .filter(result -> !result.variant().endsWith("one table"))
+            .toList();
+    if (!besideOneTable.isEmpty()) {
+      save(ranges("One plain table = 1; " + scenario, besideOneTable), directory.resolve(name));
     }
-    return LinePlot.of(
-        "Calls per second; " + scenario,
-        "calls at once",
-        calls.stream().map(each -> Integer.toString(each)).toList(),
-        lines,
-        LinePlot.linearAxis(most(lines)),
-        palette);
-  }
-
-  private String latencies() {
-    int shown = shownCalls();
-    List<LinePlot.Line> lines = new ArrayList<>();
-    for (String variant : creates()) {
-      lines.add(
-          new LinePlot.Line(
-              variant,
-              PERCENTILES.stream().map(each -> value(variant, shown, each + " (ms)")).toList()));
+    int calls = shownCalls(scenario, results);
+    List<Result> shown = results.stream().filter(result -> result.calls() == calls).toList();
+    List<Result> ratios = shown.stream().filter(each -> each.metric().equals(RATIO)).toList();
+    if (!ratios.isEmpty()) {
+      String atOnce = "; %s, %d at once".formatted(scenario, calls);
+      save(ranges("Throughput, bare handler = 1" + atOnce, ratios), directory.resolve(name));
     }
-    double least =
-        lines.stream().flatMap(line -> line.values().stream()).mapToDouble(v -> v).min().orElse(1);
-    return LinePlot.of(
-        "Latency in milliseconds; %s, %s".formatted(scenario, atOnce(shown)),
-        "of all calls, so many are as fast",
-        PERCENTILES,
-        lines,
-        LinePlot.logarithmicAxis(least, most(lines)),
-        palette);
-  }
-
-  /** Returns the variants that create with new keys, but for those that only bound them. */
-  private List<String> creates() {
-    return kinds.entrySet().stream()
-        .filter(each -> each.getValue() != Kind.REPLAY && each.getValue() != Kind.LIMIT)
-        .map(Map.Entry::getKey)
-        .filter(variant -> results.stream().anyMatch(each -> each.variant().equals(variant)))
-        .toList();
   }
 
   /** Returns as many calls as an aim is about, if they were measured, and else the most. */
-  private int shownCalls() {
-    Optional<Integer> aimed =
-        calls.stream()
-            .filter(
-                each ->
-                    Aim.ALL.stream()
-                        .anyMatch(aim -> aim.scenario().equals(scenario) && aim.calls() == each))
-            .findFirst();
-    return aimed.orElse(calls.get(calls.size() - 1));
-  }
-
-  private double value(String variant, int atOnce, String metric) {
-    return results.stream()
+  private static int shownCalls(String scenario, List<Result> results) {
+    TreeSet<Integer> calls = new TreeSet<>(results.stream().map(Result::calls).toList());
+    return calls.stream()
         .filter(
-            result ->
-                result.variant().equals(variant)
-                    && result.calls() == atOnce
-                    && result.metric().equals(metric))
+            each ->
+                Aim.ALL.stream()
+                    .anyMatch(aim -> aim.scenario().equals(scenario) && aim.calls() == each))
         .findFirst()
-        .orElseThrow()
-        .value();
+        .orElse(calls.last());
   }
 
-  private static double most(List<LinePlot.Line> lines) {
-    return lines.stream()
-        .flatMap(line -> line.values().stream())
-        .mapToDouble(v -> v)
-        .max()
-        .orElse(1);
+  /** A line from the least to the most of the rounds for each variant, and a dot at the median. */
+  private static XYChart ranges(String title, List<Result> results) {
+    int rows = results.size();
+    XYChart chart = new XYChartBuilder().width(900).height(110 + 26 * rows).title(title).build();
+    style(chart.getStyler());
+    chart.getStyler().setLegendVisible(false);
+    chart
+        .getStyler()
+        .setYAxisMin(-1.0)
+        .setYAxisMax((double) rows)
+        .setXAxisMin(0.0)
+        .setYAxisTickMarkSpacingHint(12)
+        .setyAxisTickLabelsFormattingFunction(tick -> label(results, tick));
+    for (int row = 0; row < rows; row++) {
+      Result result = results.get(row);
+      double y = rows - 1.0 - row;
+      double[] across = {result.least(), result.most()};
+      XYSeries range = chart.addSeries("range " + row, across, new double[] {y, y});
+      range.setMarker(SeriesMarkers.NONE).setLineColor(Color.GRAY).setLineStyle(SeriesLines.SOLID);
+      double[] middle = {result.value()};
+      XYSeries median = chart.addSeries("median " + row, middle, new double[] {y});
+      median.setMarker(SeriesMarkers.CIRCLE).setMarkerColor(Color.BLUE);
+    }
+    return chart;
   }
 
-  private static String atOnce(int calls) {
-    return calls == 1 ? "1 call at a time" : calls + " calls at once";
+  /** XChart takes fewer ticks as long as two have the same label, so an unused one gets its own. */
+  private static String label(List<Result> results, double tick) {
+    int row = (int) Math.rint(results.size() - 1 - tick);
+    boolean hasRow = Math.abs(tick - Math.rint(tick)) < 0.01 && row >= 0 && row < results.size();
+    return hasRow
+        ? "%s: %s".formatted(results.get(row).variant(), Result.plain(results.get(row).value()))
+        : "\u200b".repeat(1 + (int) Math.rint(10 * Math.max(0, tick + 1)));
+  }
+
+  private static void style(AxesChartStyler style) {
+    style
+        .setAxisTickLabelsFont(FONT)
+        .setChartTitleFont(FONT.deriveFont(Font.BOLD, 14))
+        .setLegendFont(FONT)
+        .setChartBackgroundColor(Color.WHITE)
+        .setPlotBorderVisible(false);
+  }
+
+  private static void save(Chart<?, ?> chart, Path file) throws IOException {
+    VectorGraphicsEncoder.saveVectorGraphic(chart, file.toString(), VectorGraphicsFormat.SVG);
   }
 }

@@ -1,7 +1,11 @@
 package io.github.grpcidempotency.benchmarks.report;
 
+import com.google.common.primitives.Doubles;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -9,27 +13,22 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 
-/** Collects results, tells how the work goes on, and writes everything down in the end. */
+/** Collects numbers by scenario, reports progress, and writes everything down in the end. */
 public final class Report {
-  private final PrintStream console;
-  private final List<Result> results = new ArrayList<>();
+  private final PrintStream console = console();
   private final Map<String, String> circumstances = new LinkedHashMap<>();
-  private final Map<String, String> notes = new LinkedHashMap<>();
-  private final Map<String, Kind> kinds = new LinkedHashMap<>();
-  private int written;
+  private final Map<String, Section> sections = new LinkedHashMap<>();
 
-  /** Makes an empty report that talks to a console. */
-  public Report(PrintStream console) {
-    this.console = console;
-  }
+  /** What a number is about. */
+  private record Subject(String variant, int calls) {}
 
-  /** Says what is being done now. */
-  public void progress(String format, Object... values) {
-    console.printf("… " + format + "%n", values);
+  private record Cell(Subject subject, String metric) {}
+
+  /** Returns the standard output, whatever the encoding of the terminal. */
+  public static PrintStream console() {
+    return new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
   }
 
   /** Notes under which circumstances the results came about. */
@@ -39,59 +38,143 @@ public final class Report {
     }
   }
 
-  /** Adds a number that was measured in rounds. */
-  public void add(String scenario, String variant, int calls, String metric, Rounds rounds) {
-    results.add(rounds.result(scenario, variant, calls, metric));
-  }
-
-  /** Adds a number that was measured once. */
-  public void add(String scenario, String variant, int calls, String metric, double value) {
-    results.add(new Result(scenario, variant, calls, metric, value, value, value));
-  }
-
-  /** Says who answers the calls of a variant. */
-  public void kind(String variant, Kind kind) {
-    kinds.put(variant, kind);
-  }
-
-  /** Notes what holds for one scenario only. */
-  public void note(String scenario, String text) {
-    notes.put(scenario, text);
+  /** Returns the part of a scenario. */
+  public Section of(String scenario) {
+    return sections.computeIfAbsent(scenario, Section::new);
   }
 
   /**
-   * Prints what has been added since the last time, and writes each scenario of it as {@code
-   * <scenario>.md} and {@code .csv}, and as {@code .svg} where there are plots of it. What others
-   * came to stays as it was.
+   * Prints the sections that have not been written yet, and writes each as {@code <scenario>.md}
+   * and {@code .csv}, and as {@code .svg} where there are plots of it. Other files stay.
    *
    * @throws IOException if they cannot be written
    */
   public void writeNew(Path directory) throws IOException {
     Files.createDirectories(directory);
-    Set<String> scenarios =
-        results.subList(written, results.size()).stream()
-            .map(Result::scenario)
-            .collect(Collectors.toCollection(LinkedHashSet::new));
-    written = results.size();
-    for (String scenario : scenarios) {
-      write(directory, scenario);
+    for (Section section : sections.values()) {
+      if (!section.written && !section.rounds.isEmpty()) {
+        section.write(directory);
+        section.written = true;
+      }
     }
   }
 
-  private void write(Path directory, String scenario) throws IOException {
-    List<Result> own = results.stream().filter(each -> each.scenario().equals(scenario)).toList();
-    console.printf("%n%s%n", ResultTable.of(scenario, own));
-    String name = scenario.replace(' ', '-');
-    CsvFile.write(directory.resolve(name + ".csv"), own);
-    Map<String, String> around = new LinkedHashMap<>(circumstances);
-    Optional.ofNullable(notes.get(scenario)).ifPresent(note -> around.put("network", note));
-    Files.writeString(directory.resolve(name + ".md"), MarkdownPage.of(scenario, around, own));
-    console.printf("Written to %s: %s.md, %s.csv%n%n", directory, name, name);
-    Plots.write(directory, name, own, kinds);
+  /** Prints which aims were met. */
+  public void sumUp() {
+    console.print(
+        aims(sections.values().stream().flatMap(each -> each.results().stream()).toList()));
   }
 
-  /** Says which aims were met. */
-  public void sumUp() {
-    console.print(AimsSummary.of(results));
+  private static String aims(List<Result> results) {
+    List<Result> aimed = results.stream().filter(result -> result.aim().isPresent()).toList();
+    List<String> missed =
+        aimed.stream()
+            .filter(result -> !result.aim().orElseThrow().isMetBy(result))
+            .map(
+                each ->
+                    "- missed: %s, %s, %d calls, %s: %s%n"
+                        .formatted(
+                            each.scenario(), each.variant(), each.calls(), each.metric(), each))
+            .toList();
+    String met = "%d of %d aims met.%n".formatted(aimed.size() - missed.size(), aimed.size());
+    return aimed.isEmpty() ? "" : met + String.join("", missed);
+  }
+
+  /** The numbers of one scenario. */
+  public final class Section {
+    private final String scenario;
+    private final Map<Cell, List<Double>> rounds = new LinkedHashMap<>();
+    private final Map<String, String> notes = new LinkedHashMap<>();
+    private boolean written;
+
+    private Section(String scenario) {
+      this.scenario = scenario;
+    }
+
+    /** Returns a section of its own for a part of this scenario. */
+    public Section part(String name) {
+      return of(scenario + " " + name);
+    }
+
+    /** Prints what is being done now. */
+    public void progress(String format, Object... values) {
+      console.printf("… %s: %s%n", scenario, format.formatted(values));
+    }
+
+    /** Adds what one round has measured; the median of all rounds is the result. */
+    public void add(String variant, int calls, String metric, double value) {
+      if (Double.isFinite(value)) {
+        Cell cell = new Cell(new Subject(variant, calls), metric);
+        rounds.computeIfAbsent(cell, first -> new ArrayList<>()).add(value);
+      }
+    }
+
+    /** Notes a circumstance of this scenario only. */
+    public void note(String name, String text) {
+      notes.put(name, text);
+    }
+
+    private List<Result> results() {
+      return rounds.entrySet().stream()
+          .map(each -> result(each.getKey(), each.getValue()))
+          .toList();
+    }
+
+    private Result result(Cell cell, List<Double> values) {
+      double[] sorted = values.stream().mapToDouble(each -> each).sorted().toArray();
+      int middle = sorted.length / 2;
+      double median =
+          sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+      return new Result(
+          scenario,
+          cell.subject().variant(),
+          cell.subject().calls(),
+          cell.metric(),
+          median,
+          Doubles.min(sorted),
+          Doubles.max(sorted));
+    }
+
+    private void write(Path directory) throws IOException {
+      String name = scenario.replace(' ', '-');
+      String table = "# " + scenario + "\n\n" + table();
+      console.printf("%n%s%n", table);
+      CsvFile.write(directory.resolve(name + ".csv"), results());
+      StringBuilder page = new StringBuilder(table);
+      page.append("\nWritten by the benchmark program. Median of the rounds (least–most); ");
+      page.append("✓ and ✗ say whether an aim is met.\n\n");
+      circumstances.forEach((what, value) -> page.append("- %s: %s\n".formatted(what, value)));
+      notes.forEach((what, value) -> page.append("- %s: %s\n".formatted(what, value)));
+      page.append("\n").append(aims(results()));
+      Files.writeString(directory.resolve(name + ".md"), page);
+      console.printf("Written to %s: %s.md, %s.csv%n%n", directory, name, name);
+      Plots.write(directory, name, results());
+    }
+
+    /** A line for each variant and number of calls, a column for each metric. */
+    private String table() {
+      Set<Subject> subjects = new LinkedHashSet<>();
+      Set<String> metrics = new LinkedHashSet<>();
+      for (Cell cell : rounds.keySet()) {
+        subjects.add(cell.subject());
+        metrics.add(cell.metric());
+      }
+      List<List<String>> lines = new ArrayList<>();
+      List<String> head = new ArrayList<>(List.of("", "calls"));
+      head.addAll(metrics);
+      lines.add(head);
+      for (Subject subject : subjects) {
+        List<String> line = new ArrayList<>();
+        line.add(subject.variant());
+        line.add(subject.calls() == 0 ? "" : Integer.toString(subject.calls()));
+        for (String metric : metrics) {
+          Cell cell = new Cell(subject, metric);
+          List<Double> values = rounds.getOrDefault(cell, List.of());
+          line.add(values.isEmpty() ? "" : result(cell, values).toString());
+        }
+        lines.add(line);
+      }
+      return MarkdownTable.of(lines);
+    }
   }
 }

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.benchmarks.report;
 
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -25,5 +26,21 @@ public record Result(
   /** Returns the aim that this number is held against, if there is one. */
   public Optional<Aim> aim() {
     return Aim.ALL.stream().filter(aim -> aim.isFor(this)).findFirst();
+  }
+
+  /** Returns the median, the extremes, and whether the aim is met. */
+  @Override
+  public String toString() {
+    String spread = least == most ? "" : " (" + plain(least) + "–" + plain(most) + ")";
+    String held = aim().map(aim -> (aim.isMetBy(this) ? " ✓ " : " ✗ ") + aim).orElse("");
+    return plain(value) + spread + held;
+  }
+
+  /** Writes a number with as many digits as it deserves. */
+  static String plain(double value) {
+    double size = Math.abs(value);
+    String format =
+        size >= 100 || value == Math.rint(value) ? "%,.0f" : size >= 10 ? "%.1f" : "%.2f";
+    return String.format(Locale.ROOT, format, value);
   }
 }

@@ -3,85 +3,107 @@ package io.github.grpcidempotency.benchmarks.scenario;
 import com.sun.management.OperatingSystemMXBean;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.ServerCpu;
-import io.github.grpcidempotency.benchmarks.load.Client;
-import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
-import io.github.grpcidempotency.benchmarks.load.Load;
 import io.github.grpcidempotency.benchmarks.report.Report;
+import io.github.grpcidempotency.benchmarks.scenario.Load.Latencies;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 
 /**
  * Every variant against the bare handler, in interleaved rounds: bare, A, B, …, bare, A, B, …. A
  * ratio is taken within its round, so that a slow minute of the machine slows both sides.
  */
-public final class Calls implements Scenario {
+public final class Calls {
   private static final int WARM_UP_ROUNDS = 2;
   private static final OperatingSystemMXBean JVM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
-  private final String name;
-  private final Function<Pace, Duration> delay;
+  private Calls() {}
 
-  private Calls(String name, Function<Pace, Duration> delay) {
-    this.name = name;
-    this.delay = delay;
+  /** Measures with a database on the same machine. */
+  public static void onOneMachine(DurableDatabase database, Pace pace, Report.Section report) {
+    run(database, pace, Duration.ZERO, report);
   }
 
-  /** Makes the comparison with a database on the same machine. */
-  public static Calls onOneMachine() {
-    return new Calls("calls", pace -> Duration.ZERO);
+  /** Measures with a database that is a network away. */
+  public static void acrossNetwork(DurableDatabase database, Pace pace, Report.Section report) {
+    run(database, pace, pace.network(), report);
   }
 
-  /** Makes the comparison with a database that is a network away. */
-  public static Calls acrossNetwork() {
-    return new Calls("calls across a network", Pace::network);
-  }
-
-  @Override
-  public String name() {
-    return name;
-  }
-
-  @Override
-  public void run(DurableDatabase database, Pace pace, Report report) {
-    Duration longer = delay.apply(pace);
+  private static void run(
+      DurableDatabase database, Pace pace, Duration longer, Report.Section report) {
     report.note(
-        name,
+        "network",
         "a round trip to the database takes %,d µs longer than on this machine"
             .formatted(longer.toNanos() / 1_000));
-    try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections(), longer);
+    try (BenchmarkServer server =
+            BenchmarkServer.start(database, BenchmarkServer.CONNECTIONS, longer);
         Client client = new Client(server.port())) {
-      List<Subject> subjects = Subject.of(client, pace.selection());
+      List<Subject> subjects = Subject.of(client, pace.variants());
       for (int callers : pace.callers()) {
-        report.progress("%s: %d at once, warming up", name, callers);
+        report.progress("%d at once, warming up", callers);
         for (Subject subject : subjects) {
           ClosedLoop.run(subject.operation(), callers, pace.round().multipliedBy(WARM_UP_ROUNDS));
         }
-        database.analyze();
-        compare(database, subjects, callers, pace, report);
+        // Otherwise it may plan anew for a thousand times: that was cheaper while tables were
+        // empty.
+        database.execute("ANALYZE");
+        for (int round = 1; round <= pace.rounds(); round++) {
+          report.progress("%d at once, round %d of %d", callers, round, pace.rounds());
+          measure(database, subjects, callers, pace.round(), report);
+        }
       }
     }
   }
 
-  private void compare(
-      DurableDatabase database, List<Subject> subjects, int callers, Pace pace, Report report) {
+  /** What a subject came to in one round. */
+  private record Measured(Subject subject, Load load) {
+    double times(Measured other) {
+      return load.perSecond() / other.load.perSecond();
+    }
+  }
+
+  private static void measure(
+      DurableDatabase database,
+      List<Subject> subjects,
+      int callers,
+      Duration time,
+      Report.Section report) {
     ServerCpu databaseCpu = new ServerCpu(database.superuser());
-    Comparison comparison = new Comparison(subjects);
-    for (int round = 1; round <= pace.rounds(); round++) {
-      report.progress("%s: %d at once, round %d of %d", name, callers, round, pace.rounds());
-      for (Subject subject : subjects) {
-        Duration databaseBefore = databaseCpu.used();
-        long jvmBefore = JVM.getProcessCpuTime();
-        Load load = ClosedLoop.run(subject.operation(), callers, pace.round());
-        double jvmMicros = (JVM.getProcessCpuTime() - jvmBefore) / 1e3;
-        double databaseMicros = databaseCpu.used().minus(databaseBefore).toNanos() / 1e3;
-        comparison.add(
-            subject, load, databaseMicros / load.operations(), jvmMicros / load.operations());
+    List<Measured> all = new ArrayList<>();
+    for (Subject subject : subjects) {
+      Duration databaseBefore = databaseCpu.used();
+      long jvmBefore = JVM.getProcessCpuTime();
+      Measured own = new Measured(subject, ClosedLoop.run(subject.operation(), callers, time));
+      double jvmMicros = (JVM.getProcessCpuTime() - jvmBefore) / 1e3;
+      double databaseMicros = databaseCpu.used().minus(databaseBefore).toNanos() / 1e3;
+      all.add(own);
+      String label = subject.label();
+      Latencies millis = own.load().millis();
+      Latencies bareMillis = all.get(0).load().millis();
+      report.add(label, callers, "throughput ratio", own.times(all.get(0)));
+      report.add(label, callers, "p50 ratio", millis.p50() / bareMillis.p50());
+      report.add(label, callers, "p99 ratio", millis.p99() / bareMillis.p99());
+      report.add(label, callers, "calls/s", own.load().perSecond());
+      report.add(label, callers, "p50 (ms)", millis.p50());
+      report.add(label, callers, "p90 (ms)", millis.p90());
+      report.add(label, callers, "p99 (ms)", millis.p99());
+      report.add(label, callers, "p99.9 (ms)", millis.p999());
+      double operations = own.load().operations();
+      report.add(label, callers, "database CPU (µs)", databaseMicros / operations);
+      report.add(label, callers, "JVM CPU (µs)", jvmMicros / operations);
+    }
+    for (Measured own : of(Subject.Kind.OURS, all)) {
+      for (Measured peer : of(Subject.Kind.PEER, all)) {
+        String metric = "times " + peer.subject().label();
+        report.part("beside peers").add(own.subject().label(), callers, metric, own.times(peer));
       }
     }
-    comparison.report(name, callers, report);
+  }
+
+  private static List<Measured> of(Subject.Kind kind, List<Measured> all) {
+    return all.stream().filter(each -> each.subject().kind() == kind).toList();
   }
 }

@@ -1,36 +1,71 @@
 package io.github.grpcidempotency.benchmarks.scenario;
 
-import io.github.grpcidempotency.benchmarks.load.Client;
-import io.github.grpcidempotency.benchmarks.load.Operations;
-import io.github.grpcidempotency.benchmarks.load.PersistentCaller;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
-/** Clients that all send the same slow call, and when all have their answer the next. */
+/**
+ * Clients with retries that all send the same slow call, and when all have their answer the next.
+ */
 final class DuplicateCrowd implements AutoCloseable {
-  private static final int HANDLER_MILLIS = 300;
-
   private final PersistentCaller caller;
   private final int size;
-  private final AtomicLong answered = new AtomicLong();
-  private final CompletableFuture<?> ended;
+  private final int handlerMillis;
+  private final AtomicInteger answered = new AtomicInteger();
+  private final AtomicInteger mostAnswers = new AtomicInteger();
   private volatile boolean stopped;
+  private volatile CompletableFuture<?> ended = CompletableFuture.completedFuture(null);
 
-  private DuplicateCrowd(PersistentCaller caller, int size) {
-    this.caller = caller;
+  DuplicateCrowd(Client client, Variant variant, int size, int handlerMillis) {
+    this.caller = new PersistentCaller(client, variant.method());
     this.size = size;
-    this.ended = sendNext();
+    this.handlerMillis = handlerMillis;
   }
 
-  static DuplicateCrowd start(Client client, Variant variant, int size) {
-    return new DuplicateCrowd(new PersistentCaller(client, variant.method()), size);
+  /** Sends the same call by all clients. */
+  CompletableFuture<?> send() {
+    String key = Operations.newKey();
+    CreateProjectRequest request =
+        CreateProjectRequest.newBuilder().setName(key).setHandlerMillis(handlerMillis).build();
+    Set<String> ids = ConcurrentHashMap.newKeySet();
+    CompletableFuture<?>[] all =
+        IntStream.range(0, size)
+            .mapToObj(
+                i ->
+                    caller
+                        .call(key, request)
+                        .thenAccept(
+                            project -> {
+                              ids.add(project.getId());
+                              answered.incrementAndGet();
+                            }))
+            .toArray(CompletableFuture<?>[]::new);
+    return CompletableFuture.allOf(all)
+        .thenRun(() -> mostAnswers.accumulateAndGet(ids.size(), Math::max));
   }
 
-  long answered() {
+  /** Sends one call after the other until this is closed. */
+  void start() {
+    ended = sendUntilStopped();
+  }
+
+  private CompletableFuture<?> sendUntilStopped() {
+    return stopped
+        ? CompletableFuture.completedFuture(null)
+        : send().thenCompose(done -> sendUntilStopped());
+  }
+
+  int answered() {
     return answered.get();
+  }
+
+  /** Returns how many different answers the same call had at most. */
+  int mostAnswers() {
+    return mostAnswers.get();
   }
 
   @Override
@@ -38,18 +73,5 @@ final class DuplicateCrowd implements AutoCloseable {
     stopped = true;
     ended.join();
     caller.close();
-  }
-
-  private CompletableFuture<?> sendNext() {
-    String key = Operations.newKey();
-    CreateProjectRequest request =
-        CreateProjectRequest.newBuilder().setName(key).setHandlerMillis(HANDLER_MILLIS).build();
-    CompletableFuture<?>[] all =
-        IntStream.range(0, size)
-            .mapToObj(
-                i -> caller.call(key, request).thenAccept(project -> answered.incrementAndGet()))
-            .toArray(CompletableFuture<?>[]::new);
-    return CompletableFuture.allOf(all)
-        .thenCompose(done -> stopped ? CompletableFuture.completedFuture(null) : sendNext());
   }
 }

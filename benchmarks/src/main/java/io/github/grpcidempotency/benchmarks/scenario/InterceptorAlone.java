@@ -2,16 +2,9 @@ package io.github.grpcidempotency.benchmarks.scenario;
 
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.report.Report;
-import java.io.File;
-import java.net.URISyntaxException;
-import java.net.URL;
-import java.net.URLClassLoader;
-import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
@@ -21,18 +14,14 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /** What the interceptor itself costs a call, by JMH, in a JVM of its own. */
-public final class InterceptorAlone implements Scenario {
+public final class InterceptorAlone {
   private static final String ALLOCATION = "gc.alloc.rate.norm";
 
-  @Override
-  public String name() {
-    return "interceptor alone";
-  }
+  private InterceptorAlone() {}
 
-  @Override
-  public void run(DurableDatabase database, Pace pace, Report report) {
-    report.progress("%s: JMH, about %d s", name(), 2 * 2 * 2 * pace.rounds());
-    showClassPathToForks();
+  /** Measures, and adds the results to the report. */
+  public static void run(DurableDatabase database, Pace pace, Report.Section report) {
+    report.progress("JMH, about %d s", 2 * 2 * 2 * pace.rounds());
     try {
       Collection<RunResult> results =
           new Runner(
@@ -61,10 +50,10 @@ public final class InterceptorAlone implements Scenario {
     }
   }
 
-  private void add(Report report, String metric, double bare, double intercepted) {
-    report.add(name(), "bare call", 1, metric, bare);
-    report.add(name(), "intercepted call", 1, metric, intercepted);
-    report.add(name(), "interceptor", 1, metric, intercepted - bare);
+  private static void add(Report.Section report, String metric, double bare, double intercepted) {
+    report.add("bare call", 1, metric, bare);
+    report.add("intercepted call", 1, metric, intercepted);
+    report.add("interceptor", 1, metric, intercepted - bare);
   }
 
   private static RunResult of(Collection<RunResult> results, String benchmark) {
@@ -78,24 +67,5 @@ public final class InterceptorAlone implements Scenario {
     return Optional.ofNullable(result.getSecondaryResults().get(ALLOCATION))
         .orElseThrow()
         .getScore();
-  }
-
-  /** JMH passes on the JVM's class path, where Maven has nothing but itself. */
-  private static void showClassPathToForks() {
-    if (InterceptorAlone.class.getClassLoader() instanceof URLClassLoader loader) {
-      System.setProperty(
-          "java.class.path",
-          Stream.of(loader.getURLs())
-              .map(InterceptorAlone::path)
-              .collect(Collectors.joining(File.pathSeparator)));
-    }
-  }
-
-  private static String path(URL url) {
-    try {
-      return Path.of(url.toURI()).toString();
-    } catch (URISyntaxException impossible) {
-      throw new IllegalStateException(impossible);
-    }
   }
 }

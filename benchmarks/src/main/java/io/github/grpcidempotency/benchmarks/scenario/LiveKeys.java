@@ -3,106 +3,57 @@ package io.github.grpcidempotency.benchmarks.scenario;
 import com.github.f4b6a3.uuid.UuidCreator;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.KeyLoader;
-import io.github.grpcidempotency.benchmarks.load.ClaimLoop;
+import io.github.grpcidempotency.benchmarks.database.KeyTable;
 import io.github.grpcidempotency.benchmarks.report.Report;
-import io.github.grpcidempotency.benchmarks.report.Rounds;
+import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.postgres.IdempotencySchema;
-import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
-import java.time.Duration;
-import java.util.List;
 import java.util.UUID;
 import java.util.function.Supplier;
-import javax.sql.DataSource;
-import org.jdbi.v3.core.Jdbi;
 
-/**
- * Claims alone, on tables full of live keys and on an empty one, each in a schema of its own. Every
- * round begins with a checkpoint, so that it pays for the full-page images of the pages it touches.
- */
-public final class LiveKeys implements Scenario {
+/** Claims alone, on tables full of live keys and on an empty one, each in a schema of its own. */
+public final class LiveKeys {
   private static final int CLAIMERS = 16;
 
-  /** One of the tables. */
-  private record Table(
-      String label,
-      String schema,
-      boolean ordered,
-      Supplier<UUID> keys,
-      Rounds ratio,
-      Rounds rate,
-      Rounds wal) {
-    Table(String label, String schema, boolean ordered, Supplier<UUID> keys) {
-      this(label, schema, ordered, keys, new Rounds(), new Rounds(), new Rounds());
-    }
+  private LiveKeys() {}
 
-    boolean isEmpty() {
-      return schema.equals(IdempotencySchema.DEFAULT_NAME);
-    }
-  }
-
-  @Override
-  public String name() {
-    return "live keys";
-  }
-
-  @Override
-  public void run(DurableDatabase database, Pace pace, Report report) {
-    Jdbi superuser = database.superuser();
-    Table empty =
-        new Table(
-            "empty table", IdempotencySchema.DEFAULT_NAME, true, UuidCreator::getTimeOrderedEpoch);
-    Table ordered =
-        new Table("UUIDv7 keys", "ordered_keys", true, UuidCreator::getTimeOrderedEpoch);
-    Table random = new Table("UUIDv4 keys", "random_keys", false, UUID::randomUUID);
-    for (Table table : List.of(ordered, random)) {
-      report.progress("%s: loading %,d %s", name(), pace.liveKeys(), table.label());
-      database.migrate(table.schema());
-      KeyLoader.loadLive(superuser, table.schema(), pace.liveKeys(), table.ordered());
-    }
-    try (var pool = database.newPool(pace.connections())) {
+  /** Measures, and adds the results to the report. */
+  public static void run(DurableDatabase database, Pace pace, Report.Section report) {
+    KeyTable ordered = full("ordered_keys", true, database, pace, report);
+    KeyTable random = full("random_keys", false, database, pace, report);
+    KeyTable plain = new KeyTable(IdempotencySchema.DEFAULT_NAME, 1);
+    try (StoreCalls empty = new StoreCalls(database, plain.schema(), "", CLAIMERS);
+        StoreCalls v7 = new StoreCalls(database, ordered.schema(), "", CLAIMERS);
+        StoreCalls v4 = new StoreCalls(database, random.schema(), "", CLAIMERS)) {
+      Supplier<IdempotencyKey> keys = StoreCalls.keys(UuidCreator::getTimeOrderedEpoch);
+      Supplier<IdempotencyKey> randomKeys = StoreCalls.keys(UUID::randomUUID);
       for (int round = 0; round <= pace.rounds(); round++) {
-        report.progress("%s: round %d of %d", name(), round, pace.rounds());
-        double claimsOnEmpty = 0;
-        for (Table table : List.of(empty, ordered, random)) {
-          double claims = measure(table, pool, superuser, pace.round(), round > 0);
-          claimsOnEmpty = table.isEmpty() ? claims : claimsOnEmpty;
-          if (round > 0) {
-            table.ratio().add(claims / claimsOnEmpty);
-          }
+        report.progress("round %d of %d", round, pace.rounds());
+        database.execute("TRUNCATE " + plain.table());
+        StoreCalls.Measured least = empty.measure(empty.claims(keys), pace.round());
+        StoreCalls.Measured onV7 = v7.measure(v7.claims(keys), pace.round());
+        StoreCalls.Measured onV4 = v4.measure(v4.claims(randomKeys), pace.round());
+        if (round > 0) {
+          add(report, "empty table", least, least);
+          add(report, "UUIDv7 keys", onV7, least);
+          add(report, "UUIDv4 keys", onV4, least);
         }
       }
     }
-    for (Table table : List.of(empty, ordered, random)) {
-      report.add(name(), table.label(), CLAIMERS, "claims ratio", table.ratio());
-      report.add(name(), table.label(), CLAIMERS, "claims/s", table.rate());
-      report.add(name(), table.label(), CLAIMERS, "WAL per claim (B)", table.wal());
-    }
   }
 
-  private static double measure(
-      Table table, DataSource pool, Jdbi superuser, Duration time, boolean counts) {
-    if (table.isEmpty()) {
-      superuser.useHandle(handle -> handle.execute("TRUNCATE idempotency.idempotency_keys"));
-    }
-    superuser.useHandle(handle -> handle.execute("CHECKPOINT"));
-    PostgresIdempotencyStore store =
-        PostgresIdempotencyStore.builder(pool).schema(table.schema()).build();
-    long walBefore = walPosition(superuser);
-    long claims = ClaimLoop.run(store, table.keys(), CLAIMERS, time);
-    double perSecond = claims / (time.toMillis() / 1e3);
-    if (counts) {
-      table.rate().add(perSecond);
-      table.wal().add((double) (walPosition(superuser) - walBefore) / claims);
-    }
-    return perSecond;
+  private static KeyTable full(
+      String schema, boolean ordered, DurableDatabase database, Pace pace, Report.Section report) {
+    report.progress("loading %,d keys into %s", pace.rows(), schema);
+    database.migrate(schema);
+    KeyLoader.live(pace.rows(), ordered).load(database.superuser(), schema);
+    return new KeyTable(schema, 1);
   }
 
-  private static long walPosition(Jdbi superuser) {
-    return superuser.withHandle(
-        handle ->
-            handle
-                .createQuery("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")
-                .mapTo(Long.class)
-                .one());
+  private static void add(
+      Report.Section report, String label, StoreCalls.Measured own, StoreCalls.Measured onEmpty) {
+    double rate = own.load().perSecond();
+    report.add(label, CLAIMERS, "claims ratio", rate / onEmpty.load().perSecond());
+    report.add(label, CLAIMERS, "claims/s", rate);
+    report.add(label, CLAIMERS, "WAL per claim (B)", own.walBytes());
   }
 }

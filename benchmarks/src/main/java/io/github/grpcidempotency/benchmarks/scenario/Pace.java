@@ -2,37 +2,146 @@ package io.github.grpcidempotency.benchmarks.scenario;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Option;
 
-/**
- * How much to measure.
- *
- * @param round how long one variant is measured in one round
- * @param rounds how many
- * @param selection what is compared with the bare handler
- * @param callers how many calls at once
- * @param liveKeys how many keys a full table has
- * @param sweptKeys how many expired records a sweep deletes
- * @param waitingCalls how many calls wait at once
- * @param measuredRecords how many records are written to find their size
- * @param retention how long records live where a table is brought into a steady state
- * @param connections how many connections the service's pool has
- * @param largeTable how many live keys a large table has
- * @param partitions in how many partitions it is compared
- * @param loadOnly whether a large table is loaded for another run, and nothing is measured
- * @param network how much longer a round trip to the database takes across a network
- */
-public record Pace(
-    Duration round,
-    int rounds,
-    Selection selection,
-    List<Integer> callers,
-    int liveKeys,
-    int sweptKeys,
-    int waitingCalls,
-    int measuredRecords,
-    Duration retention,
-    int connections,
-    int largeTable,
-    int partitions,
-    boolean loadOnly,
-    Duration network) {}
+/** How much to measure, as the command line says. */
+public final class Pace {
+  /** Each has a thread of the server's, and waits for a connection. */
+  private static final int MOST_CALLS = 1_000;
+
+  @Option(
+      names = "--variants",
+      split = ",",
+      paramLabel = "NAME",
+      description =
+          "Compare only these with the bare handler, where several are compared, such as"
+              + " transactional,replay-of-transactional or reserved*. A wrong name is answered with"
+              + " all names.")
+  private List<String> variants = List.of();
+
+  @Option(
+      names = "--concurrency",
+      split = ",",
+      defaultValue = "1,4,16,64",
+      paramLabel = "CALLS",
+      description =
+          "How many calls at once, up to 1000, in \"calls\" and \"calls across a network\""
+              + " (${DEFAULT-VALUE}).")
+  private List<Integer> concurrency = List.of();
+
+  @Option(names = "--seconds", description = "How long one variant is measured in one round (2).")
+  private Optional<Double> seconds = Optional.empty();
+
+  @Option(names = "--rounds", description = "How many rounds (9).")
+  private Optional<Integer> rounds = Optional.empty();
+
+  @Option(
+      names = "--network-micros",
+      defaultValue = "1000",
+      paramLabel = "MICROS",
+      description =
+          "By how much each round trip to the database is longer, in \"calls across a network\""
+              + " (${DEFAULT-VALUE}).")
+  private int networkMicros;
+
+  @Option(
+      names = "--rows",
+      description =
+          "How many live keys each table of \"live keys\" and \"large tables\" has (5,000,000). A"
+              + " million takes about 1.4 GB of disk besides the log, and a minute to load.")
+  private Optional<Integer> rows = Optional.empty();
+
+  @Option(
+      names = "--partitions",
+      split = ",",
+      defaultValue = "16",
+      description =
+          "Numbers of hash partitions that \"large tables\" compares with one table"
+              + " (${DEFAULT-VALUE}).")
+  private List<Integer> partitions = List.of();
+
+  @Option(
+      names = "--retention",
+      paramLabel = "SECONDS",
+      description =
+          "How long records live in \"steady state\", which takes four times as long (30).")
+  private Optional<Integer> retention = Optional.empty();
+
+  @Option(
+      names = "--quick",
+      description =
+          "To see that it works: one round of half a second and small tables, numbers of no value.")
+  private boolean quick;
+
+  /**
+   * Checks all of it.
+   *
+   * @throws IllegalArgumentException if something is impossible
+   */
+  public void check() {
+    Subject.check(variants);
+    concurrency.forEach(calls -> within("--concurrency", calls, 1, MOST_CALLS));
+    partitions.forEach(number -> within("--partitions", number, 2, 1_024));
+    within("--seconds", seconds.orElse(1.0), 0.01, 3_600);
+    within("--rounds", rounds(), 1, 1_000);
+    within("--network-micros", networkMicros, 1, 1e6);
+    within("--rows", rows(), 1, Integer.MAX_VALUE);
+    within("--retention", retention.orElse(1), 1, 3_600);
+  }
+
+  private static void within(String option, double value, double least, double most) {
+    if (!(value >= least && value <= most)) {
+      throw new IllegalArgumentException(
+          "%s must be from %s to %s, not %s".formatted(option, least, most, value));
+    }
+  }
+
+  /** Returns how long one variant is measured in one round. */
+  public Duration round() {
+    return Duration.ofNanos((long) (seconds.orElse(quick ? 0.5 : 2.0) * 1e9));
+  }
+
+  /** Returns how many rounds there are. */
+  public int rounds() {
+    return rounds.orElse(quick ? 1 : 9);
+  }
+
+  List<String> variants() {
+    return variants;
+  }
+
+  List<Integer> callers() {
+    return concurrency;
+  }
+
+  int rows() {
+    return rows.orElse(quick ? 40_000 : 5_000_000);
+  }
+
+  /** Returns how many expired records a sweep deletes. */
+  int sweptKeys() {
+    return quick ? 20_000 : 200_000;
+  }
+
+  int waitingCalls() {
+    return quick ? 1_000 : 10_000;
+  }
+
+  /** Returns how many records are written to find their size. */
+  int measuredRecords() {
+    return quick ? 1_000 : 10_000;
+  }
+
+  Duration retention() {
+    return Duration.ofSeconds(retention.orElse(quick ? 2 : 30));
+  }
+
+  List<Integer> partitions() {
+    return partitions;
+  }
+
+  Duration network() {
+    return Duration.ofNanos(1_000L * networkMicros);
+  }
+}

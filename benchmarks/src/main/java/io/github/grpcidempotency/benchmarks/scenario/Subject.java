@@ -1,10 +1,6 @@
 package io.github.grpcidempotency.benchmarks.scenario;
 
 import com.google.common.base.Suppliers;
-import io.github.grpcidempotency.benchmarks.load.Client;
-import io.github.grpcidempotency.benchmarks.load.Operation;
-import io.github.grpcidempotency.benchmarks.load.Operations;
-import io.github.grpcidempotency.benchmarks.report.Kind;
 import io.github.grpcidempotency.benchmarks.service.PeerVariant;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
@@ -22,6 +18,13 @@ import java.util.function.Supplier;
  * @param made makes what callers do, once
  */
 record Subject(String label, Kind kind, Supplier<Operation> made) {
+  /** Whose answers they are to new keys, if that is compared. */
+  enum Kind {
+    OURS,
+    PEER,
+    OTHER
+  }
+
   /** How many keys are retried, if nothing else is said. */
   private static final int REPLAYED_KEYS = 1_000;
 
@@ -34,20 +37,42 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
 
   private static final List<Way> WAYS = ways();
 
-  /** Returns the names of all that there are. */
-  static List<String> ids() {
-    return WAYS.stream().map(Way::id).toList();
+  /**
+   * Checks that each name stands for something; one that ends with an asterisk stands for all that
+   * begin so.
+   *
+   * @throws IllegalArgumentException if one does not
+   */
+  static void check(List<String> names) {
+    for (String name : names) {
+      if (WAYS.stream().noneMatch(way -> isSelected(List.of(name), way.id()))) {
+        throw new IllegalArgumentException(
+            "no variant is called %s; there are %s"
+                .formatted(name, String.join(", ", WAYS.stream().map(Way::id).toList())));
+      }
+    }
+  }
+
+  /** All are selected if no names are given. */
+  private static boolean isSelected(List<String> names, String id) {
+    return names.isEmpty()
+        || names.stream()
+            .anyMatch(
+                name ->
+                    name.endsWith("*")
+                        ? id.startsWith(name.substring(0, name.length() - 1))
+                        : id.equals(name));
   }
 
   /** Returns those that are selected, and the bare handler before them. */
-  static List<Subject> of(Client client, Selection selection) {
-    return of(client, selection, REPLAYED_KEYS);
+  static List<Subject> of(Client client, List<String> names) {
+    return of(client, names, REPLAYED_KEYS);
   }
 
   /** Returns those that are selected; those that replay do so with so many keys. */
-  static List<Subject> of(Client client, Selection selection, int replayedKeys) {
+  static List<Subject> of(Client client, List<String> names, int replayedKeys) {
     return WAYS.stream()
-        .filter(way -> way.id().equals(Variant.BARE.id()) || selection.includes(way.id()))
+        .filter(way -> way.id().equals(Variant.BARE.id()) || isSelected(names, way.id()))
         .map(
             way ->
                 new Subject(
@@ -70,7 +95,7 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
             create(
                 variant.id(),
                 variant.label(),
-                variant.kind(),
+                variant.isOurs() ? Kind.OURS : Kind.OTHER,
                 variant.method(),
                 variant.replays()));
       }
@@ -84,7 +109,7 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
           new Way(
               "hinted-replay-of-" + variant.id(),
               "replay of %s, with the hint".formatted(variant.label()),
-              Kind.REPLAY,
+              Kind.OTHER,
               (client, keys) -> Operations.hintedReplay(client, variant.method(), keys)));
     }
     // They come last: what they do in the background must not be counted as the others' cost.
@@ -120,7 +145,7 @@ record Subject(String label, Kind kind, Supplier<Operation> made) {
     return new Way(
         "replay-of-" + id,
         "replay of " + label,
-        Kind.REPLAY,
+        Kind.OTHER,
         (client, replayedKeys) -> Operations.replay(client, method, replayedKeys));
   }
 }

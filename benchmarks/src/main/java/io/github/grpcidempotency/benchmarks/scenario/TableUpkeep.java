@@ -4,20 +4,14 @@ import com.github.f4b6a3.uuid.UuidCreator;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.KeyTable;
-import io.github.grpcidempotency.benchmarks.database.NumberedRecords;
 import io.github.grpcidempotency.benchmarks.database.Usage;
 import io.github.grpcidempotency.benchmarks.database.Vacuum;
-import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
-import io.github.grpcidempotency.benchmarks.load.Load;
-import io.github.grpcidempotency.benchmarks.load.Operation;
-import io.github.grpcidempotency.benchmarks.load.Projects;
 import io.github.grpcidempotency.benchmarks.report.Report;
 import io.github.grpcidempotency.benchmarks.service.Variant;
-import io.github.grpcidempotency.key.IdempotencyKey;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jdbi.v3.core.Jdbi;
 
 /**
@@ -26,7 +20,7 @@ import org.jdbi.v3.core.Jdbi;
  */
 final class TableUpkeep {
   /** How many ways there are to vacuum. */
-  static final int WAYS = Way.values().length;
+  static final int WAYS = Vacuum.Way.values().length;
 
   private static final int CALLERS = 16;
   private static final int PROJECTS = 20_000;
@@ -36,123 +30,85 @@ final class TableUpkeep {
 
   private static final double MEGABYTE = 1e6;
 
-  private final String name;
   private final DurableDatabase database;
   private final Jdbi superuser;
-  private final Pace pace;
-  private final Report report;
-  private final MeasuredLines sweeps = new MeasuredLines();
-  private final MeasuredLines vacuums = new MeasuredLines();
-
-  private enum Way {
-    ONE("one process"),
-    TWO("two processes"),
-    AUTOVACUUM("autovacuum");
-
-    private final String label;
-
-    Way(String label) {
-      this.label = label;
-    }
-
-    Vacuum vacuum(Jdbi superuser, KeyTable table) {
-      return switch (this) {
-        case ONE -> Vacuum.byOneProcess(superuser, table);
-        case TWO -> Vacuum.byTwoProcesses(superuser, table);
-        case AUTOVACUUM -> Vacuum.byAutovacuum(superuser, table);
-      };
-    }
-  }
+  private final Duration round;
+  private final Report.Section report;
 
   /** What a sweep of one table came to. */
-  private record Swept(double alone, double wal, double busy, double calls, double p99) {}
+  private record Swept(double alone, double wal, double busy, double calls) {}
 
-  TableUpkeep(String name, DurableDatabase database, Pace pace, Report report) {
-    this.name = name;
+  TableUpkeep(DurableDatabase database, Duration round, Report.Section report) {
     this.database = database;
     this.superuser = database.superuser();
-    this.pace = pace;
+    this.round = round;
     this.report = report;
   }
 
   /** Sweeps so many records of each table in each round. */
   void run(List<KeyTable> tables, int rounds, long records) {
-    superuser.useHandle(
-        handle -> {
-          handle.execute("ALTER SYSTEM SET autovacuum_naptime = '1s'");
-          handle.execute("SELECT pg_reload_conf()");
-        });
-    for (int round = 0; round < rounds; round++) {
-      Way way = Way.values()[round % WAYS];
+    database.execute("ALTER SYSTEM SET autovacuum_naptime = '1s'");
+    database.execute("SELECT pg_reload_conf()");
+    for (int upkeep = 0; upkeep < rounds; upkeep++) {
+      Vacuum.Way way = Vacuum.Way.values()[upkeep % WAYS];
       List<KeyTable> inTurn = new ArrayList<>(tables);
-      if (round / WAYS % 2 == 1) {
+      if (upkeep / WAYS % 2 == 1) {
         Collections.reverse(inTurn);
       }
       List<Swept> swept = new ArrayList<>();
       List<Vacuum> vacuumed = new ArrayList<>();
       for (KeyTable table : inTurn) {
-        report.progress("%s: sweep of %s, round %d of %d", name, table.label(), round + 1, rounds);
+        report.progress("sweep of %s, round %d of %d", table.label(), upkeep + 1, rounds);
         swept.add(sweep(table, records));
-        superuser.useHandle(handle -> handle.execute("CHECKPOINT"));
-        report.progress("%s: vacuum of %s, by %s", name, table.label(), way.label);
-        vacuumed.add(way.vacuum(superuser, table));
+        database.execute("CHECKPOINT");
+        report.progress("vacuum of %s, by %s", table.label(), way.label());
+        vacuumed.add(Vacuum.of(table, way, database));
       }
       int plain = inTurn.indexOf(tables.get(0));
       for (KeyTable table : tables) {
         int place = inTurn.indexOf(table);
-        addSweep(table, swept.get(place), swept.get(plain));
-        addVacuum(way, table, vacuumed.get(place), vacuumed.get(plain));
+        addSweep(table.label(), swept.get(place), swept.get(plain));
+        addVacuum(way.label() + ": " + table.label(), vacuumed.get(place), vacuumed.get(plain));
       }
     }
-    sweeps.report(name + " sweep", CALLERS, report);
-    vacuums.report(name + " vacuum", 0, report);
   }
 
-  private void addSweep(KeyTable table, Swept own, Swept plain) {
-    String label = table.label();
-    sweeps.add(label, "records swept/s, no calls", own.alone());
-    sweeps.add(label, "times one table", own.alone() / plain.alone());
-    sweeps.add(label, "WAL per record (B)", own.wal());
-    sweeps.add(label, "records swept/s beside calls", own.busy());
-    sweeps.add(label, "calls, times those without a sweep", own.calls());
-    sweeps.add(label, "their p99, times that without a sweep", own.p99());
+  private void addSweep(String label, Swept own, Swept plain) {
+    Report.Section sweeps = report.part("sweep");
+    sweeps.add(label, CALLERS, "records swept/s, no calls", own.alone());
+    sweeps.add(label, CALLERS, "times one table", own.alone() / plain.alone());
+    sweeps.add(label, CALLERS, "WAL per record (B)", own.wal());
+    sweeps.add(label, CALLERS, "records swept/s beside calls", own.busy());
+    sweeps.add(label, CALLERS, "calls, times those without a sweep", own.calls());
   }
 
-  private void addVacuum(Way way, KeyTable table, Vacuum own, Vacuum plain) {
-    String label = "%s: %s".formatted(way.label, table.label());
-    vacuums.add(label, "seconds", own.seconds());
-    vacuums.add(label, "times one table", own.seconds() / plain.seconds());
-    if (own.longest() > 0) {
-      vacuums.add(label, "longest of its vacuums (s)", own.longest());
-      vacuums.add(label, "longest, times one table", own.longest() / plain.longest());
-    }
-    vacuums.add(label, "WAL (MB)", own.wal() / MEGABYTE);
-    if (own.pages() > 0) {
-      vacuums.add(label, "passes over indexes", own.passes());
-      vacuums.add(label, "pages looked at (thousands)", own.pages() / 1e3);
-      vacuums.add(label, "pages changed (thousands)", own.dirtied() / 1e3);
-    }
+  private void addVacuum(String label, Vacuum own, Vacuum plain) {
+    Report.Section vacuums = report.part("vacuum");
+    vacuums.add(label, 0, "seconds", own.seconds());
+    vacuums.add(label, 0, "times one table", own.seconds() / plain.seconds());
+    vacuums.add(label, 0, "longest of its vacuums (s)", own.longest());
+    vacuums.add(label, 0, "longest, times one table", own.longest() / plain.longest());
+    vacuums.add(label, 0, "WAL (MB)", own.wal() / MEGABYTE);
+    vacuums.add(label, 0, "passes over indexes", own.passes());
   }
 
   private Swept sweep(KeyTable table, long records) {
     try (HikariDataSource sweeper = database.newPool(1);
-        TableUnderLoad load = TableUnderLoad.of(table, database, CALLERS)) {
+        StoreCalls calls = new StoreCalls(database, table.schema(), "", CALLERS)) {
       long alone = records / 2;
       long start = System.nanoTime();
       Usage used = Usage.of(sweeper, 1, superuser, () -> sweep(table, sweeper, alone));
       double seconds = (System.nanoTime() - start) / 1e9;
       Operation creates =
-          load.calls()
-              .creates(
-                  Variant.TRANSACTIONAL,
-                  () ->
-                      new IdempotencyKey(
-                          NumberedRecords.caller(ThreadLocalRandom.current()),
-                          UuidCreator.getTimeOrderedEpoch().toString()),
-                  new Projects(superuser, PROJECTS));
+          calls.creates(
+              Variant.TRANSACTIONAL,
+              LargeTables.newKeys(UuidCreator::getTimeOrderedEpoch),
+              Projects.inTurn(superuser, PROJECTS),
+              LargeTables.ANSWER_BYTES,
+              LargeTables.RETENTION);
       try (ClosedLoop loop = ClosedLoop.start(creates, CALLERS)) {
-        Load unused = loop.observe(pace.round().dividedBy(2));
-        Load undisturbed = loop.observe(pace.round());
+        Load unused = loop.observe(round.dividedBy(2));
+        Load undisturbed = loop.observe(round);
         loop.restart();
         start = System.nanoTime();
         sweep(table, sweeper, records - alone);
@@ -162,8 +118,7 @@ final class TableUpkeep {
             alone / seconds,
             (double) used.walBytes() / alone,
             (records - alone) / busySeconds,
-            disturbed.perSecond() / undisturbed.perSecond(),
-            disturbed.millis().p99() / undisturbed.millis().p99());
+            disturbed.perSecond() / undisturbed.perSecond());
       }
     }
   }

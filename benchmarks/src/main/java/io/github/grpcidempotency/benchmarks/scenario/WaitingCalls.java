@@ -1,132 +1,99 @@
 package io.github.grpcidempotency.benchmarks.scenario;
 
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
-import io.github.grpcidempotency.benchmarks.load.Client;
-import io.github.grpcidempotency.benchmarks.load.ClosedLoop;
-import io.github.grpcidempotency.benchmarks.load.Load;
-import io.github.grpcidempotency.benchmarks.load.Operation;
-import io.github.grpcidempotency.benchmarks.load.Operations;
 import io.github.grpcidempotency.benchmarks.report.Report;
-import io.github.grpcidempotency.benchmarks.report.Rounds;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
 import io.github.grpcidempotency.benchmarks.service.ParkedCalls;
 import io.github.grpcidempotency.benchmarks.service.Variant;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
-import io.github.grpcidempotency.benchmarks.v1.Project;
-import io.grpc.MethodDescriptor;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /**
  * Thousands of duplicates that wait for ten running calls on one server. Client and server share
  * this process, and a call that waits anywhere costs both something: so the memory is compared with
  * as many calls that a handler of the service's own keeps waiting.
  */
-public final class WaitingCalls implements Scenario {
+public final class WaitingCalls {
   private static final int RUNNING = 10;
   private static final int UNRELATED = 16;
+  private static final int COLLECTIONS = 3;
 
-  @Override
-  public String name() {
-    return "waiting calls";
-  }
+  private WaitingCalls() {}
 
-  @Override
-  public void run(DurableDatabase database, Pace pace, Report report) {
-    try (BenchmarkServer server = BenchmarkServer.start(database, pace.connections());
+  /** Measures, and adds the results to the report. */
+  public static void run(DurableDatabase database, Pace pace, Report.Section report) {
+    try (BenchmarkServer server = BenchmarkServer.start(database);
         Client client = new Client(server.port());
         Client waiters = new Client(server.port())) {
       Operation unrelated = Operations.create(client, Variant.BARE.method());
       ClosedLoop.run(unrelated, UNRELATED, pace.round());
-      Rounds attached = new Rounds();
-      Rounds parked = new Rounds();
-      Rounds throughput = new Rounds();
       for (int round = 1; round <= pace.rounds(); round++) {
-        report.progress("%s: round %d of %d", name(), round, pace.rounds());
-        parked.add(park(server, waiters, pace.waitingCalls()));
+        report.progress("round %d of %d", round, pace.rounds());
+        int calls = pace.waitingCalls();
+        double parked = park(server, waiters, calls);
+        report.add("in a handler of one's own", calls, "memory (MB)", parked);
         Load undisturbed = ClosedLoop.run(unrelated, UNRELATED, pace.round());
-        attached.add(attach(server, waiters, unrelated, undisturbed, pace, throughput));
+        attach(server, waiters, unrelated, undisturbed, pace, report);
       }
-      int calls = pace.waitingCalls();
-      report.add(name(), "in a handler of one's own", calls, "memory (MB)", parked);
-      report.add(name(), "attached", calls, "memory (MB)", attached);
-      report.add(name(), "attached", calls, "unrelated throughput ratio", throughput);
     }
   }
 
   private static double park(BenchmarkServer server, Client waiters, int calls) {
     double before = usedMegabytes();
     List<CompletableFuture<?>> replies = new ArrayList<>();
-    CreateProjectRequest request = CreateProjectRequest.newBuilder().setName("parked").build();
-    for (int i = 0; i < calls; i++) {
-      replies.add(call(waiters, ParkedCalls.METHOD, Operations.newKey(), request));
+    try (PersistentCaller caller = new PersistentCaller(waiters, ParkedCalls.METHOD)) {
+      for (int i = 0; i < calls; i++) {
+        replies.add(caller.call(Operations.newKey(), CreateProjectRequest.getDefaultInstance()));
+      }
+      await(() -> server.parked().waiting() == calls);
+      double used = usedMegabytes() - before;
+      server.parked().release();
+      CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new)).join();
+      return used;
     }
-    await(() -> server.parked().waiting() == calls);
-    double used = usedMegabytes() - before;
-    server.parked().release();
-    CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new)).join();
-    return used;
   }
 
-  private static double attach(
+  private static void attach(
       BenchmarkServer server,
       Client waiters,
       Operation unrelated,
       Load undisturbed,
       Pace pace,
-      Rounds throughput) {
+      Report.Section report) {
     double before = usedMegabytes();
+    int calls = pace.waitingCalls();
     List<CompletableFuture<?>> replies = new ArrayList<>();
-    int handlerMillis = (int) pace.round().toMillis() + 8_000;
-    List<String> keys = new ArrayList<>();
-    for (int i = 0; i < RUNNING; i++) {
-      keys.add(Operations.newKey());
-      replies.add(attachTo(waiters, keys.get(i), handlerMillis));
-    }
+    CreateProjectRequest.Builder request =
+        CreateProjectRequest.newBuilder().setHandlerMillis((int) pace.round().toMillis() + 8_000);
+    List<String> keys = Stream.generate(Operations::newKey).limit(RUNNING).toList();
+    PersistentCaller caller = new PersistentCaller(waiters, Variant.RESERVED_ATTACHING.method());
+    keys.forEach(key -> replies.add(caller.call(key, request.setName(key).build())));
     await(() -> server.runs().begun() == RUNNING);
-    for (int i = 0; i < pace.waitingCalls(); i++) {
-      replies.add(attachTo(waiters, keys.get(i % RUNNING), handlerMillis));
+    for (int i = 0; i < calls; i++) {
+      String key = keys.get(i % RUNNING);
+      replies.add(caller.call(key, request.setName(key).build()));
     }
     settle();
     double used = usedMegabytes() - before;
     Load disturbed = ClosedLoop.run(unrelated, UNRELATED, pace.round());
     boolean allWaited = replies.stream().noneMatch(CompletableFuture::isDone);
     CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new)).join();
+    caller.close();
     if (!allWaited || server.runs().take().stream().anyMatch(runs -> runs > 1)) {
       throw new IllegalStateException("the duplicates did not wait throughout");
     }
-    throughput.add(disturbed.perSecond() / undisturbed.perSecond());
-    return used;
-  }
-
-  private static CompletableFuture<?> attachTo(Client client, String key, int handlerMillis) {
-    CreateProjectRequest request =
-        CreateProjectRequest.newBuilder().setName(key).setHandlerMillis(handlerMillis).build();
-    return call(client, Variant.RESERVED_ATTACHING.method(), key, request);
-  }
-
-  private static CompletableFuture<?> call(
-      Client client,
-      MethodDescriptor<CreateProjectRequest, Project> method,
-      String key,
-      CreateProjectRequest request) {
-    CompletableFuture<Project> answer = new CompletableFuture<>();
-    client.call(
-        method,
-        Optional.of(key),
-        request,
-        reply -> {
-          if (reply.isOk()) {
-            answer.complete(reply.project().orElseThrow());
-          } else {
-            answer.completeExceptionally(reply.status().asRuntimeException());
-          }
-        });
-    return answer;
+    report.add("attached", calls, "memory (MB)", used);
+    report.add(
+        "attached",
+        calls,
+        "unrelated throughput ratio",
+        disturbed.perSecond() / undisturbed.perSecond());
   }
 
   /** Requests on their way are no waiting calls yet; nothing tells when the last has arrived. */
@@ -145,6 +112,9 @@ public final class WaitingCalls implements Scenario {
   }
 
   private static double usedMegabytes() {
-    return Heap.usedBytes() / 1e6;
+    for (int i = 0; i < COLLECTIONS; i++) {
+      System.gc();
+    }
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() / 1e6;
   }
 }

@@ -29,10 +29,12 @@ public final class BenchmarkServer implements AutoCloseable {
   /** The user of every call. */
   public static final UUID USER = UUID.fromString("00000000-0000-4000-8000-000000000001");
 
+  /** How many connections a pool has if nothing else is said. */
+  public static final int CONNECTIONS = 20;
+
   private final HikariDataSource pool;
   private final HandlerRuns runs = new HandlerRuns();
   private final ParkedCalls parked = new ParkedCalls();
-  private final ServerThreads threads = new ServerThreads();
   private final Peers peers;
   private final IdempotencyInterceptor interceptor;
   private final Server server;
@@ -52,22 +54,21 @@ public final class BenchmarkServer implements AutoCloseable {
             .build();
     this.server =
         Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
-            .executor(threads.executor())
-            .addService(service(handler, peers))
-            .addService(parked.service())
+            .addService(service(handler, peers, parked))
             .intercept(new RequestKey())
             .intercept(interceptor)
             .build();
   }
 
-  /** Starts a server with a pool of so many connections. */
-  public static BenchmarkServer start(DurableDatabase database, int connections) {
-    return start(database, connections, Duration.ZERO);
+  /** Starts a server. */
+  public static BenchmarkServer start(DurableDatabase database) {
+    return start(database, CONNECTIONS, Duration.ZERO);
   }
 
-  /** Starts one whose round trips to the database take so much longer. */
+  /** Starts one with another pool, whose round trips take so much longer. */
   public static BenchmarkServer start(DurableDatabase database, int connections, Duration delay) {
-    BenchmarkServer started = new BenchmarkServer(database, database.newPool(connections, delay));
+    BenchmarkServer started =
+        new BenchmarkServer(database, database.newPool(connections, delay, ""));
     try {
       started.server.start();
     } catch (IOException failure) {
@@ -76,7 +77,7 @@ public final class BenchmarkServer implements AutoCloseable {
     return started;
   }
 
-  private static ServerServiceDefinition service(Handler handler, Peers peers) {
+  private static ServerServiceDefinition service(Handler handler, Peers peers, ParkedCalls parked) {
     ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(CreateMethod.SERVICE);
     for (Variant variant : Variant.values()) {
       service.addMethod(variant.method(), answerBy(request -> handler.create(variant, request)));
@@ -84,7 +85,7 @@ public final class BenchmarkServer implements AutoCloseable {
     for (PeerVariant variant : PeerVariant.ALL) {
       service.addMethod(variant.method(), answerBy(request -> peers.create(variant, request)));
     }
-    return service.build();
+    return service.addMethod(ParkedCalls.METHOD, parked.handler()).build();
   }
 
   private static ServerCallHandler<CreateProjectRequest, Project> answerBy(Create create) {
@@ -114,11 +115,6 @@ public final class BenchmarkServer implements AutoCloseable {
     return pool;
   }
 
-  /** Returns how many bytes the threads that run the calls have allocated so far. */
-  public long allocatedBytes() {
-    return threads.allocatedBytes();
-  }
-
   /** Returns how often slow handlers have run. */
   public HandlerRuns runs() {
     return runs;
@@ -141,7 +137,6 @@ public final class BenchmarkServer implements AutoCloseable {
     }
     interceptor.close();
     peers.close();
-    threads.close();
     pool.close();
   }
 }

@@ -2,7 +2,6 @@ package io.github.grpcidempotency.benchmarks.service;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.InvalidProtocolBufferException;
-import io.github.grpcidempotency.benchmarks.peer.PeerHandler;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.github.grpcidempotency.postgres.ClaimTransaction;
@@ -123,7 +122,7 @@ final class Handler implements PeerHandler {
     }
     UUID reservation = steps.reserve(key, request);
     Project project = alone(request);
-    int unused = steps.complete(reservation, project);
+    UUID unused = steps.complete(reservation, project);
     return project;
   }
 

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.benchmarks.service;
 
-import io.github.grpcidempotency.benchmarks.peer.PeerLibrary;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.grpc.MethodDescriptor;

@@ -1,9 +1,6 @@
 package io.github.grpcidempotency.benchmarks.service;
 
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
-import io.github.grpcidempotency.benchmarks.peer.Peer;
-import io.github.grpcidempotency.benchmarks.peer.PeerHandler;
-import io.github.grpcidempotency.benchmarks.peer.PeerLibrary;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import java.sql.SQLException;

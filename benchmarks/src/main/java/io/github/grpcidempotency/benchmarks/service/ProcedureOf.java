@@ -1,6 +1,9 @@
 package io.github.grpcidempotency.benchmarks.service;
 
+import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.postgres.OutboxStatusResolver;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
@@ -19,10 +22,15 @@ public final class ProcedureOf {
 
   private static final OutboxStatusResolver OUTBOX =
       OutboxStatusResolver.query(
-              "SELECT status FROM app.outbox WHERE project_id = :resource_id ORDER BY id DESC LIMIT 1")
+              "SELECT status FROM app.outbox WHERE project_id = :resource_id ORDER BY id DESC LIMIT"
+                  + " 1")
           .map(IdempotencyStatus.PROCESSING, "pending")
           .map(IdempotencyStatus.COMPLETED, "done")
           .build();
+
+  /** Of the request that all recorded answers belong to. */
+  public static final Fingerprint FINGERPRINT =
+      Fingerprinter.wholeRequest().fingerprint(CreateProjectRequest.getDefaultInstance());
 
   private ProcedureOf() {}
 

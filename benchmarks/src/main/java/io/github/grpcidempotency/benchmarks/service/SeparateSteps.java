@@ -14,7 +14,6 @@ import javax.sql.DataSource;
 
 /** Idempotency as one would write it by hand: three transactions around the handler's own. */
 final class SeparateSteps {
-  private static final String SET_USER = "SELECT set_config('app.current_user_id', ?, true)";
   private static final String LOOK_UP =
       """
       SELECT request_hash, response_bytes
@@ -61,39 +60,28 @@ final class SeparateSteps {
 
   UUID reserve(String key, CreateProjectRequest request) throws SQLException {
     UUID id = UuidCreator.getTimeOrderedEpoch();
+    byte[] hash = Hashing.sha256().hashBytes(request.toByteArray()).asBytes();
+    String method = Variant.SEPARATE.method().getFullMethodName();
     return inTransaction(
         connection -> {
-          try (PreparedStatement insert = connection.prepareStatement(RESERVE)) {
-            insert.setObject(1, id);
-            insert.setString(2, key);
-            insert.setObject(3, user);
-            insert.setString(4, Variant.SEPARATE.method().getFullMethodName());
-            insert.setBytes(5, Hashing.sha256().hashBytes(request.toByteArray()).asBytes());
-            insert.executeUpdate();
-            return id;
-          }
+          Effect.execute(connection, RESERVE, id, key, user, method, hash);
+          return id;
         });
   }
 
-  int complete(UUID id, Project project) throws SQLException {
+  UUID complete(UUID id, Project project) throws SQLException {
+    UUID created = UUID.fromString(project.getId());
     return inTransaction(
         connection -> {
-          try (PreparedStatement update = connection.prepareStatement(COMPLETE)) {
-            update.setBytes(1, project.toByteArray());
-            update.setObject(2, UUID.fromString(project.getId()));
-            update.setObject(3, id);
-            return update.executeUpdate();
-          }
+          Effect.execute(connection, COMPLETE, project.toByteArray(), created, id);
+          return id;
         });
   }
 
   private <T> T inTransaction(Work<T> work) throws SQLException {
     try (Connection connection = pool.getConnection()) {
       connection.setAutoCommit(false);
-      try (PreparedStatement setUser = connection.prepareStatement(SET_USER)) {
-        setUser.setString(1, user.toString());
-        setUser.execute();
-      }
+      Effect.execute(connection, Effect.SET_USER, user.toString());
       T result = work.in(connection);
       connection.commit();
       return result;

@@ -1,11 +1,11 @@
 package io.github.grpcidempotency.benchmarks.service;
 
-import io.github.grpcidempotency.benchmarks.report.Kind;
 import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
 import io.github.grpcidempotency.benchmarks.v1.Project;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
 import io.grpc.MethodDescriptor;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -28,6 +28,10 @@ public enum Variant {
       "transactional with the first statement", Optional.of(Execution.TRANSACTIONAL), false),
   RESERVED_ATTACHING("reserved, attaching", Optional.of(Execution.RESERVED), true),
   TRANSACTIONAL_ATTACHING("transactional, attaching", Optional.of(Execution.TRANSACTIONAL), true);
+
+  /** Those that protect a key, with and without waiting duplicates. */
+  public static final List<Variant> PROTECTED =
+      List.of(RESERVED, TRANSACTIONAL, RESERVED_ATTACHING, TRANSACTIONAL_ATTACHING);
 
   private final String label;
   private final Optional<Execution> execution;
@@ -58,20 +62,9 @@ public enum Variant {
     return execution;
   }
 
-  /** Returns whose it is. */
-  public Kind kind() {
-    return switch (this) {
-      case BARE, SEPARATE -> Kind.REFERENCE;
-      case ROUND_TRIP, LOOK_UP, BARE_RECORD -> Kind.LIMIT;
-      case RESERVED,
-          RESERVED_SAME_DATABASE,
-          JOINED_COMMIT,
-          TRANSACTIONAL,
-          FIRST_STATEMENT,
-          RESERVED_ATTACHING,
-          TRANSACTIONAL_ATTACHING ->
-          Kind.OURS;
-    };
+  /** Returns whether this library runs it. */
+  public boolean isOurs() {
+    return execution.isPresent();
   }
 
   /** Returns the gRPC service that has all variants as its methods. */

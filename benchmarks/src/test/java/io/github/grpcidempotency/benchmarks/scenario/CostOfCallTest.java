@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.withinPercentage;
 import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
 import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
 import io.github.grpcidempotency.benchmarks.database.Usage;
-import io.github.grpcidempotency.benchmarks.load.Client;
 import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
@@ -33,7 +33,7 @@ class CostOfCallTest {
   @BeforeAll
   void start() {
     database = DurableDatabase.start(DatabaseSettings.DEFAULT);
-    server = BenchmarkServer.start(database, CostOfCall.CONNECTIONS);
+    server = BenchmarkServer.start(database, CostOfCall.CONNECTIONS, Duration.ZERO);
     client = new Client(server.port());
   }
 
@@ -110,10 +110,8 @@ class CostOfCallTest {
 
   private List<Usage> measure(String way) {
     Subject subject =
-        Subject.of(client, new Selection(List.of(way)), CALLS).stream()
-            .reduce((bare, last) -> last)
-            .orElseThrow();
-    CostOfCall.callOneByOne(subject.operation(), CALLS);
+        Subject.of(client, List.of(way), CALLS).stream().reduce((bare, last) -> last).orElseThrow();
+    Load unused = ClosedLoop.run(subject.operation(), 1, CALLS);
     List<Usage> rounds = new ArrayList<>();
     for (int round = 0; round < ROUNDS; round++) {
       rounds.add(
@@ -121,7 +119,7 @@ class CostOfCallTest {
               server.pool(),
               CostOfCall.CONNECTIONS,
               database.superuser(),
-              () -> CostOfCall.callOneByOne(subject.operation(), CALLS)));
+              () -> ClosedLoop.run(subject.operation(), 1, CALLS)));
     }
     return rounds;
   }

@@ -1,0 +1,129 @@
+package io.github.grpcidempotency.benchmarks.scenario;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.HdrHistogram.ConcurrentHistogram;
+
+/**
+ * Callers that each begin the next operation when the last one has ended: so many are always in
+ * flight. A failed operation fails the measurement.
+ */
+public final class ClosedLoop implements AutoCloseable {
+  private static final int DIGITS = 3;
+
+  private final Operation operation;
+  private final CountDownLatch running;
+  private final AtomicLong left;
+  private final AtomicReference<Reply> failure = new AtomicReference<>();
+  private volatile ConcurrentHistogram latencies = new ConcurrentHistogram(DIGITS);
+  private volatile long began = System.nanoTime();
+  private volatile boolean stopped;
+
+  private ClosedLoop(Operation operation, int callers, long times) {
+    this.operation = operation;
+    this.left = new AtomicLong(times);
+    this.running = new CountDownLatch(callers);
+    for (int i = 0; i < callers; i++) {
+      beginNext();
+    }
+  }
+
+  /** Starts the callers; they go on until this is closed. */
+  public static ClosedLoop start(Operation operation, int callers) {
+    return new ClosedLoop(operation, callers, Long.MAX_VALUE);
+  }
+
+  /** Runs an operation so many times, and returns what the callers saw. Blocks. */
+  public static Load run(Operation operation, int callers, long times) {
+    ClosedLoop loop = new ClosedLoop(operation, callers, times);
+    loop.await();
+    return loop.seenSinceRestart();
+  }
+
+  /** Runs callers for a while, and returns what they saw. Blocks. */
+  public static Load run(Operation operation, int callers, Duration time) {
+    try (ClosedLoop loop = start(operation, callers)) {
+      return loop.observe(time);
+    }
+  }
+
+  /** Returns what the callers see from now on, for a while. Blocks. */
+  public Load observe(Duration time) {
+    restart();
+    sleep(time);
+    return seenSinceRestart();
+  }
+
+  /** Forgets what the callers have seen so far. */
+  public void restart() {
+    latencies = new ConcurrentHistogram(DIGITS);
+    began = System.nanoTime();
+  }
+
+  /** Returns what the callers have seen since. */
+  public Load seenSinceRestart() {
+    ConcurrentHistogram seen = latencies.copy();
+    double seconds = (System.nanoTime() - began) / 1e9;
+    Reply failed = failure.get();
+    if (failed != null) {
+      throw new IllegalStateException("a call failed: " + failed.status());
+    }
+    return new Load(
+        seen.getTotalCount() / seconds,
+        new Load.Latencies(
+            millis(seen, 50), millis(seen, 90), millis(seen, 99), millis(seen, 99.9)),
+        seen.getTotalCount());
+  }
+
+  /** Lets the callers end what they have begun. Blocks. */
+  @Override
+  public void close() {
+    stopped = true;
+    await();
+  }
+
+  private void await() {
+    try {
+      running.await();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void beginNext() {
+    if (left.getAndDecrement() <= 0) {
+      running.countDown();
+      return;
+    }
+    long start = System.nanoTime();
+    operation.begin(
+        reply -> {
+          if (!reply.isOk()) {
+            failure.compareAndSet(null, reply);
+            running.countDown();
+            return;
+          }
+          latencies.recordValue(System.nanoTime() - start);
+          if (stopped) {
+            running.countDown();
+          } else {
+            beginNext();
+          }
+        });
+  }
+
+  private static double millis(ConcurrentHistogram seen, double percentile) {
+    return seen.getValueAtPercentile(percentile) / 1e6;
+  }
+
+  private static void sleep(Duration time) {
+    try {
+      Thread.sleep(time.toMillis());
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("stopped while measuring", interrupted);
+    }
+  }
+}

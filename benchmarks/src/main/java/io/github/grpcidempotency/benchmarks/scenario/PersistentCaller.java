@@ -1,0 +1,59 @@
+package io.github.grpcidempotency.benchmarks.scenario;
+
+import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import io.github.grpcidempotency.benchmarks.v1.Project;
+import io.grpc.MethodDescriptor;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+
+/** A client with retries: called again as the server asks, until the call succeeds. */
+public final class PersistentCaller implements AutoCloseable {
+  private final Client client;
+  private final MethodDescriptor<CreateProjectRequest, Project> method;
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+
+  /** Makes a caller of one method. */
+  public PersistentCaller(Client client, MethodDescriptor<CreateProjectRequest, Project> method) {
+    this.client = client;
+    this.method = method;
+  }
+
+  /** Calls until it has an answer; fails on an error that no retry helps against. */
+  public CompletableFuture<Project> call(String key, CreateProjectRequest request) {
+    CompletableFuture<Project> answer = new CompletableFuture<>();
+    attempt(key, request, answer);
+    return answer;
+  }
+
+  @Override
+  public void close() {
+    timer.shutdownNow();
+  }
+
+  private void attempt(
+      String key, CreateProjectRequest request, CompletableFuture<Project> answer) {
+    client.call(
+        method,
+        Optional.of(key),
+        request,
+        reply -> {
+          Optional<Duration> pause = reply.retryAfter();
+          if (reply.project().isPresent()) {
+            answer.complete(reply.project().get());
+          } else if (pause.isPresent()) {
+            ScheduledFuture<?> unused =
+                timer.schedule(
+                    () -> attempt(key, request, answer),
+                    pause.get().toMillis(),
+                    TimeUnit.MILLISECONDS);
+          } else {
+            answer.completeExceptionally(reply.status().asRuntimeException());
+          }
+        });
+  }
+}

@@ -1,0 +1,204 @@
+package io.github.grpcidempotency.benchmarks.scenario;
+
+import com.github.f4b6a3.uuid.UuidCreator;
+import io.github.grpcidempotency.benchmarks.database.Crash;
+import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
+import io.github.grpcidempotency.benchmarks.database.ServerCpu;
+import io.github.grpcidempotency.benchmarks.report.Report;
+import io.github.grpcidempotency.benchmarks.service.Variant;
+import io.github.grpcidempotency.postgres.ExpirySweeper;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jdbi.v3.core.Handle;
+
+/** What a record takes: bytes of the table and of the log, and the replay of that log. */
+public final class Records {
+
+  /** The sizes of answers that a record is measured with. */
+  static final List<Integer> ANSWERS = List.of(100, 1_024, 4_096, 10_240);
+
+  private static final String TABLE = "idempotency.idempotency_keys";
+  private static final int WRITERS = 8;
+
+  /** The indexes that every record has an entry in, or that are asked for. */
+  private static final List<String> INDEXES =
+      List.of("pkey", "key", "expires", "project_id_idx", "operations", "in_flight");
+
+  private static final int MEASURED_PROJECTS = 500;
+  private static final Duration OVER_AT_ONCE = Duration.ofMillis(1);
+  private static final int REPLAYED_ANSWER = 1_024;
+
+  /** The server counts in hundredths of a second. */
+  private static final int TIMES_MEASURED_RECORDS = 6;
+
+  /** What some work took. */
+  private record Cost(double walBytes, Duration processorTime) {}
+
+  private Records() {}
+
+  /** Measures how many bytes a record takes, in the table and in each index. */
+  public static void size(DurableDatabase database, Pace pace, Report.Section report) {
+    database.execute("SELECT idempotency.add_in_flight_index()");
+    database.execute("SELECT idempotency.add_operation_index()");
+    for (Variant variant : List.of(Variant.TRANSACTIONAL, Variant.RESERVED_SAME_DATABASE)) {
+      for (int bytes : ANSWERS) {
+        measureSize(database, pace, report, variant, bytes, "", UuidCreator::getTimeOrderedEpoch);
+      }
+    }
+    measureSize(
+        database, pace, report, Variant.TRANSACTIONAL, 100, ", UUIDv4 keys", UUID::randomUUID);
+  }
+
+  private static void measureSize(
+      DurableDatabase database,
+      Pace pace,
+      Report.Section report,
+      Variant variant,
+      int bytes,
+      String suffix,
+      Supplier<UUID> keys) {
+    String label = "%s, answers of %,d B%s".formatted(variant.label(), bytes, suffix);
+    report.progress(label);
+    // What is dead stays where it is until it has been counted.
+    database.execute("TRUNCATE " + TABLE);
+    database.execute("ALTER TABLE " + TABLE + " SET (autovacuum_enabled = off)");
+    try (StoreCalls calls = new StoreCalls(database, WRITERS)) {
+      calls.writes(variant, keys, bytes, Duration.ofDays(1), pace.measuredRecords()).run();
+    }
+    double records = database.number("SELECT count(*) FROM " + TABLE);
+    double written = heap(database) / records;
+    for (String index : INDEXES) {
+      double size = database.number("SELECT pg_relation_size('%s_%s')".formatted(TABLE, index));
+      report.add(label, 0, index, size / records);
+    }
+    report.add(label, 0, "heap and TOAST, as written", written);
+    database.execute("VACUUM FULL " + TABLE);
+    report.add(label, 0, "heap and TOAST, packed", heap(database) / records);
+  }
+
+  private static double heap(DurableDatabase database) {
+    return database.number("SELECT pg_table_size('%s')".formatted(TABLE));
+  }
+
+  /**
+   * What a record writes to the log in its life: when it is made, when it is swept, when its place
+   * is vacuumed, and when another one takes that place. Each once while its pages were changed
+   * since the last checkpoint, as in a test, and once just after a checkpoint, as with a retention
+   * that is longer than the time between two: the log then takes a full image of every page that is
+   * touched. Half of the table is swept; nothing runs beside it. The numbers are bytes, but for the
+   * processor time of sweep and vacuum.
+   */
+  public static void life(DurableDatabase database, Pace pace, Report.Section report) {
+    for (Variant variant : List.of(Variant.TRANSACTIONAL, Variant.RESERVED_SAME_DATABASE)) {
+      for (int bytes : ANSWERS) {
+        measureLife(database, variant, bytes, pace.measuredRecords(), report);
+      }
+    }
+  }
+
+  private static void measureLife(
+      DurableDatabase database, Variant variant, int bytes, int records, Report.Section report) {
+    String label = "%s, answers of %,d B".formatted(variant.label(), bytes);
+    report.progress(label);
+    database.execute("TRUNCATE " + TABLE);
+    database.execute("TRUNCATE app.project CASCADE");
+    database.execute(
+        "ALTER TABLE " + TABLE + " SET (autovacuum_enabled = off, toast.autovacuum_enabled = off)");
+    try (StoreCalls calls = new StoreCalls(database, WRITERS);
+        ExpirySweeper sweeper = ExpirySweeper.builder(calls.pool()).build()) {
+      report.add(label, 0, "made", made(database, calls, variant, bytes, OVER_AT_ONCE, records));
+      report.add(
+          label,
+          0,
+          "its resource",
+          cost(database, handle -> Projects.make(database.superuser(), MEASURED_PROJECTS))
+                  .walBytes()
+              / MEASURED_PROJECTS);
+      double unused = made(database, calls, variant, bytes, Duration.ofDays(1), records);
+      for (boolean images : new boolean[] {false, true}) {
+        String after = images ? ", after a checkpoint" : "";
+        checkpoint(database, images);
+        Cost swept = cost(database, handle -> sweep(sweeper, records));
+        report.add(label, 0, "swept" + after, swept.walBytes() / records);
+        report.add(label, 0, "sweep (µs)", swept.processorTime().toNanos() / 1e3 / records);
+        checkpoint(database, images);
+        Cost vacuumed = cost(database, handle -> handle.execute("VACUUM " + TABLE));
+        report.add(label, 0, "vacuumed" + after, vacuumed.walBytes() / records);
+        report.add(label, 0, "vacuum (µs)", vacuumed.processorTime().toNanos() / 1e3 / records);
+        checkpoint(database, images);
+        report.add(
+            label,
+            0,
+            "made in its place" + after,
+            made(database, calls, variant, bytes, OVER_AT_ONCE, records));
+      }
+    }
+  }
+
+  private static void checkpoint(DurableDatabase database, boolean wanted) {
+    if (wanted) {
+      database.execute("CHECKPOINT");
+    }
+  }
+
+  private static void sweep(ExpirySweeper sweeper, int records) {
+    long swept = sweeper.sweep();
+    if (swept != records) {
+      throw new IllegalStateException("swept " + swept + " of " + records);
+    }
+  }
+
+  /** Makes records, without the resources that they refer to. */
+  private static double made(
+      DurableDatabase database,
+      StoreCalls calls,
+      Variant variant,
+      int bytes,
+      Duration retention,
+      int records) {
+    Runnable writes =
+        calls.writes(variant, UuidCreator::getTimeOrderedEpoch, bytes, retention, records);
+    return cost(database, handle -> writes.run()).walBytes() / records;
+  }
+
+  /** The handle's backend lives until its processor time is read. */
+  private static Cost cost(DurableDatabase database, Consumer<Handle> work) {
+    ServerCpu cpu = new ServerCpu(database.superuser());
+    return database
+        .superuser()
+        .withHandle(
+            handle -> {
+              Duration usedBefore = cpu.used();
+              double before = database.logPosition();
+              work.accept(handle);
+              double written = database.logPosition() - before;
+              return new Cost(written, cpu.used().minus(usedBefore));
+            });
+  }
+
+  /**
+   * The processor time for replaying the log of records, which a replica does in a single process.
+   * The pages are in memory, and full-page images are not among it.
+   */
+  public static void replayOfTheLog(DurableDatabase database, Pace pace, Report.Section report)
+      throws IOException {
+    int records = pace.measuredRecords() * TIMES_MEASURED_RECORDS;
+    report.progress("writing %,d records", records);
+    database.execute("CHECKPOINT");
+    double before = database.logPosition();
+    try (StoreCalls calls = new StoreCalls(database, WRITERS)) {
+      Supplier<UUID> keys = UuidCreator::getTimeOrderedEpoch;
+      calls.writes(Variant.TRANSACTIONAL, keys, REPLAYED_ANSWER, Duration.ofDays(1), records).run();
+    }
+    double bytes = database.logPosition() - before;
+    double micros = Crash.replay(database.superuser()).toNanos() / 1e3;
+    String label = "transactional, answers of %,d B".formatted(REPLAYED_ANSWER);
+    report.add(label, 0, "WAL (B)", bytes / records);
+    report.add(label, 0, "processor time (µs)", micros / records);
+    report.add(label, 0, "MB/s", bytes / micros);
+  }
+}

@@ -1,0 +1,203 @@
+package io.github.grpcidempotency.benchmarks.scenario;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnsafeByteOperations;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
+import io.github.grpcidempotency.benchmarks.database.ServerCpu;
+import io.github.grpcidempotency.benchmarks.database.Usage;
+import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
+import io.github.grpcidempotency.benchmarks.service.ProcedureOf;
+import io.github.grpcidempotency.benchmarks.service.Variant;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.IdempotencySchema;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import io.github.grpcidempotency.store.TransactionalStore;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
+import org.jdbi.v3.core.Jdbi;
+
+/**
+ * What a call asks of a store, without gRPC and handlers: a claim and the recording of its answer,
+ * or a claim that meets a record.
+ */
+public final class StoreCalls implements AutoCloseable {
+  private static final Duration RETENTION = Duration.ofDays(1);
+  private static final Caller CALLER = Caller.of(BenchmarkServer.USER);
+  private static final Reply DONE = new Reply(Status.OK, new Metadata(), Optional.empty());
+
+  private final DurableDatabase database;
+  private final HikariDataSource pool;
+  private final TransactionalStore store;
+  private final ExecutorService threads;
+  private final int callers;
+
+  /** Asks the store of the library's default schema, with so many threads and connections. */
+  public StoreCalls(DurableDatabase database, int threads) {
+    this(database, IdempotencySchema.DEFAULT_NAME, "", threads);
+  }
+
+  /** Asks that of another schema, by connections with a setting, if there is one. */
+  public StoreCalls(DurableDatabase database, String schema, String setting, int threads) {
+    this.database = database;
+    this.pool = database.newPool(threads, Duration.ZERO, setting);
+    this.store = PostgresIdempotencyStore.builder(pool).schema(schema).build();
+    this.threads = Executors.newFixedThreadPool(threads);
+    this.callers = threads;
+  }
+
+  /** Returns its connections. */
+  public HikariDataSource pool() {
+    return pool;
+  }
+
+  /**
+   * Prepares to make so many records, each with a project of its own that is made now. To run that
+   * blocks.
+   */
+  public Runnable writes(
+      Variant variant, Supplier<UUID> keys, int answerBytes, Duration retention, int records) {
+    Projects projects = new Projects(database.superuser(), records);
+    Operation creates = creates(variant, keys(keys), projects, answerBytes, retention);
+    return () -> {
+      Load unused = ClosedLoop.run(creates, callers, records);
+    };
+  }
+
+  /** Returns keys of the benchmarks' one user. */
+  public static Supplier<IdempotencyKey> keys(Supplier<UUID> uuids) {
+    return () -> new IdempotencyKey(CALLER, uuids.get().toString());
+  }
+
+  /** Returns reservations that nobody completes. */
+  public Operation claims(Supplier<IdempotencyKey> keys) {
+    return blocking(() -> win(Variant.RESERVED, keys.get(), RETENTION));
+  }
+
+  /**
+   * Returns creates of a variant, {@code TRANSACTIONAL} or a reserved one; each refers to a project
+   * that is there. Answers are random bytes, which no compression makes smaller.
+   */
+  public Operation creates(
+      Variant variant,
+      Supplier<IdempotencyKey> keys,
+      Supplier<UUID> projects,
+      int answerBytes,
+      Duration retention) {
+    return blocking(
+        () -> {
+          Claim.Settled settled =
+              win(variant, keys.get(), retention)
+                  .complete(
+                      new RecordedOutcome.Response(
+                          answer(answerBytes), Optional.of(projects.get())));
+          if (settled != Claim.Settled.DONE) {
+            throw new IllegalStateException("an answer was not recorded: " + settled);
+          }
+        });
+  }
+
+  private Claim win(Variant variant, IdempotencyKey key, Duration retention) {
+    RecordedProcedure procedure = RecordedProcedure.of(ProcedureOf.variant(variant));
+    ClaimRequest request = new ClaimRequest(key, procedure, ProcedureOf.FINGERPRINT, retention);
+    ClaimResult result =
+        variant == Variant.TRANSACTIONAL ? store.claimInTransaction(request) : store.claim(request);
+    if (!(result instanceof ClaimResult.Won won)) {
+      throw new IllegalStateException("a fresh key was not won");
+    }
+    return won.claim();
+  }
+
+  /** Returns replays of transactional records that are there. */
+  public Operation replays(Supplier<IdempotencyKey> keys) {
+    return blocking(
+        () -> {
+          ClaimRequest request =
+              new ClaimRequest(
+                  keys.get(),
+                  RecordedProcedure.of(ProcedureOf.variant(Variant.TRANSACTIONAL)),
+                  ProcedureOf.FINGERPRINT,
+                  RETENTION);
+          if (!(store.claimInTransaction(request) instanceof ClaimResult.Recorded)) {
+            throw new IllegalStateException("there is no record of " + request.key());
+          }
+        });
+  }
+
+  /** What callers saw, and what a call took of the database. */
+  public record Measured(Load load, double walBytes, double cpuMicros) {}
+
+  /**
+   * Lets all callers do it for a while. Begins with a checkpoint, so that it pays for the full-page
+   * images of the pages it touches.
+   */
+  public Measured measure(Operation operation, Duration time) {
+    database.execute("CHECKPOINT");
+    ServerCpu cpu = new ServerCpu(database.superuser());
+    List<Load> seen = new ArrayList<>();
+    Duration cpuBefore = cpu.used();
+    Usage used =
+        Usage.of(
+            pool,
+            callers,
+            database.superuser(),
+            () -> seen.add(ClosedLoop.run(operation, callers, time)));
+    double cpuMicros = cpu.used().minus(cpuBefore).toNanos() / 1e3;
+    double operations = seen.get(0).operations();
+    return new Measured(seen.get(0), used.walBytes() / operations, cpuMicros / operations);
+  }
+
+  /** Returns the memory of one of the connections. */
+  public double connectionBytes() {
+    return Jdbi.create(pool)
+        .withHandle(
+            handle ->
+                handle
+                    .createQuery("SELECT sum(total_bytes) FROM pg_backend_memory_contexts")
+                    .mapTo(Double.class)
+                    .one());
+  }
+
+  private Operation blocking(Runnable work) {
+    return done -> threads.execute(() -> done.accept(replyTo(work)));
+  }
+
+  private static Reply replyTo(Runnable work) {
+    try {
+      work.run();
+      return DONE;
+    } catch (RuntimeException failure) {
+      return new Reply(
+          Status.INTERNAL.withDescription(failure.toString()).withCause(failure),
+          new Metadata(),
+          Optional.empty());
+    }
+  }
+
+  private static ByteString answer(int size) {
+    byte[] bytes = new byte[size];
+    ThreadLocalRandom.current().nextBytes(bytes);
+    return UnsafeByteOperations.unsafeWrap(bytes);
+  }
+
+  @Override
+  public void close() {
+    threads.shutdownNow();
+    pool.close();
+  }
+}

@@ -1,0 +1,15 @@
+package io.github.grpcidempotency.benchmarks.service;
+
+import io.github.grpcidempotency.benchmarks.v1.CreateProjectRequest;
+import io.github.grpcidempotency.benchmarks.v1.Project;
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/** The handler that a library runs: the same as this library's. Thread-safe. */
+public interface PeerHandler {
+  /** Creates in a transaction of its own. */
+  Project alone(CreateProjectRequest request) throws SQLException;
+
+  /** Creates in a transaction that there is. */
+  Project on(Connection connection, CreateProjectRequest request) throws SQLException;
+}

@@ -1,0 +1,3 @@
+EXPLAIN (ANALYZE, VERBOSE)
+DELETE FROM app.project
+ WHERE id IN (SELECT id FROM app.project ORDER BY id DESC LIMIT :count)
