@@ -10,3 +10,7 @@ SELECT idempotency.add_resource_type('api_key', 'tenant.api_keys', 'id');
 SELECT idempotency.add_resource_type('invite', 'tenant.invites', 'id');
 
 SELECT idempotency.grant_to('${app_role}');
+
+-- Clients list their operations; operators and metrics watch the calls in flight.
+SELECT idempotency.add_operation_index();
+SELECT idempotency.add_in_flight_index();

@@ -1,4 +1,7 @@
-/** A client that tells a story: a response is lost, and nothing happens twice. */
+/**
+ * The demo: a client that calls the example server, one short file for each feature. Each {@link
+ * io.github.grpcidempotency.example.demo.Scene} stands alone.
+ */
 @NullMarked
 package io.github.grpcidempotency.example.demo;
 

@@ -14,7 +14,6 @@ import io.github.grpcidempotency.example.service.organization.ProjectService;
 import io.github.grpcidempotency.example.service.organization.WebhookService;
 import io.github.grpcidempotency.example.service.outbox.Outbox;
 import io.github.grpcidempotency.example.service.outbox.OutboxWorker;
-import io.github.grpcidempotency.example.service.outbox.RetryPolicy;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.example.service.usage.UsageJob;
 import io.github.grpcidempotency.example.service.usage.UsageScheduler;
@@ -80,10 +79,7 @@ public final class OrganizationApi implements AutoCloseable {
             .build();
     Procedures procedures =
         OrganizationProcedures.of(
-            tenant,
-            settings.retentions(),
-            settings.secrets(),
-            new WebhookKeys(new WebhookDirectory(jdbi(pool))));
+            tenant, settings.secrets(), new WebhookKeys(new WebhookDirectory(jdbi(pool))));
     IdempotencyInterceptor idempotency =
         parts.start(
             () ->
@@ -119,7 +115,7 @@ public final class OrganizationApi implements AutoCloseable {
    * @throws IllegalStateException if the library finds the database unfit for the job
    */
   public void startBackgroundWork(DataSource worker, DataSource jobs) {
-    parts.start(() -> OutboxWorker.start(jdbi(worker), RetryPolicy.threeAttempts()));
+    parts.start(() -> OutboxWorker.start(jdbi(worker)));
     parts.start(
         () ->
             ExpirySweeper.builder(pool)
