@@ -10,7 +10,6 @@ import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGr
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
 import static io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.getIngestMethod;
 import static java.nio.charset.StandardCharsets.UTF_8;
-import static org.awaitility.Awaitility.await;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.Message;
@@ -24,10 +23,8 @@ import io.github.grpcidempotency.example.organization.v1.MemberLine;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
-import java.time.Duration;
 import java.util.Random;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -35,12 +32,11 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What clients of all kinds do with two servers: they create, repeat themselves, wait, and make
+ * What clients of all kinds do with a server: they create, repeat themselves, wait, and make
  * mistakes. Whatever becomes of a call, they go on.
  */
 final class Traffic implements AutoCloseable {
-  private final TestClient steady;
-  private final TestClient doomed;
+  private final TestClient client;
   private final Metadata ada = user(UUID.randomUUID());
   private final Random random = new Random(7);
   private final ScheduledExecutorService clock = Executors.newScheduledThreadPool(1);
@@ -48,18 +44,11 @@ final class Traffic implements AutoCloseable {
   private final String project;
   private final String cluster;
 
-  /**
-   * Prepares it.
-   *
-   * @param steady a server that is never killed
-   * @param doomed another one on the same database
-   */
-  Traffic(TestClient steady, TestClient doomed) {
-    this.steady = steady;
-    this.doomed = doomed;
-    this.project = ApiKeys.newProject(steady, ada);
+  Traffic(TestClient client) {
+    this.client = client;
+    this.project = ApiKeys.newProject(client, ada);
     this.cluster =
-        steady
+        client
             .call(fresh(), getCreateClusterMethod(), clusterIn("moon"))
             .response()
             .getCluster()
@@ -85,13 +74,12 @@ final class Traffic implements AutoCloseable {
 
   private void createAProject() {
     Metadata keyed = fresh();
-    attempt(either(), keyed, getCreateProjectMethod(), project("apollo"));
+    attempt(keyed, getCreateProjectMethod(), project("apollo"));
     if (random.nextInt(3) == 0) { // the answer was lost
-      attempt(either(), keyed, getCreateProjectMethod(), project("apollo"));
+      attempt(keyed, getCreateProjectMethod(), project("apollo"));
     }
   }
 
-  /** Only the steady server's way to the database is disturbed. */
   private void createANodePool() {
     Metadata keyed = fresh();
     CreateNodePoolRequest boosters =
@@ -100,14 +88,14 @@ final class Traffic implements AutoCloseable {
             .setName("boosters")
             .setNodeCount(3)
             .build();
-    attempt(steady, keyed, getCreateNodePoolMethod(), boosters);
+    attempt(keyed, getCreateNodePoolMethod(), boosters);
     if (random.nextInt(4) == 0) {
-      attempt(either(), keyed, getCreateNodePoolMethod(), boosters);
+      attempt(keyed, getCreateNodePoolMethod(), boosters);
     }
   }
 
   private void createWithoutAKey() {
-    attempt(either(), ada, getCreateProjectMethod(), project("gemini"));
+    attempt(ada, getCreateProjectMethod(), project("gemini"));
   }
 
   /** A controller makes sure, again and again, that an install exists. */
@@ -119,8 +107,8 @@ final class Traffic implements AutoCloseable {
             .setVersion("11")
             .setInstallId(UUID.randomUUID().toString())
             .build();
-    attempt(either(), ada, getAddInstallMethod(), install);
-    attempt(either(), ada, getAddInstallMethod(), install);
+    attempt(ada, getAddInstallMethod(), install);
+    attempt(ada, getAddInstallMethod(), install);
   }
 
   private void importMembers() {
@@ -130,22 +118,21 @@ final class Traffic implements AutoCloseable {
             .addLines(line(UUID.randomUUID().toString()))
             .addLines(line("row-1"))
             .build();
-    attempt(either(), ada, getImportMembersMethod(), two);
+    attempt(ada, getImportMembersMethod(), two);
   }
 
   private void reuseAKey() {
     Metadata keyed = fresh();
-    attempt(either(), keyed, getCreateProjectMethod(), project("mercury"));
-    attempt(either(), keyed, getCreateProjectMethod(), project("gemini"));
+    attempt(keyed, getCreateProjectMethod(), project("mercury"));
+    attempt(keyed, getCreateProjectMethod(), project("gemini"));
   }
 
   private void sendAMalformedKey() {
-    attempt(either(), keyed("no-uuid", ada), getCreateProjectMethod(), project("apollo"));
+    attempt(keyed("no-uuid", ada), getCreateProjectMethod(), project("apollo"));
   }
 
   private void deliverWithAWrongSignature() {
     attempt(
-        either(),
         nobody(),
         getIngestMethod(),
         IngestRequest.newBuilder().setWebhookId("whk_unknown").build());
@@ -157,30 +144,8 @@ final class Traffic implements AutoCloseable {
     CreateClusterRequest request = clusterIn("moon-" + UUID.randomUUID());
     int duplicates = random.nextInt(4) + 1;
     for (int i = 0; i <= duplicates; i++) {
-      clients.execute(() -> attempt(doomed, keyed, getCreateClusterMethod(), request));
+      clients.execute(() -> attempt(keyed, getCreateClusterMethod(), request));
     }
-  }
-
-  /**
-   * Buys a machine at the doomed server, whose provider does not answer, and then sends the same
-   * call to the steady server. The first one should be killed meanwhile.
-   */
-  void leaveToAnotherServer(Runnable kill) {
-    Metadata keyed = fresh();
-    CreateClusterRequest request = clusterIn("lost-" + UUID.randomUUID());
-    CompletableFuture<Void> lost =
-        CompletableFuture.runAsync(
-            () -> attempt(doomed, keyed, getCreateClusterMethod(), request), clients);
-    await()
-        .atMost(Duration.ofSeconds(20))
-        .until(() -> lost.isDone() || !TestProvider.machinesIn(request.getRegion()).isEmpty());
-    kill.run();
-    lost.join();
-    attempt(steady, keyed, getCreateClusterMethod(), request);
-  }
-
-  private TestClient either() {
-    return random.nextInt(3) == 0 ? doomed : steady;
   }
 
   private Metadata fresh() {
@@ -207,15 +172,12 @@ final class Traffic implements AutoCloseable {
         .build();
   }
 
-  private static <RequestT extends Message, ResponseT extends Message> void attempt(
-      TestClient client,
-      Metadata headers,
-      MethodDescriptor<RequestT, ResponseT> method,
-      RequestT request) {
+  private <RequestT extends Message, ResponseT extends Message> void attempt(
+      Metadata headers, MethodDescriptor<RequestT, ResponseT> method, RequestT request) {
     try {
       client.call(headers, method, request);
     } catch (StatusRuntimeException refused) {
-      // some are to be refused, and others come while a server is away
+      // some are to be refused, and others come while the database is away
     }
   }
 

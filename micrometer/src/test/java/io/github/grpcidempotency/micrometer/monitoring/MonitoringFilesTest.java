@@ -1,49 +1,98 @@
 package io.github.grpcidempotency.micrometer.monitoring;
 
+import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.ALERTS;
+import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.ALERT_TESTS;
+import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.DASHBOARD;
+import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.found;
+import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.metrics;
+import static io.github.grpcidempotency.micrometer.monitoring.MonitoringFiles.read;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.micrometer.MetricName;
-import io.github.grpcidempotency.micrometer.monitoring.AlertCase.Fired;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
 
-/** The committed dashboard and alerts are complete, and are what is made of the metrics' names. */
+/** The dashboard and the alerts name what the code exports. */
 class MonitoringFilesTest {
-  /** Set to write the files instead of comparing them. */
-  private static final String WRITE = "monitoring.write";
+  private static final List<Path> FILES = List.of(DASHBOARD, ALERTS, ALERT_TESTS);
+  private static final Map<String, MetricName> EXPORTED =
+      Stream.of(MetricName.values())
+          .flatMap(
+              metric ->
+                  MonitoringFiles.series(metric).stream().map(name -> Map.entry(name, metric)))
+          .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
 
-  @Test
-  void theCommittedFilesAreWhatIsMadeOfTheNames() {
-    for (Map.Entry<Path, String> file : MonitoringFiles.made().entrySet()) {
-      if (System.getProperty(WRITE) != null) {
-        MonitoringFiles.write(file.getKey(), file.getValue());
-      }
-      assertThat(MonitoringFiles.committed(file.getKey()))
-          .as("%s; -D%s writes it", file.getKey(), WRITE)
-          .isEqualTo(file.getValue());
-    }
+  private static final Pattern REASON = Pattern.compile("reason=\\\\?\"([A-Z_]+)");
+  private static final Pattern GROUPING = Pattern.compile("by \\(([a-z, ]+)\\)");
+  private static final Pattern LABEL = Pattern.compile("([a-z]+)=\"");
+  private static final Pattern TESTED_SERIES =
+      Pattern.compile("- series: '(idempotency_[a-z_]+)(\\{.*})'");
+  private static final Pattern ALERT = Pattern.compile("- alert: (\\w+)");
+  private static final Pattern FIRED = Pattern.compile("alertname: (\\w+)\\n.*\\n +exp_alerts:\\n");
+  private static final Pattern SILENT =
+      Pattern.compile("alertname: (\\w+)\\n.*\\n +exp_alerts: \\[]");
+
+  @ParameterizedTest
+  @FieldSource("FILES")
+  void aFileNamesOnlyMetricsAndReasonsThatExist(Path file) {
+    assertThat(EXPORTED.keySet()).containsAll(metrics(read(file)));
+    assertThat(Stream.of(RefusalReason.values()).map(RefusalReason::name))
+        .containsAll(found(REASON, 1, read(file)));
   }
 
   @Test
   void theDashboardShowsEveryMetric() {
-    String dashboard = GrafanaDashboard.json();
-    assertThat(Stream.of(MetricName.values()).map(MetricName::prometheus))
-        .allSatisfy(name -> assertThat(dashboard).contains(name));
+    assertThat(metrics(String.join("\n", MonitoringFiles.queries())).stream().map(EXPORTED::get))
+        .contains(MetricName.values());
+  }
+
+  @Test
+  void aQueryOfTheDashboardGroupsByLabelsOfItsMetrics() {
+    assertThat(MonitoringFiles.queries())
+        .allSatisfy(
+            query -> {
+              List<String> labels =
+                  Stream.concat(
+                          Stream.of("job", "instance", "le"),
+                          metrics(query).stream()
+                              .flatMap(name -> EXPORTED.get(name).tags().stream()))
+                      .toList();
+              assertThat(labels)
+                  .containsAll(
+                      found(GROUPING, 1, query).stream()
+                          .flatMap(by -> Stream.of(by.split(", ")))
+                          .toList());
+            });
+  }
+
+  /** Or {@code promtool} would test rules on series that no server exports. */
+  @Test
+  void theAlertsAreTestedOnSeriesWithTheLabelsThatTheCodeExports() {
+    assertThat(TESTED_SERIES.matcher(read(ALERT_TESTS)).results())
+        .isNotEmpty()
+        .allSatisfy(
+            series ->
+                assertThat(found(LABEL, 1, series.group(2)))
+                    .containsExactlyInAnyOrderElementsOf(
+                        Stream.concat(
+                                Stream.of("job", "instance"),
+                                EXPORTED.get(series.group(1)).tags().stream())
+                            .toList()));
   }
 
   @Test
   void everyAlertHasACaseInWhichItIsFiredAndOneInWhichItIsNot() {
-    List<AlertCase> cases = AlertCases.all();
-    assertThat(cases.stream().flatMap(each -> each.fired().stream()).map(Fired::alert))
-        .containsAll(Alerts.all());
-    assertThat(
-            cases.stream()
-                .map(AlertCase::silent)
-                .filter(silent -> silent.size() == 1)
-                .flatMap(List::stream))
-        .containsAll(Alerts.all());
+    List<String> alerts = found(ALERT, 1, read(ALERTS));
+    assertThat(alerts).isNotEmpty();
+    assertThat(found(FIRED, 1, read(ALERT_TESTS))).containsAll(alerts);
+    assertThat(found(SILENT, 1, read(ALERT_TESTS))).containsAll(alerts);
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Makes the dashboard and the alerts that are committed in this module, and tests them. With {@code
- * -Dmonitoring.write}, {@code MonitoringFilesTest} writes them.
- */
+/** Tests of the dashboard and the alerts that are committed in this module. */
 @NullMarked
 package io.github.grpcidempotency.micrometer.monitoring;
 
