@@ -4,7 +4,7 @@
 
 CREATE FUNCTION tenant.current_user_id() RETURNS uuid
   LANGUAGE sql STABLE PARALLEL SAFE
-  -- '' is what a transaction-local setting leaves behind in its session
+  -- a transaction-local setting leaves '' in its session
   RETURN nullif(current_setting('app.current_user_id', true), '')::uuid;
 
 CREATE TABLE tenant.projects (
@@ -33,7 +33,7 @@ CREATE TABLE tenant.clusters (
   project_id   uuid NOT NULL REFERENCES tenant.projects ON DELETE CASCADE,
   name         text NOT NULL,
   region       text NOT NULL,
-  machine      text NOT NULL,            -- what the provider calls the machine that it has sold
+  machine      text NOT NULL,            -- the provider's id
   created      timestamptz NOT NULL DEFAULT now()
 );
 

@@ -42,8 +42,7 @@ ALTER TABLE authz.tuples FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_rows ON authz.outbox USING (user_id = tenant.current_user_id());
 CREATE POLICY own_rows ON authz.tuples USING (user_id = tenant.current_user_id());
 
--- The worker works for every user. It gets its own role and its own policy rather than a hole in
--- everybody's: a connection that serves calls can never take this one.
+-- The worker works for every user. It has its own role and its own policy, which do not apply to connections that serve calls.
 CREATE POLICY every_row_for_the_worker ON authz.outbox TO ${worker_role} USING (true);
 CREATE POLICY every_row_for_the_worker ON authz.tuples TO ${worker_role} USING (true);
 

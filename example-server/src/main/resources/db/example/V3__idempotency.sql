@@ -1,5 +1,5 @@
--- What the library has to be told of this host, once its own migrations have run: which resources a
--- record may refer to, and who serves calls.
+-- Registers with the library, after the library's own migrations: the resources that a record may refer to, and the role that
+-- serves calls.
 SELECT idempotency.add_resource_type('project', 'tenant.projects', 'id');
 SELECT idempotency.add_resource_type('project_member', 'tenant.project_members', 'id');
 SELECT idempotency.add_resource_type('cluster', 'tenant.clusters', 'id');

@@ -1,18 +1,18 @@
--- Webhooks, and what providers deliver to them. A webhook acts as a user of its own, whose id is the webhook's: what it
--- delivers belongs to that principal, in its project, and to nobody else's.
+-- Webhooks, and the deliveries of providers. A webhook acts as a user of its own, whose id is the id of the webhook: its
+-- deliveries belong to that principal.
 CREATE TABLE tenant.webhooks (
   id             uuid PRIMARY KEY,
   user_id        uuid NOT NULL,          -- who registered it
   organization   text NOT NULL,
   project_id     uuid NOT NULL REFERENCES tenant.projects ON DELETE CASCADE,
-  opaque_id      text NOT NULL UNIQUE,   -- what deliveries name
+  opaque_id      text NOT NULL UNIQUE,   -- names the webhook in deliveries
   provider       text NOT NULL,
   signing_secret text NOT NULL,
   created        timestamptz NOT NULL DEFAULT now(),
   CONSTRAINT webhooks_provider CHECK (provider IN ('stripe', 'github'))
 );
 
--- On purpose, nothing here stops an event from being taken in twice: that it is not is the library's doing.
+-- No constraint prevents a second row for an event: the library does.
 CREATE TABLE tenant.webhook_deliveries (
   id           uuid PRIMARY KEY,
   user_id      uuid NOT NULL,            -- the webhook's principal
@@ -32,17 +32,17 @@ CREATE POLICY own_rows ON tenant.webhooks USING (user_id = tenant.current_user_i
 CREATE POLICY itself ON tenant.webhooks FOR SELECT USING (id = tenant.current_user_id());
 CREATE POLICY own_rows ON tenant.webhook_deliveries USING (user_id = tenant.current_user_id());
 
--- Signing secrets are needed in the clear to check a signature, so they cannot be hashed. But the application writes them
--- and has no right to read the column: it gets the secret of one webhook, whose opaque id it knows, out of the function
--- below. No query that it can be tricked into lists secrets, not even those of the user it works for.
+-- The check of a signature needs the secret itself, not a hash. The application can write the column and cannot read it. The
+-- function below returns the secret of one webhook, whose opaque id the application must have. So no injected query can list
+-- secrets.
 GRANT SELECT (id, user_id, organization, project_id, opaque_id, provider, created), INSERT
   ON tenant.webhooks TO ${app_role};
 GRANT SELECT, INSERT ON tenant.webhook_deliveries TO ${app_role};
 
--- A delivery comes with no user, so nobody's policy shows its webhook. The owner's does, and only in here.
+-- A delivery has no user, so no user's policy shows its webhook. The policy of the schema's owner applies in the function only.
 CREATE POLICY lookup ON tenant.webhooks FOR SELECT TO CURRENT_USER USING (true);
 
--- Also tells the time: the age of a signature is judged by the database's clock, which is the same for every server.
+-- Also returns the database's time, by which every server computes the age of a signature.
 CREATE FUNCTION tenant.find_webhook(opaque text)
   RETURNS TABLE (
     id uuid, organization text, project_id uuid, provider text, signing_secret text, asked timestamptz

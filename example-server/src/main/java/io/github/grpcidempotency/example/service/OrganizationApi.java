@@ -55,7 +55,7 @@ public final class OrganizationApi implements AutoCloseable {
    * Adds the service to a server, after the library has checked the database.
    *
    * @param pool of the application's role
-   * @param listener hears what the library does
+   * @param listener receives the library's events
    * @throws IllegalStateException if the library finds the database unfit; it lists every problem
    * @throws io.github.grpcidempotency.store.StoreException if the database cannot be reached
    */
@@ -111,7 +111,6 @@ public final class OrganizationApi implements AutoCloseable {
    *
    * @param worker a pool of the worker's role
    * @param jobs another pool of that role, so that a job does not wait for the outbox
-   * @throws IllegalArgumentException if the usage period is too short
    * @throws IllegalStateException if the library finds the database unfit for the job
    */
   public void startBackgroundWork(DataSource worker, DataSource jobs) {

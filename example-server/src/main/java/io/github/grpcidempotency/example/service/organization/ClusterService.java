@@ -54,7 +54,7 @@ public final class ClusterService extends ClusterServiceImplBase {
     String name = check.text("name", request.getName());
     String region = check.text("region", request.getRegion());
     check.orThrow();
-    requireProject(projectId); // or a machine is bought in vain
+    requireProject(projectId); // before a machine is bought
     NewResource<Cluster> cluster = NewResource.in(CLUSTERS, name);
     String machine = buy(region);
     return tenant
@@ -74,13 +74,15 @@ public final class ClusterService extends ClusterServiceImplBase {
     try {
       return cloud.buy(region, CurrentOperation.outboundKey("machine"));
     } catch (StatusRuntimeException failure) {
-      log.warn("Whether the cloud provider has sold a machine is unknown: {}", failure.getStatus());
       if (failure.getStatus().getCode() == Status.Code.ALREADY_EXISTS) {
         // After an error the client's key is free, and the client has sent it with another request.
         throw Status.INVALID_ARGUMENT
             .withDescription("this idempotency-key has bought a machine in another region")
             .asRuntimeException();
       }
+      log.warn(
+          "The cloud provider did not answer, and may have sold a machine: {}. A retry is safe.",
+          failure.getStatus());
       throw FailureStatus.unavailable(
           "the cloud provider has not answered", "PROVIDER_UNAVAILABLE");
     }

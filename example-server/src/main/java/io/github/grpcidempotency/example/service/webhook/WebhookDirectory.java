@@ -28,7 +28,7 @@ public final class WebhookDirectory {
   }
 
   /**
-   * A webhook that was asked for.
+   * A webhook that was looked up.
    *
    * @param asked when, by the database's clock
    */
