@@ -50,7 +50,8 @@ class DashboardTest {
     try (FaultProxy proxy = FaultProxy.before(database.url());
         RunningExample example =
             RunningExample.start(Database.at(proxy.jdbcUrl()), shop, settings);
-        Prometheus prometheus = Prometheus.start(directory, example.server().metricsPort(), ALERTS);
+        Prometheus prometheus =
+            Prometheus.start(directory, example.server().metricsPort(), ALERTS);
         Traffic traffic = new Traffic(example.client())) {
       Instant start = Instant.now();
       traffic.start();

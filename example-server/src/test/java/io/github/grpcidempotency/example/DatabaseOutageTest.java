@@ -4,8 +4,8 @@ import static io.github.grpcidempotency.example.TestClient.detail;
 import static io.github.grpcidempotency.example.TestClient.keyed;
 import static io.github.grpcidempotency.example.TestClient.user;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getCreateProjectMethod;
-import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getGetProjectMethod;
+import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
@@ -15,8 +15,8 @@ import com.google.protobuf.Message;
 import com.google.protobuf.util.Durations;
 import com.google.rpc.RetryInfo;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
-import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
 import io.github.grpcidempotency.example.organization.v1.GetProjectRequest;
+import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
 import io.github.grpcidempotency.example.organization.v1.MemberLine;
 import io.github.grpcidempotency.example.run.Database;
 import io.github.grpcidempotency.example.run.MachineShop;
@@ -79,8 +79,10 @@ class DatabaseOutageTest {
     CreateProjectRequest apollo = CreateProjectRequest.newBuilder().setName("apollo").build();
     assertThat(cutAt("tenant.projects", keyed, getCreateProjectMethod(), apollo).getTrailers())
         .satisfies(DatabaseOutageTest::asksForARetry);
-    assertThat(example.client().call(keyed, getCreateProjectMethod(), apollo).isReplayed()).isFalse();
-    assertThat(example.client().call(keyed, getCreateProjectMethod(), apollo).isReplayed()).isTrue();
+    assertThat(example.client().call(keyed, getCreateProjectMethod(), apollo).isReplayed())
+        .isFalse();
+    assertThat(example.client().call(keyed, getCreateProjectMethod(), apollo).isReplayed())
+        .isTrue();
   }
 
   @Test
@@ -100,7 +102,8 @@ class DatabaseOutageTest {
             .addLines(line("row-2"))
             .build();
     cutAt("tenant.project_members", ada, getImportMembersMethod(), request);
-    assertThat(example.client().call(ada, getImportMembersMethod(), request).response().getLinesList())
+    assertThat(
+            example.client().call(ada, getImportMembersMethod(), request).response().getLinesList())
         .allMatch(line -> line.hasMember());
   }
 
@@ -118,8 +121,14 @@ class DatabaseOutageTest {
         catchThrowableOfType(
             StatusRuntimeException.class,
             () ->
-                example.client().call(
-                    ada, getGetProjectMethod(), GetProjectRequest.newBuilder().setId(UUID.randomUUID().toString()).build())));
+                example
+                    .client()
+                    .call(
+                        ada,
+                        getGetProjectMethod(),
+                        GetProjectRequest.newBuilder()
+                            .setId(UUID.randomUUID().toString())
+                            .build())));
 
     PROXY.restore();
     assertThat(health.next().getStatus()).isEqualTo(ServingStatus.SERVING);

@@ -20,8 +20,7 @@ class MetricsTest {
   void prometheusGetsTheFiguresOfCallsAndOfTheDatabaseInItsFormat(RunningExample example)
       throws IOException, InterruptedException {
     assertThat(ApiKeys.newProject(example.client(), user(UUID.randomUUID()))).isNotEmpty();
-    await()
-        .until(() -> example.server().samples().contains("idempotency_database_size_bytes{"));
+    await().until(() -> example.server().samples().contains("idempotency_database_size_bytes{"));
 
     URI metrics =
         URI.create("http://localhost:%d/metrics".formatted(example.server().metricsPort()));

@@ -82,8 +82,7 @@ class SecretsAtRestTest {
     Path directory;
     try (Handle superuser = example.superuser()) {
       superuser.execute("CHECKPOINT");
-      directory =
-          Path.of(superuser.createQuery("SHOW data_directory").mapTo(String.class).one());
+      directory = Path.of(superuser.createQuery("SHOW data_directory").mapTo(String.class).one());
     }
     try (Stream<Path> files = Files.walk(directory)) {
       return files

@@ -65,7 +65,12 @@ class ServeTest {
     }
     assertThat(
             refusal(
-                "--jdbc-url", database.url(), "--keyset", keyset(directory).toString(), "--port", "0"))
+                "--jdbc-url",
+                database.url(),
+                "--keyset",
+                keyset(directory).toString(),
+                "--port",
+                "0"))
         .contains("idempotency cannot be set up", "example_app", "idempotency.idempotency_keys");
   }
 

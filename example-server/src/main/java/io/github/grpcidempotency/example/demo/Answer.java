@@ -82,7 +82,9 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
     }
     Stream<String> fields =
         response.get().getAllFields().entrySet().stream()
-            .map(field -> field.getKey().getName() + " " + summary(field.getKey(), field.getValue()));
+            .map(
+                field ->
+                    field.getKey().getName() + " " + summary(field.getKey(), field.getValue()));
     Stream<String> more =
         Stream.of(
                 IdempotencyMetadata.STATUS,

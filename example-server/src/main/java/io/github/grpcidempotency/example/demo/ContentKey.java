@@ -16,8 +16,7 @@ final class ContentKey implements Scene {
   @Override
   public void play(Stage stage, Story story) {
     DemoClient ada = stage.ada();
-    Answer first =
-        story.call("InviteMember buzz@example.org as pilot", () -> invite(ada, "pilot"));
+    Answer first = story.call("InviteMember buzz@example.org as pilot", () -> invite(ada, "pilot"));
     Answer again =
         story.call("the same, because somebody has clicked twice", () -> invite(ada, "pilot"));
     story.expect("the second click is a replay", again.isReplayed());

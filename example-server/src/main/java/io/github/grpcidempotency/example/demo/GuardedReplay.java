@@ -29,8 +29,7 @@ final class GuardedReplay implements Scene {
         "a revocation must act now, so its method prohibits keys",
         refused.isRefused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_PROHIBITED"));
     story.call("RevokeAPIKey", () -> revoke(ada, revocation));
-    Answer denied =
-        story.call("the first call again", () -> SecretAnswer.create(keyed, projectId));
+    Answer denied = story.call("the first call again", () -> SecretAnswer.create(keyed, projectId));
     story.expect(
         "the guard denies the replay",
         denied.isRefused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED"));

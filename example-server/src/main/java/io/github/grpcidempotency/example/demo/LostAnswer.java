@@ -55,7 +55,6 @@ final class LostAnswer implements Scene {
             "Recover: Grace tries Ada's key",
             () -> stage.grace().call(RecoveryGrpc.getRecoverMethod(), request));
     story.expect(
-        "Grace gets nothing",
-        stranger.isRefused(Status.Code.NOT_FOUND, "IDEMPOTENCY_KEY_UNKNOWN"));
+        "Grace gets nothing", stranger.isRefused(Status.Code.NOT_FOUND, "IDEMPOTENCY_KEY_UNKNOWN"));
   }
 }

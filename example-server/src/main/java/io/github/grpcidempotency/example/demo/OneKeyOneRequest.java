@@ -17,14 +17,12 @@ final class OneKeyOneRequest implements Scene {
     DemoClient grace = stage.grace().keyed(key);
 
     Answer first = story.call("CreateProject \"vostok\"", () -> ada.createProject("vostok"));
-    Answer other =
-        story.call("\"voskhod\", with the same key", () -> ada.createProject("voskhod"));
+    Answer other = story.call("\"voskhod\", with the same key", () -> ada.createProject("voskhod"));
     story.expect(
         "another request with the same key is refused",
         other.isRefused(Status.Code.INVALID_ARGUMENT, "IDEMPOTENCY_KEY_REUSED"));
 
-    Answer hers =
-        story.call("Grace happens to use Ada's key", () -> grace.createProject("vostok"));
+    Answer hers = story.call("Grace happens to use Ada's key", () -> grace.createProject("vostok"));
     story.expect("Grace has a project of her own", hers.isFirst() && !hers.equals(first));
 
     Answer elsewhere =
@@ -33,7 +31,8 @@ final class OneKeyOneRequest implements Scene {
             () -> ada.with("organization", "nasa").createProject("vostok"));
     story.expect("the key is unused there", elsewhere.isFirst());
     story.counted(
-        2, stage.count("tenant.projects WHERE user_id = ? AND name = 'vostok'", ada.user()),
+        2,
+        stage.count("tenant.projects WHERE user_id = ? AND name = 'vostok'", ada.user()),
         "projects \"vostok\" of Ada");
   }
 }

@@ -42,10 +42,7 @@ record Stage(
     return Jdbi.create(database.superuser())
         .withHandle(
             handle ->
-                handle
-                    .select("SELECT count(*) FROM " + sql, values)
-                    .mapTo(Integer.class)
-                    .one());
+                handle.select("SELECT count(*) FROM " + sql, values).mapTo(Integer.class).one());
   }
 
   @Override

@@ -25,8 +25,7 @@ final class WorkBehindACreate implements Scene {
         story.call(
             "CreateProject \"mercury\"", () -> stage.ada().keyed(key).createProject("mercury"));
     story.expect(
-        "its work is processing",
-        first.trailer(IdempotencyMetadata.STATUS).equals("processing"));
+        "its work is processing", first.trailer(IdempotencyMetadata.STATUS).equals("processing"));
     story.sent("the same call by the library's client, which waits for the end of the work");
     story.expect(
         "the work is completed", await(stage.ada(), "mercury", key) == Reply.Status.COMPLETED);

@@ -48,8 +48,7 @@ public final class Database implements AutoCloseable {
   public static Database embedded() {
     try {
       // It must outlive the calls that use it, so it is not stopped by a shutdown hook of its own.
-      EmbeddedPostgres postgres =
-          EmbeddedPostgres.builder().setRegisterShutdownHook(false).start();
+      EmbeddedPostgres postgres = EmbeddedPostgres.builder().setRegisterShutdownHook(false).start();
       Jdbi.create(postgres.getPostgresDatabase())
           .useHandle(
               handle -> {

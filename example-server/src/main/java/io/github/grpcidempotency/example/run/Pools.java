@@ -5,7 +5,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** The connection pools of the server. Each use has its own pool, so that none waits for another. */
+/**
+ * The connection pools of the server. Each use has its own pool, so that none waits for another.
+ */
 record Pools(
     HikariDataSource app, HikariDataSource worker, HikariDataSource jobs, HikariDataSource watch)
     implements AutoCloseable {

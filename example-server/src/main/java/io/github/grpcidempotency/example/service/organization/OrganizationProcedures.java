@@ -90,8 +90,7 @@ public final class OrganizationProcedures {
   }
 
   /** Requires a key: without one, a token whose answer was lost could never be recovered. */
-  private static ProcedureBuilder<?> createApiKey(
-      Tenant tenant, ResponseProtection secrets) {
+  private static ProcedureBuilder<?> createApiKey(Tenant tenant, ResponseProtection secrets) {
     return Procedure.of(getCreateAPIKeyMethod())
         .resource(API_KEYS.type(), response -> UUID.fromString(response.getApiKey().getId()))
         .keyPolicy(KeyPolicy.REQUIRED)

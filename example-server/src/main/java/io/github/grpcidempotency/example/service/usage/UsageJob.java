@@ -81,7 +81,8 @@ public final class UsageJob implements AutoCloseable {
   Instant lastDue() {
     return jdbi.withHandle(
         handle -> {
-          Instant now = handle.createQuery("SELECT now()").mapTo(OffsetDateTime.class).one().toInstant();
+          Instant now =
+              handle.createQuery("SELECT now()").mapTo(OffsetDateTime.class).one().toInstant();
           return now.minusMillis(Math.floorMod(now.toEpochMilli(), every.toMillis()))
               .truncatedTo(ChronoUnit.MILLIS);
         });

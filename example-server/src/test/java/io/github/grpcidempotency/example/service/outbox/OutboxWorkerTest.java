@@ -112,9 +112,7 @@ class OutboxWorkerTest {
   private static void drainWith(int workers, Callable<Boolean> done) {
     Jdbi worker = Jdbi.create(database.worker());
     List<Repeating> running =
-        Stream.generate(() -> OutboxWorker.start(worker))
-            .limit(workers)
-            .toList();
+        Stream.generate(() -> OutboxWorker.start(worker)).limit(workers).toList();
     try {
       await().atMost(Duration.ofMinutes(1)).until(done);
     } finally {
