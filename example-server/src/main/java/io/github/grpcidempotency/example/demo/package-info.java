@@ -1,6 +1,6 @@
 /**
- * The demo: a client that calls the example server, one short file for each feature. Each {@link
- * io.github.grpcidempotency.example.demo.Scene} stands alone.
+ * The demo: a client that calls the example server, with one short file, a {@link
+ * io.github.grpcidempotency.example.demo.Scene}, for each feature.
  */
 @NullMarked
 package io.github.grpcidempotency.example.demo;
