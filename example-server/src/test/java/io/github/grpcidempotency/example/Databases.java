@@ -27,16 +27,8 @@ public final class Databases {
 
   private static Database migrated() {
     Database database = Database.embedded();
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> close(database)));
+    Runtime.getRuntime().addShutdownHook(new Thread(database::close));
     database.migrate();
     return database;
-  }
-
-  private static void close(Database database) {
-    try {
-      database.close();
-    } catch (Exception e) {
-      throw new IllegalStateException("the database does not stop", e);
-    }
   }
 }

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.github.grpcidempotency.example.service.OrganizationSchema;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -25,9 +26,9 @@ public final class Database implements AutoCloseable {
   private static final int SOCKET_TIMEOUT_SECONDS = 10;
 
   private final String url;
-  private final AutoCloseable server;
+  private final Closeable server;
 
-  private Database(String url, AutoCloseable server) {
+  private Database(String url, Closeable server) {
     this.url = url;
     this.server = server;
   }
@@ -102,7 +103,11 @@ public final class Database implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
-    server.close();
+  public void close() {
+    try {
+      server.close();
+    } catch (IOException failure) {
+      throw new UncheckedIOException("the embedded PostgreSQL does not stop", failure);
+    }
   }
 }
