@@ -49,7 +49,7 @@ class ServeTest {
           new TestClient(Integer.parseInt(listening.substring("listening on port ".length())))) {
         assertThat(ApiKeys.newProject(client, user(UUID.randomUUID()))).isNotEmpty();
       }
-      server.destroy();
+      server.toHandle().destroy(); // Process.destroy would close the streams
       assertThat(server.waitFor()).isEqualTo(SIGTERM_EXIT);
       assertThat(err.lines()).allMatch(line -> line.contains(" INFO "));
     } finally {
