@@ -4,7 +4,7 @@
 
 CREATE FUNCTION tenant.current_user_id() RETURNS uuid
   LANGUAGE sql STABLE PARALLEL SAFE
-  -- '' is what a transaction-local setting leaves behind in its session
+  -- a transaction-local setting leaves '' in its session
   RETURN nullif(current_setting('app.current_user_id', true), '')::uuid;
 
 CREATE TABLE tenant.projects (
@@ -33,6 +33,7 @@ CREATE TABLE tenant.clusters (
   project_id   uuid NOT NULL REFERENCES tenant.projects ON DELETE CASCADE,
   name         text NOT NULL,
   region       text NOT NULL,
+  machine      text NOT NULL,            -- the provider's id
   created      timestamptz NOT NULL DEFAULT now()
 );
 
@@ -46,14 +47,18 @@ CREATE TABLE tenant.node_pools (
   created      timestamptz NOT NULL DEFAULT now()
 );
 
+-- Callers choose install_id, and two callers may choose the same: it is unique for its owner only, because a refusal would
+-- otherwise show a user what another one has. The server's own id is the primary key.
 CREATE TABLE tenant.installs (
   id           uuid PRIMARY KEY,
   user_id      uuid NOT NULL,
   organization text NOT NULL,
   cluster_id   uuid NOT NULL REFERENCES tenant.clusters ON DELETE CASCADE,
+  install_id   uuid NOT NULL,
   name         text NOT NULL,
   version      text NOT NULL,
-  created      timestamptz NOT NULL DEFAULT now()
+  created      timestamptz NOT NULL DEFAULT now(),
+  UNIQUE (user_id, organization, install_id)
 );
 
 CREATE TABLE tenant.namespaces (
@@ -65,13 +70,25 @@ CREATE TABLE tenant.namespaces (
   created      timestamptz NOT NULL DEFAULT now()
 );
 
+-- A namespace is deleted for good. The tombstone distinguishes a delete that comes too late from a delete of something that
+-- never existed.
+CREATE TABLE tenant.deleted_namespaces (
+  id           uuid PRIMARY KEY,
+  user_id      uuid NOT NULL,
+  organization text NOT NULL,
+  created      timestamptz NOT NULL DEFAULT now()
+);
+
+-- A secret is returned once. The table holds its hash.
 CREATE TABLE tenant.api_keys (
   id           uuid PRIMARY KEY,
   user_id      uuid NOT NULL,
   organization text NOT NULL,
   project_id   uuid NOT NULL REFERENCES tenant.projects ON DELETE CASCADE,
   name         text NOT NULL,
-  created      timestamptz NOT NULL DEFAULT now()
+  token_sha256 bytea NOT NULL UNIQUE CHECK (length(token_sha256) = 32),
+  created      timestamptz NOT NULL DEFAULT now(),
+  revoked      timestamptz
 );
 
 CREATE TABLE tenant.invites (
@@ -80,18 +97,9 @@ CREATE TABLE tenant.invites (
   organization text NOT NULL,
   email        text NOT NULL,
   role         text NOT NULL,
+  link_sha256  bytea NOT NULL UNIQUE CHECK (length(link_sha256) = 32),
   created      timestamptz NOT NULL DEFAULT now()
 );
-
--- UUIDv7 ids are ordered by time, so these also serve "newest first".
-CREATE INDEX projects_of_user ON tenant.projects (user_id, organization, id DESC);
-CREATE INDEX project_members_of_project ON tenant.project_members (project_id, id DESC);
-CREATE INDEX clusters_of_project ON tenant.clusters (project_id, id DESC);
-CREATE INDEX node_pools_of_cluster ON tenant.node_pools (cluster_id, id DESC);
-CREATE INDEX installs_of_cluster ON tenant.installs (cluster_id, id DESC);
-CREATE INDEX namespaces_of_project ON tenant.namespaces (project_id, id DESC);
-CREATE INDEX api_keys_of_project ON tenant.api_keys (project_id, id DESC);
-CREATE INDEX invites_of_user ON tenant.invites (user_id, organization, id DESC);
 
 GRANT USAGE ON SCHEMA tenant TO ${app_role};
 
@@ -101,7 +109,7 @@ DECLARE
 BEGIN
   FOREACH resource_table IN ARRAY ARRAY[
     'projects', 'project_members', 'clusters', 'node_pools',
-    'installs', 'namespaces', 'api_keys', 'invites'
+    'installs', 'namespaces', 'deleted_namespaces', 'api_keys', 'invites'
   ] LOOP
     EXECUTE format('ALTER TABLE tenant.%I ENABLE ROW LEVEL SECURITY', resource_table);
     EXECUTE format('ALTER TABLE tenant.%I FORCE ROW LEVEL SECURITY', resource_table);
@@ -111,3 +119,6 @@ BEGIN
   END LOOP;
 END
 $$;
+
+GRANT UPDATE (revoked) ON tenant.api_keys TO ${app_role};
+GRANT DELETE ON tenant.namespaces TO ${app_role};

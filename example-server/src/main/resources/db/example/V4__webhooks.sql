@@ -1,21 +1,18 @@
--- Webhooks, and what providers deliver to them. A webhook acts as a user of its own, whose id is the webhook's: what it
--- delivers belongs to that principal, in its project, and to nobody else's.
+-- Webhooks, and the deliveries of providers. A webhook acts as a user of its own, whose id is the id of the webhook: its
+-- deliveries belong to that principal.
 CREATE TABLE tenant.webhooks (
   id             uuid PRIMARY KEY,
   user_id        uuid NOT NULL,          -- who registered it
   organization   text NOT NULL,
   project_id     uuid NOT NULL REFERENCES tenant.projects ON DELETE CASCADE,
-  opaque_id      text NOT NULL UNIQUE,   -- what deliveries name
+  opaque_id      text NOT NULL UNIQUE,   -- names the webhook in deliveries
   provider       text NOT NULL,
   signing_secret text NOT NULL,
-  public_url     text NOT NULL,
   created        timestamptz NOT NULL DEFAULT now(),
-  CONSTRAINT webhooks_provider CHECK (
-    provider IN ('stripe', 'github', 'twilio-events', 'twilio-messaging')
-  )
+  CONSTRAINT webhooks_provider CHECK (provider IN ('stripe', 'github'))
 );
 
--- On purpose, nothing here stops an event from being taken in twice: that it is not is the library's doing.
+-- No constraint prevents a second row for an event: the library does.
 CREATE TABLE tenant.webhook_deliveries (
   id           uuid PRIMARY KEY,
   user_id      uuid NOT NULL,            -- the webhook's principal
@@ -26,9 +23,6 @@ CREATE TABLE tenant.webhook_deliveries (
   created      timestamptz NOT NULL DEFAULT now()
 );
 
-CREATE INDEX webhooks_of_project ON tenant.webhooks (project_id, id DESC);
-CREATE INDEX webhook_deliveries_of_webhook ON tenant.webhook_deliveries (webhook_id, id DESC);
-
 ALTER TABLE tenant.webhooks ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tenant.webhooks FORCE ROW LEVEL SECURITY;
 ALTER TABLE tenant.webhook_deliveries ENABLE ROW LEVEL SECURITY;
@@ -37,28 +31,26 @@ ALTER TABLE tenant.webhook_deliveries FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_rows ON tenant.webhooks USING (user_id = tenant.current_user_id());
 CREATE POLICY itself ON tenant.webhooks FOR SELECT USING (id = tenant.current_user_id());
 CREATE POLICY own_rows ON tenant.webhook_deliveries USING (user_id = tenant.current_user_id());
-CREATE POLICY rows_of_own_webhooks ON tenant.webhook_deliveries FOR SELECT
-  USING (webhook_id IN (SELECT id FROM tenant.webhooks WHERE user_id = tenant.current_user_id()));
 
--- Signing secrets are needed in the clear to check a signature, so they cannot be hashed. But the application writes them
--- and has no right to read the column: it gets the secret of one webhook, whose opaque id it knows, out of the function
--- below. No query that it can be tricked into lists secrets, not even those of the user it works for.
-GRANT SELECT (id, user_id, organization, project_id, opaque_id, provider, public_url, created), INSERT
+-- The check of a signature needs the secret itself, not a hash. The application can write the column and cannot read it. The
+-- function below returns the secret of one webhook, whose opaque id the application must have. So no injected query can list
+-- secrets.
+GRANT SELECT (id, user_id, organization, project_id, opaque_id, provider, created), INSERT
   ON tenant.webhooks TO ${app_role};
 GRANT SELECT, INSERT ON tenant.webhook_deliveries TO ${app_role};
 
--- A delivery comes with no user, so nobody's policy shows its webhook. The owner's does, and only in here.
+-- A delivery has no user, so no user's policy shows its webhook. The policy of the schema's owner applies in the function only.
 CREATE POLICY lookup ON tenant.webhooks FOR SELECT TO CURRENT_USER USING (true);
 
--- Also tells the time: the age of a signature is judged by the database's clock, which is the same for every server.
+-- Also returns the database's time, by which every server computes the age of a signature.
 CREATE FUNCTION tenant.find_webhook(opaque text)
   RETURNS TABLE (
-    id uuid, organization text, project_id uuid, provider text, signing_secret text, public_url text, asked timestamptz
+    id uuid, organization text, project_id uuid, provider text, signing_secret text, asked timestamptz
   )
   LANGUAGE sql STABLE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-  SELECT w.id, w.organization, w.project_id, w.provider, w.signing_secret, w.public_url, now()
+  SELECT w.id, w.organization, w.project_id, w.provider, w.signing_secret, now()
     FROM tenant.webhooks AS w
    WHERE w.opaque_id = opaque;
 END;
@@ -68,18 +60,3 @@ GRANT EXECUTE ON FUNCTION tenant.find_webhook(text) TO ${app_role};
 
 SELECT idempotency.add_resource_type('webhook', 'tenant.webhooks', 'id');
 SELECT idempotency.add_resource_type('webhook_delivery', 'tenant.webhook_deliveries', 'id');
-
-ALTER TABLE authz.outbox
-  ADD COLUMN webhook_id uuid REFERENCES tenant.webhooks ON DELETE CASCADE,
-  ADD COLUMN webhook_delivery_id uuid REFERENCES tenant.webhook_deliveries ON DELETE CASCADE,
-  DROP CONSTRAINT outbox_one_resource,
-  ADD CONSTRAINT outbox_one_resource CHECK (
-    num_nonnulls(
-      project_id, project_member_id, cluster_id, node_pool_id, install_id,
-      namespace_id, api_key_id, invite_id, webhook_id, webhook_delivery_id
-    ) = 1
-  );
-
-CREATE INDEX outbox_webhook ON authz.outbox (webhook_id, id DESC) WHERE webhook_id IS NOT NULL;
-CREATE INDEX outbox_webhook_delivery
-  ON authz.outbox (webhook_delivery_id, id DESC) WHERE webhook_delivery_id IS NOT NULL;

@@ -1,5 +1,4 @@
--- What the scheduled job writes. On purpose, nothing here stops a second statement for a period: that there is none is the
--- library's doing.
+-- The scheduled job writes usage statements. No constraint prevents a second statement for a period: the library does.
 CREATE SCHEMA billing;
 
 CREATE TABLE billing.usage_statements (
@@ -11,7 +10,7 @@ CREATE TABLE billing.usage_statements (
   created timestamptz NOT NULL DEFAULT now()
 );
 
--- The job looks at every user's outbox, so it runs as the worker, and its records are the worker's.
+-- The job reads every user's outbox rows, so it runs as the worker's role, and its records belong to that role.
 GRANT USAGE ON SCHEMA billing TO ${worker_role};
 GRANT SELECT, INSERT ON billing.usage_statements TO ${worker_role};
 SELECT idempotency.grant_to('${worker_role}');

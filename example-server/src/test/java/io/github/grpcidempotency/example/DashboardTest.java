@@ -8,12 +8,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
-import io.github.grpcidempotency.example.run.database.HostDatabase;
-import io.github.grpcidempotency.example.run.database.Login;
-import io.github.grpcidempotency.example.run.database.OwnDatabase;
-import io.github.grpcidempotency.example.run.database.Roles;
-import io.github.grpcidempotency.example.run.server.RunningServer;
+import io.github.grpcidempotency.example.run.Database;
+import io.github.grpcidempotency.example.run.MachineShop;
+import io.github.grpcidempotency.example.service.Settings;
+import io.github.grpcidempotency.example.service.organization.CloudProvider;
 import io.github.grpcidempotency.fault.FaultProxy;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
@@ -40,16 +39,20 @@ class DashboardTest {
     assumeTrue(Prometheus.isInstalled(), "prometheus is not installed");
     List<String> queries = queries();
     assertThat(queries).isNotEmpty();
-    try (EmbeddedDatabase database = MigratedDatabase.start();
-        FaultProxy proxy = FaultProxy.before(database.jdbcUrl());
-        RunningServer server =
-            RunningServer.start(
-                0,
-                RunningExample.sweepingOften(RunningExample.settings(database)),
-                through(proxy));
-        Prometheus prometheus = Prometheus.start(directory, server.metricsPort(), ALERTS);
-        TestClient client = new TestClient(server.port());
-        Traffic traffic = new Traffic(client)) {
+    Database database = Databases.copy();
+    MachineShop shop = new MachineShop();
+    CloudProvider slow =
+        (region, key) -> {
+          LockSupport.parkNanos(Duration.ofMillis(300).toNanos()); // duplicates come meanwhile
+          return shop.buy(region, key);
+        };
+    Settings settings = RunningExample.settings(RunningExample.secrets(), slow);
+    try (FaultProxy proxy = FaultProxy.before(database.url());
+        RunningExample example =
+            RunningExample.start(Database.at(proxy.jdbcUrl()), shop, settings);
+        Prometheus prometheus =
+            Prometheus.start(directory, example.server().metricsPort(), ALERTS);
+        Traffic traffic = new Traffic(example.client())) {
       Instant start = Instant.now();
       traffic.start();
       await()
@@ -81,13 +84,5 @@ class DashboardTest {
   private static Stream<JsonObject> elements(JsonObject object, String name) {
     return StreamSupport.stream(object.getAsJsonArray(name).spliterator(), false)
         .map(JsonElement::getAsJsonObject);
-  }
-
-  private static HostDatabase through(FaultProxy proxy) {
-    return OwnDatabase.connect(
-        proxy.jdbcUrl(),
-        new Login(Roles.APP, ""),
-        new Login(Roles.WORKER, ""),
-        new Login(Roles.OWNER, ""));
   }
 }

@@ -1,16 +1,12 @@
 package io.github.grpcidempotency.example;
 
-import static io.github.grpcidempotency.example.TestClient.keyed;
 import static io.github.grpcidempotency.example.TestClient.user;
 import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getImportMembersMethod;
-import static io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.getListProjectMembersMethod;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
 import io.github.grpcidempotency.example.organization.v1.ImportedLine;
-import io.github.grpcidempotency.example.organization.v1.ListProjectMembersRequest;
 import io.github.grpcidempotency.example.organization.v1.MemberLine;
-import io.github.grpcidempotency.example.organization.v1.ProjectMember;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import java.util.ArrayList;
@@ -22,7 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
+import org.jdbi.v3.core.Handle;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,24 +43,6 @@ class ImportMembersTest {
   }
 
   @Test
-  void anImportThatIsSentAgainDoesOnlyWhatItHadNotDone() {
-    List<MemberLine> lines = lines(3);
-    List<ImportedLine> first = run(lines);
-    List<ImportedLine> second =
-        run(Stream.concat(lines.stream(), lines(5).stream().skip(3)).toList());
-
-    assertThat(first).hasSize(3).noneMatch(ImportedLine::getReplayed);
-    assertThat(second).hasSize(5).allMatch(ImportedLine::hasMember);
-    assertThat(second)
-        .extracting(ImportedLine::getReplayed)
-        .containsExactly(true, true, true, false, false);
-    assertThat(second.subList(0, 3))
-        .extracting(ImportedLine::getMember)
-        .isEqualTo(first.stream().map(ImportedLine::getMember).toList());
-    assertThat(members()).hasSize(5);
-  }
-
-  @Test
   void aLineThatFailsKeepsNoOtherFromBeingDoneAndMayBeCorrected() {
     MemberLine good = line("good", UUID.randomUUID());
     MemberLine taken = line("taken", UUID.fromString(good.getUserId()));
@@ -75,7 +53,7 @@ class ImportMembersTest {
     List<ImportedLine> corrected = run(List.of(good, line("taken", UUID.randomUUID())));
     assertThat(corrected.get(0).getReplayed()).isTrue();
     assertThat(corrected.get(1).hasMember()).isTrue();
-    assertThat(members()).hasSize(2);
+    assertThat(members()).isEqualTo(2);
   }
 
   @Test
@@ -83,7 +61,7 @@ class ImportMembersTest {
     run(List.of(line("row-1", UUID.randomUUID())));
     assertThat(run(List.of(line("row-1", UUID.randomUUID()))).get(0).getError())
         .isEqualTo("INVALID_ARGUMENT: the token was used for another line");
-    assertThat(members()).hasSize(1);
+    assertThat(members()).isEqualTo(1);
   }
 
   @Test
@@ -107,16 +85,7 @@ class ImportMembersTest {
 
     assertThat(all).hasSize(200).allMatch(ImportedLine::hasMember);
     assertThat(all.stream().filter(line -> !line.getReplayed())).hasSize(50);
-    assertThat(members()).hasSize(50);
-  }
-
-  @Test
-  void theCallAsAWholeHasNoKey() {
-    ImportMembersRequest request = request(lines(1));
-    Metadata keyed = keyed("not even a UUID", ada);
-    assertThat(example.client().call(keyed, getImportMembersMethod(), request).operation())
-        .as("a trailer of the interceptor")
-        .isEqualTo("null");
+    assertThat(members()).isEqualTo(50);
   }
 
   @Test
@@ -157,14 +126,13 @@ class ImportMembersTest {
     return ImportMembersRequest.newBuilder().setProjectId(projectId).addAllLines(lines).build();
   }
 
-  private List<ProjectMember> members() {
-    return example
-        .client()
-        .call(
-            ada,
-            getListProjectMembersMethod(),
-            ListProjectMembersRequest.newBuilder().setProjectId(projectId).build())
-        .response()
-        .getMembersList();
+  private int members() {
+    try (Handle superuser = example.superuser()) {
+      return superuser
+          .createQuery("SELECT count(*) FROM tenant.project_members WHERE project_id = :id::uuid")
+          .bind("id", projectId)
+          .mapTo(Integer.class)
+          .one();
+    }
   }
 }

@@ -1,11 +1,11 @@
 package io.github.grpcidempotency.example;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.example.run.settings.Keyset;
-import io.github.grpcidempotency.example.run.settings.KeysetProtection;
-import java.io.IOException;
+import io.github.grpcidempotency.example.run.Keys;
+import io.github.grpcidempotency.procedure.ResponseProtection;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -22,27 +22,40 @@ class KeyRotationTest {
   private static final ByteString ROW = ByteString.copyFromUtf8("user, key, procedure");
 
   @Test
-  void whatWasEncryptedBeforeIsDecryptedAfterEachOfItsSteps(@TempDir Path directory)
-      throws IOException {
+  void everyServerDecryptsWhatAnyServerEncryptsAtEachStep(@TempDir Path directory)
+      throws Exception {
     Path file = directory.resolve("keyset.json");
     List<String> steps =
         COMMAND.matcher(Files.readString(PAGE)).results().map(step -> step.group(1)).toList();
     assertThat(steps).containsExactly("CREATE", "ADD", "SEAL");
 
     run(steps.get(0), file);
-    KeysetProtection server = new KeysetProtection(file);
-    ByteString sealed = server.seal(ANSWER, ROW);
-    int first = Keyset.read(file).sealingKey();
+    ResponseProtection first = Keys.in(file);
     run(steps.get(1), file);
-    assertThat(server.open(sealed, ROW)).isEqualTo(ANSWER);
-    assertThat(Keyset.read(file).sealingKey()).as("not yet").isEqualTo(first);
+    ResponseProtection second = Keys.in(file);
     run(steps.get(2), file);
-    assertThat(server.open(sealed, ROW)).isEqualTo(ANSWER);
-    assertThat(Keyset.read(file).sealingKey()).isNotEqualTo(first);
+    ResponseProtection third = Keys.in(file);
+
+    assertThat(second.open(first.seal(ANSWER, ROW), ROW)).isEqualTo(ANSWER);
+    assertThat(first.open(second.seal(ANSWER, ROW), ROW)).as("not yet").isEqualTo(ANSWER);
+    assertThat(third.open(first.seal(ANSWER, ROW), ROW)).isEqualTo(ANSWER);
+    assertThat(second.open(third.seal(ANSWER, ROW), ROW)).isEqualTo(ANSWER);
+    assertThatThrownBy(() -> first.open(third.seal(ANSWER, ROW), ROW))
+        .as("the new key encrypts now")
+        .isInstanceOf(RuntimeException.class);
+  }
+
+  @Test
+  void aKeysetIsReadableByItsOwnerAndNeverOverwritten(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("keyset.json");
+    run("CREATE", file);
+    assertThat(Files.getPosixFilePermissions(file)).hasSize(2);
+    String keys = Files.readString(file);
+    assertThat(Example.run("keys", "CREATE", file.toString())).isEqualTo(1);
+    assertThat(file).hasContent(keys);
   }
 
   private static void run(String step, Path file) {
-    EndedProgram ended = EndedProgram.of("keys", step, file.toString());
-    assertThat(ended.exitCode()).as(ended.err()).isZero();
+    assertThat(Example.run("keys", step, file.toString())).isZero();
   }
 }

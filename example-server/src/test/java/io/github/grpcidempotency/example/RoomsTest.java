@@ -1,8 +1,5 @@
 package io.github.grpcidempotency.example;
 
-import static com.tngtech.archunit.base.DescribedPredicate.not;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -17,7 +14,6 @@ class RoomsTest {
   private static final String ROOT = "io.github.grpcidempotency.example";
   private static final String SERVICE = ROOT + ".service..";
   private static final String RUN = ROOT + ".run..";
-  private static final String PROVIDER = ROOT + ".provider..";
   private static final String DEMO = ROOT + ".demo..";
 
   private static final JavaClasses MAIN =
@@ -31,7 +27,7 @@ class RoomsTest {
         .resideInAPackage(SERVICE)
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage(ROOT, RUN, DEMO, PROVIDER)
+        .resideInAnyPackage(ROOT, RUN, DEMO)
         .check(MAIN);
   }
 
@@ -43,18 +39,6 @@ class RoomsTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(ROOT, DEMO)
-        .check(MAIN);
-  }
-
-  @Test
-  void theProviderKnowsNothingOfTheServiceNorOfTheLibrary() {
-    noClasses()
-        .that()
-        .resideInAPackage(PROVIDER)
-        .should()
-        .dependOnClassesThat(
-            resideInAPackage("io.github.grpcidempotency..")
-                .and(not(resideInAnyPackage(PROVIDER, ROOT + ".cloud.."))))
         .check(MAIN);
   }
 

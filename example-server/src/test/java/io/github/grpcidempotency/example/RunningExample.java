@@ -1,56 +1,52 @@
 package io.github.grpcidempotency.example;
 
-import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
-import io.github.grpcidempotency.example.run.server.RunningServer;
-import io.github.grpcidempotency.example.run.settings.DataFiles;
+import io.github.grpcidempotency.example.run.Database;
+import io.github.grpcidempotency.example.run.Keys;
+import io.github.grpcidempotency.example.run.MachineShop;
+import io.github.grpcidempotency.example.run.RunningServer;
 import io.github.grpcidempotency.example.service.Settings;
+import io.github.grpcidempotency.example.service.organization.CloudProvider;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 
-/** The example with its own database, in the test's process and behind a real socket. */
-record RunningExample(EmbeddedDatabase database, RunningServer server, TestClient client)
+/** The example in the test's process, behind a real socket. */
+record RunningExample(Database database, MachineShop shop, RunningServer server, TestClient client)
     implements AutoCloseable {
+  private static final ResponseProtection SECRETS = secrets();
 
   static RunningExample start() {
-    EmbeddedDatabase database = MigratedDatabase.start();
-    try {
-      return start(settings(database), database);
-    } catch (RuntimeException e) {
-      database.close();
-      throw e;
-    }
+    Database database = Databases.copy();
+    MachineShop shop = new MachineShop();
+    return start(database, shop, settings(SECRETS, shop));
   }
 
-  /** Starts the example on a migrated database, which is closed with it. */
-  static RunningExample start(Settings settings, EmbeddedDatabase database) {
-    RunningServer server = RunningServer.start(0, settings, database);
-    return new RunningExample(database, server, new TestClient(server.port()));
+  static RunningExample start(Database database, MachineShop shop, Settings settings) {
+    RunningServer server = RunningServer.start(0, 0, settings, database);
+    return new RunningExample(database, shop, server, new TestClient(server.port()));
   }
 
-  /** Returns what a server beside its own database has, with an outbox that does not rest. */
-  static Settings settings(EmbeddedDatabase database) {
-    DataFiles files = new DataFiles(database.directory());
+  /** Returns settings with an outbox that does not rest, and with many sweeps. */
+  static Settings settings(ResponseProtection secrets, CloudProvider cloud) {
     return new Settings(
         Duration.ofSeconds(30),
         Duration.ZERO,
         Duration.ofDays(1),
-        files.retentions(),
-        files.secrets(),
-        TestProvider.cloud());
+        Duration.ofSeconds(1),
+        Duration.ofSeconds(5),
+        secrets,
+        cloud);
   }
 
-  /** Returns the same settings with a sweep every second. */
-  static Settings sweepingOften(Settings given) {
-    return new Settings(
-        given.lease(),
-        given.outboxDelay(),
-        given.usagePeriod(),
-        given.retentions(),
-        given.secrets(),
-        given.cloud(),
-        Duration.ofSeconds(1),
-        given.grace());
+  /** Returns an encryption that all servers of a test share. */
+  static ResponseProtection secrets() {
+    try {
+      return Keys.temporary();
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** Sees everything, past row-level security. */
@@ -62,6 +58,5 @@ record RunningExample(EmbeddedDatabase database, RunningServer server, TestClien
   public void close() {
     client.close();
     server.close();
-    database.close();
   }
 }

@@ -1,8 +1,6 @@
 package io.github.grpcidempotency.example;
 
 import com.google.api.HttpBody;
-import com.google.common.hash.HashCode;
-import com.google.common.hash.Hashing;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.example.TestClient.Reply;
 import io.github.grpcidempotency.example.organization.v1.HttpHeader;
@@ -11,7 +9,6 @@ import io.github.grpcidempotency.example.organization.v1.IngestResponse;
 import io.github.grpcidempotency.example.organization.v1.Webhook;
 import io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc;
 import io.grpc.Metadata;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Map;
 
@@ -36,25 +33,6 @@ record WebhookSender(TestClient client, Webhook webhook, String secret) {
             name));
   }
 
-  Reply<IngestResponse> twilioEvents(String name, String body) {
-    HashCode sha256 = Hashing.sha256().hashString(body, StandardCharsets.UTF_8);
-    String url = webhook.getPublicUrl() + "?bodySHA256=" + sha256;
-    return send(
-        body,
-        Map.of(
-            "X-Twilio-Signature",
-            ProviderSignature.twilio(secret, url),
-            "I-Twilio-Idempotency-Token",
-            name));
-  }
-
-  Reply<IngestResponse> twilioMessaging(Map<String, String> form) {
-    return send(
-        ProviderSignature.encoded(form),
-        Map.of(
-            "X-Twilio-Signature", ProviderSignature.twilio(secret, webhook.getPublicUrl(), form)));
-  }
-
   Reply<IngestResponse> send(String body, Map<String, String> headers) {
     return send(TestClient.nobody(), body, headers);
   }
@@ -71,7 +49,7 @@ record WebhookSender(TestClient client, Webhook webhook, String secret) {
 
   /** The same sender, for a webhook that does not exist. */
   WebhookSender toNobody() {
-    String unknown = "whk_" + "a".repeat(32);
+    String unknown = "whk_" + "a".repeat(43);
     return new WebhookSender(client, webhook.toBuilder().setWebhookId(unknown).build(), secret);
   }
 

@@ -12,12 +12,10 @@ import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.example.TestClient.Reply;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.IngestResponse;
-import io.github.grpcidempotency.example.organization.v1.ListWebhookDeliveriesRequest;
 import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
 import io.github.grpcidempotency.example.organization.v1.RegisterWebhookRequest;
 import io.github.grpcidempotency.example.organization.v1.RegisterWebhookResponse;
 import io.github.grpcidempotency.example.organization.v1.Webhook;
-import io.github.grpcidempotency.example.organization.v1.WebhookDelivery;
 import io.github.grpcidempotency.example.organization.v1.WebhookProvider;
 import io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc;
 import io.grpc.Metadata;
@@ -42,7 +40,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SharedExample.class)
 class WebhooksTest {
   private static final String SECRET = "whsec_a_secret_of_these_tests";
-  private static final String URL = "https://example.org/hooks/twilio";
   private static final String EVENT =
       "{\"id\": \"evt_1\", \"object\": \"event\", \"pending_webhooks\": 2}";
 
@@ -64,76 +61,22 @@ class WebhooksTest {
     assertThat(first.status()).isEqualTo("processing");
     assertThat(first.response().getDelivery().getEvent()).isEqualTo("stripe:evt_1");
 
-    Reply<IngestResponse> again = stripe.stripe(EVENT, now);
+    Reply<IngestResponse> again =
+        stripe.stripe(EVENT.replace("\"pending_webhooks\": 2", "\"pending_webhooks\": 1"), now);
     assertThat(again.isReplayed()).isTrue();
     assertThat(again.response()).isEqualTo(first.response());
-    assertThat(deliveries(stripe.webhook())).containsExactly(first.response().getDelivery());
     assertThat(rows(stripe.webhook())).isEqualTo(1);
 
     await().until(() -> stripe.stripe(EVENT).status().equals("completed"));
   }
 
   @Test
-  void anEventIsTheSameEvenIfItsProviderChangesOtherFields() {
-    WebhookSender stripe = stripe();
-    Reply<IngestResponse> first = stripe.stripe(EVENT);
-
-    Reply<IngestResponse> again =
-        stripe.stripe(EVENT.replace("\"pending_webhooks\": 2", "\"pending_webhooks\": 1"));
-    assertThat(again.isReplayed()).isTrue();
-    assertThat(again.response()).isEqualTo(first.response());
-    assertThat(rows(stripe.webhook())).isEqualTo(1);
-  }
-
-  @Test
-  void anotherEventIsTakenInAsWell() {
-    WebhookSender stripe = stripe();
-    stripe.stripe(EVENT);
-    assertThat(stripe.stripe(EVENT.replace("evt_1", "evt_2")).isReplayed()).isFalse();
-    assertThat(rows(stripe.webhook())).isEqualTo(2);
-  }
-
-  @Test
-  void aDeliveryOfGitHubIsAcceptedOnce() {
+  void aDeliveryOfGitHubIsTakenInOnce() {
     WebhookSender github = register(project(), WebhookProvider.GITHUB);
-    assertTakenInOnce(
-        github,
-        "github:72d3162e-cc78-11e3-81ab-4c9367dc0958",
-        () -> github.github("72d3162e-cc78-11e3-81ab-4c9367dc0958", "{\"zen\": \"Mind it\"}"));
-  }
-
-  @Test
-  void aDeliveryOfTwiliosEventStreamsIsAcceptedOnce() {
-    WebhookSender twilio = register(project(), WebhookProvider.TWILIO_EVENTS);
-    String body = "[{\"specversion\": \"1.0\", \"id\": \"EZ1\"}]";
-    assertTakenInOnce(twilio, "twilio-events:token-1", () -> twilio.twilioEvents("token-1", body));
-  }
-
-  @Test
-  void everyStatusOfAMessageIsASeparateEvent() {
-    WebhookSender twilio = register(project(), WebhookProvider.TWILIO_MESSAGING);
-    String sid = "SM1a2b3c4d5e6f708192a3b4c5d6e7f809";
-    Map<String, String> sent = Map.of("MessageSid", sid, "MessageStatus", "sent", "To", "+1 2");
-    assertTakenInOnce(
-        twilio, "twilio-messaging:" + sid + ".sent", () -> twilio.twilioMessaging(sent));
-
-    Map<String, String> delivered = Map.of("MessageSid", sid, "MessageStatus", "delivered");
-    Reply<IngestResponse> then = twilio.twilioMessaging(delivered);
-    assertThat(then.isReplayed()).isFalse();
-    assertThat(then.response().getDelivery().getEvent())
-        .isEqualTo("twilio-messaging:" + sid + ".delivered");
-    assertThat(rows(twilio.webhook())).isEqualTo(2);
-  }
-
-  @Test
-  void aMessageThatIsNotInTwiliosSpellingIsMalformed() {
-    WebhookSender twilio = register(project(), WebhookProvider.TWILIO_MESSAGING);
-
-    StatusRuntimeException refused =
-        refused(
-            () -> twilio.twilioMessaging(Map.of("MessageSid", "SM:1", "MessageStatus", "sent")));
-
-    assertThat(reason(refused)).isEqualTo("IDEMPOTENCY_KEY_INVALID");
+    Reply<IngestResponse> first = github.github("name-1", "{}");
+    assertThat(first.response().getDelivery().getEvent()).isEqualTo("github:name-1");
+    assertThat(github.github("name-1", "{}").isReplayed()).isTrue();
+    assertThat(rows(github.webhook())).isEqualTo(1);
   }
 
   @Test
@@ -148,18 +91,6 @@ class WebhooksTest {
       assertThat(stripe.stripe(EVENT).isReplayed()).isFalse();
       assertThat(rows(stripe.webhook())).isEqualTo(1);
     }
-  }
-
-  @Test
-  void twoProvidersMayUseTheSameName() {
-    String project = project();
-    WebhookSender github = register(project, WebhookProvider.GITHUB);
-    WebhookSender twilio = register(project, WebhookProvider.TWILIO_EVENTS);
-    assertThat(github.github("name-1", "{}").response().getDelivery().getEvent())
-        .isEqualTo("github:name-1");
-    Reply<IngestResponse> twilios = twilio.twilioEvents("name-1", "{}");
-    assertThat(twilios.isReplayed()).isFalse();
-    assertThat(twilios.response().getDelivery().getEvent()).isEqualTo("twilio-events:name-1");
   }
 
   @Test
@@ -194,34 +125,12 @@ class WebhooksTest {
   }
 
   @Test
-  void aSignatureOfAnotherBodyIsRefused() {
-    WebhookSender stripe = stripe();
-    String signature = ProviderSignature.stripe(SECRET, Instant.now().getEpochSecond(), EVENT);
-    StatusRuntimeException refused =
-        refused(
-            () ->
-                stripe.send(
-                    EVENT.replace("evt_1", "evt_2"), Map.of("Stripe-Signature", signature)));
-    assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
-    assertThat(keys(stripe.webhook())).isEmpty();
-  }
-
-  @Test
   void aLoggedInUserCannotForgeADeliveryEither() {
     WebhookSender stripe = stripe();
     Metadata adaWithAKey =
         with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), ada);
     StatusRuntimeException refused =
         refused(() -> stripe.send(adaWithAKey, EVENT, Map.of("Stripe-Signature", "t=1,v1=")));
-    assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
-  }
-
-  @Test
-  void aReplayNeedsASignatureToo() {
-    WebhookSender stripe = stripe();
-    stripe.stripe(EVENT);
-    StatusRuntimeException refused =
-        refused(() -> stripe.withSecret("whsec_another").stripe(EVENT));
     assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
   }
 
@@ -240,42 +149,6 @@ class WebhooksTest {
     assertThat(TestClient.violations(malformed)).containsExactly("event id of the provider");
     assertThat(keys(stripe.webhook())).isEmpty();
     assertThat(rows(stripe.webhook())).isZero();
-  }
-
-  @Test
-  void aSignedDeliveryWhoseHeadersNoHttpCanHaveIsABadRequest() {
-    WebhookSender github = register(project(), WebhookProvider.GITHUB);
-    Map<String, String> headers =
-        Map.of(
-            "X-Hub-Signature-256", ProviderSignature.github(SECRET, "{}"),
-            "X-GitHub-Delivery", "name-1",
-            "User-Agent", "GitHub\0");
-    StatusRuntimeException refused = refused(() -> github.send("{}", headers));
-    assertThat(refused.getStatus().getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-    assertThat(TestClient.violations(refused))
-        .singleElement()
-        .asString()
-        .matches("headers\\[[1-3]\\]\\.value");
-  }
-
-  @Test
-  void onlyTheUserWhoRegisteredAWebhookSeesItsDeliveries() {
-    WebhookSender stripe = stripe();
-    stripe.stripe(EVENT);
-    Metadata grace = with("organization", "nasa", user(UUID.randomUUID()));
-    assertThat(deliveries(ada, stripe.webhook())).hasSize(1);
-    assertThat(deliveries(grace, stripe.webhook())).isEmpty();
-  }
-
-  @Test
-  void aWebhookIsRegisteredOnceAndNothingReturnsItsSecret() {
-    RegisterWebhookRequest request = stripeOf(project());
-    Metadata keyed = with("idempotency-key", UuidCreator.getTimeOrderedEpoch().toString(), ada);
-    Reply<RegisterWebhookResponse> first = register(keyed, request);
-    Reply<RegisterWebhookResponse> again = register(keyed, request);
-    assertThat(again.isReplayed()).isTrue();
-    assertThat(again.response()).isEqualTo(first.response());
-    assertThat(first.response().toString()).doesNotContain(SECRET);
   }
 
   @Test
@@ -313,34 +186,6 @@ class WebhooksTest {
   void aBadRegistrationGetsAllItsProblemsAtOnce() {
     assertThat(violations(RegisterWebhookRequest.getDefaultInstance()))
         .containsExactly("project_id", "signing_secret", "provider");
-    assertThat(
-            violations(
-                RegisterWebhookRequest.newBuilder()
-                    .setProjectId(project())
-                    .setProvider(WebhookProvider.TWILIO_EVENTS)
-                    .setSigningSecret(SECRET)
-                    .setPublicUrl(URL + "#rc=2")
-                    .build()))
-        .containsExactly("public_url");
-  }
-
-  private void assertTakenInOnce(
-      WebhookSender sender, String event, Callable<Reply<IngestResponse>> deliver) {
-    Reply<IngestResponse> first = call(deliver);
-    Reply<IngestResponse> again = call(deliver);
-    assertThat(first.isReplayed()).isFalse();
-    assertThat(first.response().getDelivery().getEvent()).isEqualTo(event);
-    assertThat(again.isReplayed()).isTrue();
-    assertThat(again.response()).isEqualTo(first.response());
-    assertThat(deliveries(sender.webhook())).containsExactly(first.response().getDelivery());
-  }
-
-  private static <T> T call(Callable<T> call) {
-    try {
-      return call.call();
-    } catch (Exception e) {
-      throw new AssertionError("the call failed", e);
-    }
   }
 
   private String project() {
@@ -376,28 +221,12 @@ class WebhooksTest {
         .setProjectId(project)
         .setProvider(WebhookProvider.STRIPE)
         .setSigningSecret(SECRET)
-        .setPublicUrl(URL)
         .build();
   }
 
   private static WebhookSender unnamed(WebhookSender sender, String webhookId) {
     Webhook named = sender.webhook().toBuilder().setWebhookId(webhookId).build();
     return new WebhookSender(sender.client(), named, sender.secret());
-  }
-
-  private List<WebhookDelivery> deliveries(Webhook webhook) {
-    return deliveries(ada, webhook);
-  }
-
-  private static List<WebhookDelivery> deliveries(Metadata caller, Webhook webhook) {
-    return example
-        .client()
-        .call(
-            caller,
-            WebhookServiceGrpc.getListWebhookDeliveriesMethod(),
-            ListWebhookDeliveriesRequest.newBuilder().setWebhook(webhook.getId()).build())
-        .response()
-        .getDeliveriesList();
   }
 
   private List<String> violations(RegisterWebhookRequest request) {

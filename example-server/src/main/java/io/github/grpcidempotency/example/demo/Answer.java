@@ -1,19 +1,15 @@
 package io.github.grpcidempotency.example.demo;
 
-import com.google.protobuf.Any;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.rpc.ErrorInfo;
-import io.github.grpcidempotency.client.Reply;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
-import java.time.Instant;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -29,17 +25,6 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
     return new Answer(Status.OK, Optional.of(response), "", trailers);
   }
 
-  /** Returns what a call has waited for. */
-  static Answer of(Reply<? extends Message> reply) {
-    Metadata trailers = new Metadata();
-    reply
-        .status()
-        .ifPresent(
-            status ->
-                trailers.put(IdempotencyMetadata.STATUS, status.name().toLowerCase(Locale.ROOT)));
-    return of(reply.response(), trailers);
-  }
-
   static Answer of(StatusRuntimeException failure) {
     Metadata trailers = Optional.ofNullable(failure.getTrailers()).orElseGet(Metadata::new);
     return new Answer(failure.getStatus(), Optional.empty(), reason(failure), trailers);
@@ -47,20 +32,14 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
 
   private static String reason(StatusRuntimeException failure) {
     com.google.rpc.Status rich = StatusProto.fromThrowable(failure);
-    List<Any> details = rich == null ? List.of() : rich.getDetailsList();
-    return details.stream()
-        .filter(detail -> detail.is(ErrorInfo.class))
-        .map(Answer::reason)
-        .findFirst()
-        .orElse("");
-  }
-
-  private static String reason(Any errorInfo) {
-    try {
-      return errorInfo.unpack(ErrorInfo.class).getReason();
-    } catch (InvalidProtocolBufferException e) {
-      throw new IllegalArgumentException("the server sent a broken ErrorInfo", e);
+    if (rich != null && rich.getDetailsCount() > 0 && rich.getDetails(0).is(ErrorInfo.class)) {
+      try {
+        return rich.getDetails(0).unpack(ErrorInfo.class).getReason();
+      } catch (InvalidProtocolBufferException e) {
+        throw new IllegalArgumentException("the server sent a broken ErrorInfo", e);
+      }
     }
+    return "";
   }
 
   boolean isOk() {
@@ -74,72 +53,60 @@ record Answer(Status status, Optional<Message> response, String reason, Metadata
         .orElseThrow(() -> new IllegalStateException("there was no answer, but " + this));
   }
 
-  boolean isSameAs(Answer other) {
-    return isOk() && response.equals(other.response);
+  boolean isFirst() {
+    return isOk() && !isReplayed();
+  }
+
+  boolean isReplayOf(Answer first) {
+    return isOk() && isReplayed() && response.equals(first.response);
+  }
+
+  boolean isReplayed() {
+    return trailer(IdempotencyMetadata.REPLAYED).equals("true");
   }
 
   boolean isRefused(Status.Code code, String because) {
     return status.getCode() == code && reason.equals(because);
   }
 
-  boolean isReplayed() {
-    return "true".equals(trailers.get(IdempotencyMetadata.REPLAYED));
-  }
-
-  String idempotencyStatus() {
-    return trailer(IdempotencyMetadata.STATUS).orElse("");
-  }
-
-  /** Returns the response fields that a replay lacks. */
-  String omitted() {
-    return trailer(IdempotencyMetadata.OMITTED).orElse("");
-  }
-
-  /** Returns until when retries of the call are answered. */
-  Instant expires() {
-    return trailer(IdempotencyMetadata.EXPIRES).map(Instant::parse).orElse(Instant.MIN);
-  }
-
-  private Optional<String> trailer(Metadata.Key<String> key) {
-    return Optional.ofNullable(trailers.get(key));
+  String trailer(Metadata.Key<String> key) {
+    return Optional.ofNullable(trailers.get(key)).orElse("");
   }
 
   /** Uses the names that are on the wire. */
   @Override
   public String toString() {
-    return response
-        .map(this::withTrailers)
-        .orElseGet(
-            () ->
-                "%s%s: %s"
-                    .formatted(
-                        status.getCode(),
-                        reason.isEmpty() ? "" : ", reason " + reason,
-                        status.getDescription()));
-  }
-
-  private String withTrailers(Message message) {
+    if (response.isEmpty()) {
+      String because = reason.isEmpty() ? "" : ", reason " + reason;
+      return "%s%s: %s".formatted(status.getCode(), because, status.getDescription());
+    }
     Stream<String> fields =
-        message.getAllFields().entrySet().stream()
-            .map(field -> told(field.getKey(), field.getValue()));
+        response.get().getAllFields().entrySet().stream()
+            .map(
+                field ->
+                    field.getKey().getName() + " " + summary(field.getKey(), field.getValue()));
     Stream<String> more =
         Stream.of(
                 IdempotencyMetadata.STATUS,
                 IdempotencyMetadata.REPLAYED,
                 IdempotencyMetadata.OMITTED)
-            .flatMap(key -> trailer(key).map(value -> key.name() + ": " + value).stream());
+            .filter(key -> !trailer(key).isEmpty())
+            .map(key -> key.name() + ": " + trailer(key));
     return Stream.concat(fields, more).collect(Collectors.joining(", "));
   }
 
   /** Describes a resource by its id, a list by its length, and a secret by its first characters. */
-  private static String told(FieldDescriptor field, Object value) {
+  private static String summary(FieldDescriptor field, Object value) {
     if (value instanceof List<?> elements) {
-      return "%d %s".formatted(elements.size(), field.getName());
+      return "(%d)".formatted(elements.size());
     }
     if (value instanceof Message resource) {
-      FieldDescriptor id = field.getMessageType().findFieldByName("id");
-      return "%s %s".formatted(field.getName().replace('_', ' '), resource.getField(id));
+      return field.getMessageType().getFields().stream()
+          .filter(part -> part.getName().equals("id"))
+          .map(id -> String.valueOf(resource.getField(id)))
+          .findFirst()
+          .orElse("...");
     }
-    return "%s %.12s...".formatted(field.getName(), value);
+    return "%.12s...".formatted(value);
   }
 }

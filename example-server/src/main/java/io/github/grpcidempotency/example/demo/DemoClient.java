@@ -2,12 +2,9 @@ package io.github.grpcidempotency.example.demo;
 
 import com.github.f4b6a3.uuid.UuidCreator;
 import com.google.protobuf.Message;
-import io.github.grpcidempotency.client.Intent;
-import io.github.grpcidempotency.client.RetryingCaller;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectResponse;
 import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
-import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.ProjectServiceBlockingStub;
 import io.github.grpcidempotency.grpc.IdempotencyMetadata;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -25,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * One user's client. It only makes calls, and adds some headers.
+ * One user's client. It makes calls, and adds some headers.
  *
  * @param headers the headers that are sent beside the user
  */
@@ -53,37 +50,24 @@ record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
     return keyed(newKey());
   }
 
+  /** Returns the same client, which gets no answers. */
+  DemoClient losingAnswers() {
+    return new DemoClient(user, ClientInterceptors.intercept(channel, new LostAnswers()), headers);
+  }
+
   static UUID newKey() {
     return UuidCreator.getTimeOrderedEpoch();
   }
 
-  Answer createProject(String name, UUID key) {
-    return keyed(key)
-        .call(
-            ProjectServiceGrpc.getCreateProjectMethod(),
-            CreateProjectRequest.newBuilder().setName(name).build());
-  }
-
-  /** Creates a project, and waits in the same call for the end of the work behind it. */
-  Answer createProjectAndAwait(String name, UUID key) {
-    ProjectServiceBlockingStub stub =
-        ProjectServiceGrpc.newBlockingStub(channel)
-            .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(metadata()));
-    try {
-      return Answer.of(
-          RetryingCaller.create()
-              .callAndAwait(
-                  Intent.parse(key.toString()).on(stub),
-                  ProjectServiceGrpc.getCreateProjectMethod(),
-                  CreateProjectRequest.newBuilder().setName(name).build()));
-    } catch (StatusRuntimeException e) {
-      return Answer.of(e);
-    }
+  Answer createProject(String name) {
+    return call(
+        ProjectServiceGrpc.getCreateProjectMethod(),
+        CreateProjectRequest.newBuilder().setName(name).build());
   }
 
   /** Creates a project to go on with, and returns its id. */
   String newProject(String name) {
-    return createProject(name, newKey()).as(CreateProjectResponse.class).getProject().getId();
+    return createProject(name).as(CreateProjectResponse.class).getProject().getId();
   }
 
   /** Makes a call, and returns its answer, a response or an error. */
@@ -104,7 +88,7 @@ record DemoClient(UUID user, Channel channel, Map<String, String> headers) {
     }
   }
 
-  private Metadata metadata() {
+  Metadata metadata() {
     Metadata metadata = new Metadata();
     metadata.put(ascii("authorization"), "Bearer " + user);
     headers.forEach((name, value) -> metadata.put(ascii(name), value));

@@ -1,74 +1,52 @@
 package io.github.grpcidempotency.example.demo;
 
-import com.google.gson.Gson;
-import com.google.gson.reflect.TypeToken;
-import io.github.grpcidempotency.example.provider.MachineShop;
-import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
-import io.github.grpcidempotency.example.run.server.RunningServer;
-import io.github.grpcidempotency.example.run.settings.DataFiles;
+import io.github.grpcidempotency.client.ServiceConfigs;
+import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc;
+import io.github.grpcidempotency.example.run.Database;
+import io.github.grpcidempotency.example.run.MachineShop;
+import io.github.grpcidempotency.example.run.RunningServer;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
-import java.io.IOException;
 import java.util.UUID;
 import org.jdbi.v3.core.Jdbi;
 
-/**
- * What the story uses: two users, a network between them and the server, the rows, the machines
- * that the cloud provider has sold, the handlers that the server has started, and the database with
- * the files beside it.
- */
+/** What the scenes use: two users, the server, its database, and the shop that sells machines. */
 record Stage(
+    ManagedChannel channel,
     DemoClient ada,
     DemoClient grace,
-    LossyProxy network,
-    Rows rows,
-    Machines machines,
-    Handlers handlers,
-    EmbeddedDatabase database,
-    ManagedChannel channel,
-    ManagedChannel provider)
+    RunningServer server,
+    Database database,
+    MachineShop shop)
     implements AutoCloseable {
 
-  /** gRPC's own retries: a call that finds its key in progress is sent again, without any code. */
-  private static final String RETRY_WHEN_IN_PROGRESS =
-      """
-      {"methodConfig": [{
-        "name": [{"service": "organization.v1.ProjectService"}],
-        "retryPolicy": {
-          "maxAttempts": 5, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2,
-          "retryableStatusCodes": ["ABORTED"]}}]}
-      """;
-
-  static Stage inFrontOf(RunningServer server, MachineShop shop, EmbeddedDatabase database) {
-    LossyProxy network = LossyProxy.inFrontOf(server.port());
+  /** The channel sends a call again that finds its key in progress, without any code. */
+  static Stage before(RunningServer server, Database database, MachineShop shop) {
     ManagedChannel channel =
         Grpc.newChannelBuilderForAddress(
-                "localhost", network.port(), InsecureChannelCredentials.create())
-            .defaultServiceConfig(new Gson().fromJson(RETRY_WHEN_IN_PROGRESS, new TypeToken<>() {}))
+                "localhost", server.port(), InsecureChannelCredentials.create())
+            .defaultServiceConfig(ServiceConfigs.of(ProjectServiceGrpc.getServiceDescriptor()))
             .build();
-    ManagedChannel provider =
-        Grpc.newChannelBuilder(shop.target(), InsecureChannelCredentials.create()).build();
     return new Stage(
-        new DemoClient(UUID.randomUUID(), channel),
-        new DemoClient(UUID.randomUUID(), channel),
-        network,
-        new Rows(Jdbi.create(database.superuser())),
-        new Machines(provider),
-        new Handlers(server.metricsPort()),
-        database,
         channel,
-        provider);
+        new DemoClient(UUID.randomUUID(), channel),
+        new DemoClient(UUID.randomUUID(), channel),
+        server,
+        database,
+        shop);
   }
 
-  DataFiles files() {
-    return new DataFiles(database.directory());
+  /** Counts rows without row-level security, as proof of what the answers say. */
+  int count(String sql, Object... values) {
+    return Jdbi.create(database.superuser())
+        .withHandle(
+            handle ->
+                handle.select("SELECT count(*) FROM " + sql, values).mapTo(Integer.class).one());
   }
 
   @Override
-  public void close() throws IOException {
+  public void close() {
     channel.shutdownNow();
-    provider.shutdownNow();
-    network.close();
   }
 }

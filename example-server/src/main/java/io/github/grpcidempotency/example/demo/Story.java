@@ -35,7 +35,7 @@ final class Story {
     out.println("   <- " + answer);
   }
 
-  /** Expects the database to hold this many. */
+  /** Expects the database to hold a number of rows. */
   void counted(int expected, int actual, String what) {
     expect("the database holds %d %s".formatted(actual, what), actual == expected);
   }

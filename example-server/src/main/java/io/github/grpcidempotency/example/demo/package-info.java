@@ -1,4 +1,7 @@
-/** A client that tells a story: a response is lost, and nothing happens twice. */
+/**
+ * The demo: a client that calls the example server, with one short file, a {@link
+ * io.github.grpcidempotency.example.demo.Scene}, for each feature.
+ */
 @NullMarked
 package io.github.grpcidempotency.example.demo;
 

@@ -14,7 +14,6 @@ import io.github.grpcidempotency.example.service.organization.ProjectService;
 import io.github.grpcidempotency.example.service.organization.WebhookService;
 import io.github.grpcidempotency.example.service.outbox.Outbox;
 import io.github.grpcidempotency.example.service.outbox.OutboxWorker;
-import io.github.grpcidempotency.example.service.outbox.RetryPolicy;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.example.service.usage.UsageJob;
 import io.github.grpcidempotency.example.service.usage.UsageScheduler;
@@ -56,7 +55,7 @@ public final class OrganizationApi implements AutoCloseable {
    * Adds the service to a server, after the library has checked the database.
    *
    * @param pool of the application's role
-   * @param listener hears what the library does
+   * @param listener receives the library's events
    * @throws IllegalStateException if the library finds the database unfit; it lists every problem
    * @throws io.github.grpcidempotency.store.StoreException if the database cannot be reached
    */
@@ -80,10 +79,7 @@ public final class OrganizationApi implements AutoCloseable {
             .build();
     Procedures procedures =
         OrganizationProcedures.of(
-            tenant,
-            settings.retentions(),
-            settings.secrets(),
-            new WebhookKeys(new WebhookDirectory(jdbi(pool))));
+            tenant, settings.secrets(), new WebhookKeys(new WebhookDirectory(jdbi(pool))));
     IdempotencyInterceptor idempotency =
         parts.start(
             () ->
@@ -115,11 +111,10 @@ public final class OrganizationApi implements AutoCloseable {
    *
    * @param worker a pool of the worker's role
    * @param jobs another pool of that role, so that a job does not wait for the outbox
-   * @throws IllegalArgumentException if the usage period is too short
    * @throws IllegalStateException if the library finds the database unfit for the job
    */
   public void startBackgroundWork(DataSource worker, DataSource jobs) {
-    parts.start(() -> OutboxWorker.start(jdbi(worker), RetryPolicy.threeAttempts()));
+    parts.start(() -> OutboxWorker.start(jdbi(worker)));
     parts.start(
         () ->
             ExpirySweeper.builder(pool)

@@ -1,42 +1,39 @@
 package io.github.grpcidempotency.example.service;
 
 import io.github.grpcidempotency.example.service.organization.CloudProvider;
-import io.github.grpcidempotency.example.service.organization.Retentions;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import java.time.Duration;
 
 /**
  * The settings of the service.
  *
- * @param lease how long a crashed server's call blocks its key
- * @param outboxDelay how long the work behind a create is delayed
+ * @param lease how long the call of a crashed server blocks its key
+ * @param outboxDelay how long the work behind a create is delayed, so that a human sees {@code
+ *     processing}
  * @param usagePeriod how long the period of a usage statement is
- * @param retentions how long records answer retries, if not as the procedures say
- * @param secrets protects recorded answers that contain a secret
- * @param cloud where machines are bought; not closed with the service
- * @param sweepInterval how often expired records are swept
+ * @param sweepInterval how often expired records are deleted
  * @param grace how long handlers may continue when the server stops
+ * @param secrets encrypts recorded answers that contain a secret
+ * @param cloud where machines are bought
  */
 public record Settings(
     Duration lease,
     Duration outboxDelay,
     Duration usagePeriod,
-    Retentions retentions,
-    ResponseProtection secrets,
-    CloudProvider cloud,
     Duration sweepInterval,
-    Duration grace) {
-  private static final Duration HOURLY = Duration.ofHours(1);
-  private static final Duration GRACE = Duration.ofSeconds(5);
+    Duration grace,
+    ResponseProtection secrets,
+    CloudProvider cloud) {
 
-  /** Sweeps every hour, and has a grace of five seconds for handlers when the server stops. */
-  public Settings(
-      Duration lease,
-      Duration outboxDelay,
-      Duration usagePeriod,
-      Retentions retentions,
-      ResponseProtection secrets,
-      CloudProvider cloud) {
-    this(lease, outboxDelay, usagePeriod, retentions, secrets, cloud, HOURLY, GRACE);
+  /** Returns the settings of the demo and of {@code serve}. */
+  public static Settings of(ResponseProtection secrets, CloudProvider cloud) {
+    return new Settings(
+        Duration.ofSeconds(30),
+        Duration.ofSeconds(1),
+        Duration.ofDays(1),
+        Duration.ofHours(1),
+        Duration.ofSeconds(5),
+        secrets,
+        cloud);
   }
 }

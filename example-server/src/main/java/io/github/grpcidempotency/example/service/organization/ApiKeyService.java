@@ -7,8 +7,6 @@ import io.github.grpcidempotency.example.organization.v1.APIKey;
 import io.github.grpcidempotency.example.organization.v1.APIKeyServiceGrpc.APIKeyServiceImplBase;
 import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateAPIKeyResponse;
-import io.github.grpcidempotency.example.organization.v1.ListAPIKeysRequest;
-import io.github.grpcidempotency.example.organization.v1.ListAPIKeysResponse;
 import io.github.grpcidempotency.example.organization.v1.RevokeAPIKeyRequest;
 import io.github.grpcidempotency.example.organization.v1.RevokeAPIKeyResponse;
 import io.github.grpcidempotency.example.service.tenant.ApiKeys;
@@ -35,7 +33,7 @@ public final class ApiKeyService extends APIKeyServiceImplBase {
   }
 
   private CreateAPIKeyResponse create(CreateAPIKeyRequest request) {
-    RequestCheck check = new RequestCheck(request);
+    RequestCheck check = new RequestCheck();
     UUID projectId = check.id("project_id", request.getProjectId());
     String name = check.text("name", request.getName());
     check.orThrow();
@@ -64,22 +62,9 @@ public final class ApiKeyService extends APIKeyServiceImplBase {
   }
 
   private APIKey revoke(RevokeAPIKeyRequest request) {
-    UUID id = RequestCheck.onlyId(request, "id", request.getId());
+    UUID id = RequestCheck.onlyId("id", request.getId());
     return tenant
         .asCaller(handle -> ApiKeys.revoke(handle, id))
         .orElseThrow(() -> Reply.notFound("API key", id));
-  }
-
-  @Override
-  public void listAPIKeys(
-      ListAPIKeysRequest request, StreamObserver<ListAPIKeysResponse> observer) {
-    Reply.to(observer, () -> list(request));
-  }
-
-  private ListAPIKeysResponse list(ListAPIKeysRequest request) {
-    UUID projectId = RequestCheck.onlyId(request, "project_id", request.getProjectId());
-    return ListAPIKeysResponse.newBuilder()
-        .addAllApiKeys(tenant.asCaller(handle -> API_KEYS.list(handle, projectId)))
-        .build();
   }
 }

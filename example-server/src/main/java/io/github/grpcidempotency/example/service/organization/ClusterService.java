@@ -6,7 +6,6 @@ import static io.github.grpcidempotency.example.service.tenant.Tables.NODE_POOLS
 import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECTS;
 
 import com.google.common.collect.ImmutableMap;
-import io.github.grpcidempotency.example.cloud.v1.Machine;
 import io.github.grpcidempotency.example.organization.v1.AddInstallRequest;
 import io.github.grpcidempotency.example.organization.v1.AddInstallResponse;
 import io.github.grpcidempotency.example.organization.v1.Cluster;
@@ -15,20 +14,16 @@ import io.github.grpcidempotency.example.organization.v1.CreateClusterRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateClusterResponse;
 import io.github.grpcidempotency.example.organization.v1.CreateNodePoolRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateNodePoolResponse;
-import io.github.grpcidempotency.example.organization.v1.GetClusterRequest;
-import io.github.grpcidempotency.example.organization.v1.GetClusterResponse;
 import io.github.grpcidempotency.example.organization.v1.Install;
-import io.github.grpcidempotency.example.organization.v1.ListClustersRequest;
-import io.github.grpcidempotency.example.organization.v1.ListClustersResponse;
-import io.github.grpcidempotency.example.organization.v1.ListInstallsRequest;
-import io.github.grpcidempotency.example.organization.v1.ListInstallsResponse;
-import io.github.grpcidempotency.example.organization.v1.ListNodePoolsRequest;
-import io.github.grpcidempotency.example.organization.v1.ListNodePoolsResponse;
 import io.github.grpcidempotency.example.organization.v1.NodePool;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.github.grpcidempotency.grpc.CurrentOperation;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Clusters of a project, and what they contain. To create a cluster, it first buys a machine, which
@@ -36,6 +31,7 @@ import java.util.UUID;
  * methods contain no code for idempotency.
  */
 public final class ClusterService extends ClusterServiceImplBase {
+  private static final Logger log = LoggerFactory.getLogger(ClusterService.class);
   private static final int MAX_NODES = 1000;
 
   private final Tenant tenant;
@@ -53,14 +49,14 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private CreateClusterResponse create(CreateClusterRequest request) {
-    RequestCheck check = new RequestCheck(request);
+    RequestCheck check = new RequestCheck();
     UUID projectId = check.id("project_id", request.getProjectId());
     String name = check.text("name", request.getName());
     String region = check.text("region", request.getRegion());
     check.orThrow();
-    requireProject(projectId); // or a machine is bought in vain
+    requireProject(projectId); // before a machine is bought
     NewResource<Cluster> cluster = NewResource.in(CLUSTERS, name);
-    Machine machine = cloud.buy(region, CurrentOperation.outboundKey("machine"));
+    String machine = buy(region);
     return tenant
         .createAndComplete(
             cluster.ownedByCaller(),
@@ -68,9 +64,28 @@ public final class ClusterService extends ClusterServiceImplBase {
                 cluster.insert(
                     handle,
                     projectId,
-                    ImmutableMap.of("name", name, "region", region, "machine", machine.getId())),
+                    ImmutableMap.of("name", name, "region", region, "machine", machine)),
             created -> CreateClusterResponse.newBuilder().setCluster(created).build())
         .orElseThrow(() -> Reply.notFound("project", projectId));
+  }
+
+  /** Buys with the same key in every run of this operation, so that a second run buys nothing. */
+  private String buy(String region) {
+    try {
+      return cloud.buy(region, CurrentOperation.outboundKey("machine"));
+    } catch (StatusRuntimeException failure) {
+      if (failure.getStatus().getCode() == Status.Code.ALREADY_EXISTS) {
+        // After an error the client's key is free, and the client has sent it with another request.
+        throw Status.INVALID_ARGUMENT
+            .withDescription("this idempotency-key has bought a machine in another region")
+            .asRuntimeException();
+      }
+      log.warn(
+          "The cloud provider did not answer, and may have sold a machine: {}. A retry is safe.",
+          failure.getStatus());
+      throw FailureStatus.unavailable(
+          "the cloud provider has not answered", "PROVIDER_UNAVAILABLE");
+    }
   }
 
   private void requireProject(UUID id) {
@@ -87,7 +102,7 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private NodePool create(CreateNodePoolRequest request) {
-    RequestCheck check = new RequestCheck(request);
+    RequestCheck check = new RequestCheck();
     UUID clusterId = check.id("cluster_id", request.getClusterId());
     String name = check.text("name", request.getName());
     int nodeCount = check.between(1, MAX_NODES, "node_count", request.getNodeCount());
@@ -108,7 +123,7 @@ public final class ClusterService extends ClusterServiceImplBase {
   }
 
   private Install add(AddInstallRequest request) {
-    RequestCheck check = new RequestCheck(request);
+    RequestCheck check = new RequestCheck();
     UUID clusterId = check.id("cluster_id", request.getClusterId());
     String name = check.text("name", request.getName());
     String version = check.text("version", request.getVersion());
@@ -124,56 +139,5 @@ public final class ClusterService extends ClusterServiceImplBase {
                     clusterId,
                     ImmutableMap.of("install_id", installId, "name", name, "version", version)))
         .orElseThrow(() -> Reply.notFound("cluster", clusterId));
-  }
-
-  @Override
-  public void getCluster(GetClusterRequest request, StreamObserver<GetClusterResponse> observer) {
-    Reply.to(observer, () -> GetClusterResponse.newBuilder().setCluster(find(request)).build());
-  }
-
-  private Cluster find(GetClusterRequest request) {
-    UUID id = RequestCheck.onlyId(request, "id", request.getId());
-    return tenant
-        .asCaller(handle -> CLUSTERS.find(handle, id))
-        .orElseThrow(() -> Reply.notFound("cluster", id));
-  }
-
-  @Override
-  public void listClusters(
-      ListClustersRequest request, StreamObserver<ListClustersResponse> observer) {
-    Reply.to(observer, () -> list(request));
-  }
-
-  private ListClustersResponse list(ListClustersRequest request) {
-    UUID projectId = RequestCheck.onlyId(request, "project_id", request.getProjectId());
-    return ListClustersResponse.newBuilder()
-        .addAllClusters(tenant.asCaller(handle -> CLUSTERS.list(handle, projectId)))
-        .build();
-  }
-
-  @Override
-  public void listNodePools(
-      ListNodePoolsRequest request, StreamObserver<ListNodePoolsResponse> observer) {
-    Reply.to(observer, () -> list(request));
-  }
-
-  private ListNodePoolsResponse list(ListNodePoolsRequest request) {
-    UUID clusterId = RequestCheck.onlyId(request, "cluster_id", request.getClusterId());
-    return ListNodePoolsResponse.newBuilder()
-        .addAllNodePools(tenant.asCaller(handle -> NODE_POOLS.list(handle, clusterId)))
-        .build();
-  }
-
-  @Override
-  public void listInstalls(
-      ListInstallsRequest request, StreamObserver<ListInstallsResponse> observer) {
-    Reply.to(observer, () -> list(request));
-  }
-
-  private ListInstallsResponse list(ListInstallsRequest request) {
-    UUID clusterId = RequestCheck.onlyId(request, "cluster_id", request.getClusterId());
-    return ListInstallsResponse.newBuilder()
-        .addAllInstalls(tenant.asCaller(handle -> INSTALLS.list(handle, clusterId)))
-        .build();
   }
 }

@@ -49,7 +49,7 @@ final class FailureStatus {
     }
     if (failure instanceof SQLTransientConnectionException || isPassing(state)) {
       log.warn("The database cannot be used: {}", failure.getMessage());
-      return databaseUnavailable();
+      return unavailable("the database cannot be used at the moment", "DATABASE_UNAVAILABLE");
     }
     return internal(failure);
   }
@@ -63,22 +63,12 @@ final class FailureStatus {
     return Stream.of("08", "57P", "53", "40", "25006").anyMatch(state::startsWith);
   }
 
-  /** Returns the status while the database is unavailable. */
-  static StatusRuntimeException databaseUnavailable() {
-    return unavailable("the database cannot be used at the moment", "DATABASE_UNAVAILABLE");
-  }
-
-  /** Returns the status if the cloud provider has not answered, whatever it may have done. */
-  static StatusRuntimeException providerUnavailable() {
-    return unavailable("the cloud provider has not answered", "PROVIDER_UNAVAILABLE");
-  }
-
   /**
    * Says when to try again. It asks gRPC itself to retry ({@code grpc-retry-pushback-ms}) only if a
    * key makes that safe: without a key, a call that was cut off while it committed may have been
    * done.
    */
-  private static StatusRuntimeException unavailable(String message, String reason) {
+  static StatusRuntimeException unavailable(String message, String reason) {
     long millis = ThreadLocalRandom.current().nextLong(500, 1500); // not all at once
     Metadata trailers = new Metadata();
     if (CurrentOperation.claim().isPresent()) {

@@ -7,8 +7,6 @@ import io.github.grpcidempotency.example.organization.v1.Invite;
 import io.github.grpcidempotency.example.organization.v1.InviteMemberRequest;
 import io.github.grpcidempotency.example.organization.v1.InviteMemberResponse;
 import io.github.grpcidempotency.example.organization.v1.InviteServiceGrpc.InviteServiceImplBase;
-import io.github.grpcidempotency.example.organization.v1.ListInvitesRequest;
-import io.github.grpcidempotency.example.organization.v1.ListInvitesResponse;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
 import io.grpc.stub.StreamObserver;
 
@@ -30,7 +28,7 @@ public final class InviteService extends InviteServiceImplBase {
   }
 
   private InviteMemberResponse create(InviteMemberRequest request) {
-    RequestCheck check = new RequestCheck(request);
+    RequestCheck check = new RequestCheck();
     String email = check.email("email", request.getEmail());
     String role = check.text("role", request.getRole());
     check.orThrow();
@@ -49,16 +47,5 @@ public final class InviteService extends InviteServiceImplBase {
 
   private static InviteMemberResponse answer(Invite created, OneTimeSecret link) {
     return InviteMemberResponse.newBuilder().setInvite(created).setAcceptLink(link.text()).build();
-  }
-
-  @Override
-  public void listInvites(
-      ListInvitesRequest request, StreamObserver<ListInvitesResponse> observer) {
-    Reply.to(
-        observer,
-        () ->
-            ListInvitesResponse.newBuilder()
-                .addAllInvites(tenant.asCaller(handle -> INVITES.list(handle)))
-                .build());
   }
 }

@@ -37,7 +37,7 @@ public final class MemberImport {
       Procedure.named("organization.v1.ProjectService/ImportMembers/line")
           .resource(
               PROJECT_MEMBERS.type(), member -> UUID.fromString(((ProjectMember) member).getId()))
-          .status(OutboxStatus.of(PROJECT_MEMBERS.type()))
+          .status(OutboxStatus.LATEST)
           .execution(Execution.TRANSACTIONAL)
           .inFlight(InFlightPolicy.attach(Duration.ofSeconds(5)))
           .build();
@@ -58,7 +58,7 @@ public final class MemberImport {
   }
 
   ImportMembersResponse run(ImportMembersRequest request) {
-    RequestCheck check = new RequestCheck(request);
+    RequestCheck check = new RequestCheck();
     check.id("project_id", request.getProjectId());
     check.between(1, MAX_LINES, "lines", request.getLinesCount());
     for (int i = 0; i < request.getLinesCount(); i++) {
@@ -131,20 +131,10 @@ public final class MemberImport {
       case IDEMPOTENCY_KEY_REUSED -> "INVALID_ARGUMENT: the token was used for another line";
       case IDEMPOTENCY_IN_PROGRESS, IDEMPOTENCY_OUTCOME_UNKNOWN ->
           "ABORTED: the line is being imported";
-      case IDEMPOTENCY_STORE_UNAVAILABLE -> throw FailureStatus.databaseUnavailable();
-      case IDEMPOTENCY_KEY_INVALID,
-          IDEMPOTENCY_KEY_REQUIRED,
-          IDEMPOTENCY_KEY_PROHIBITED,
-          IDEMPOTENCY_CALLER_REQUIRED,
-          IDEMPOTENCY_REPLAY_DENIED,
-          IDEMPOTENCY_RECORD_UNREADABLE,
-          IDEMPOTENCY_ANSWER_TOO_LARGE,
-          IDEMPOTENCY_KEY_UNKNOWN,
-          IDEMPOTENCY_OPERATION_UNKNOWN,
-          IDEMPOTENCY_OPERATION_UNFINISHED,
-          IDEMPOTENCY_SHUTTING_DOWN,
-          IDEMPOTENCY_RESOURCE_GONE ->
-          "INTERNAL: the server made a mistake";
+      case IDEMPOTENCY_STORE_UNAVAILABLE ->
+          throw FailureStatus.unavailable(
+              "the database cannot be used at the moment", "DATABASE_UNAVAILABLE");
+      default -> "INTERNAL: the server made a mistake";
     };
   }
 

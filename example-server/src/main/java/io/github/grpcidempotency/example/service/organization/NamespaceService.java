@@ -7,8 +7,6 @@ import com.google.protobuf.Empty;
 import io.github.grpcidempotency.example.organization.v1.CreateNamespaceRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateNamespaceResponse;
 import io.github.grpcidempotency.example.organization.v1.DeleteNamespaceRequest;
-import io.github.grpcidempotency.example.organization.v1.ListNamespacesRequest;
-import io.github.grpcidempotency.example.organization.v1.ListNamespacesResponse;
 import io.github.grpcidempotency.example.organization.v1.Namespace;
 import io.github.grpcidempotency.example.organization.v1.NamespaceServiceGrpc.NamespaceServiceImplBase;
 import io.github.grpcidempotency.example.service.tenant.Namespaces;
@@ -32,7 +30,7 @@ public final class NamespaceService extends NamespaceServiceImplBase {
   }
 
   private Namespace create(CreateNamespaceRequest request) {
-    RequestCheck check = new RequestCheck(request);
+    RequestCheck check = new RequestCheck();
     UUID projectId = check.id("project_id", request.getProjectId());
     String name = check.text("name", request.getName());
     check.orThrow();
@@ -50,23 +48,10 @@ public final class NamespaceService extends NamespaceServiceImplBase {
   }
 
   private Empty delete(DeleteNamespaceRequest request) {
-    UUID id = RequestCheck.onlyId(request, "id", request.getId());
+    UUID id = RequestCheck.onlyId("id", request.getId());
     if (!tenant.withinClaim(handle -> Namespaces.delete(handle, id))) {
       throw Reply.notFound("namespace", id);
     }
     return Empty.getDefaultInstance();
-  }
-
-  @Override
-  public void listNamespaces(
-      ListNamespacesRequest request, StreamObserver<ListNamespacesResponse> observer) {
-    Reply.to(observer, () -> list(request));
-  }
-
-  private ListNamespacesResponse list(ListNamespacesRequest request) {
-    UUID projectId = RequestCheck.onlyId(request, "project_id", request.getProjectId());
-    return ListNamespacesResponse.newBuilder()
-        .addAllNamespaces(tenant.asCaller(handle -> NAMESPACES.list(handle, projectId)))
-        .build();
   }
 }

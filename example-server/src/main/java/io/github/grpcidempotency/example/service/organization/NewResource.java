@@ -40,6 +40,6 @@ record NewResource<M extends Message>(Table<M> table, UUID id, String name) {
 
   /** Returns the work that is left to do: write this tuple. */
   OutboxEntry grants(Tuple tuple) {
-    return new OutboxEntry(table.type(), id, name, tuple);
+    return new OutboxEntry(id, name, tuple);
   }
 }

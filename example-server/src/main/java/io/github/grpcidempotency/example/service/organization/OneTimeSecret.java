@@ -1,16 +1,14 @@
 package io.github.grpcidempotency.example.service.organization;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.google.common.hash.Hashing;
 import java.security.SecureRandom;
 import java.util.Base64;
 
 /**
- * A secret that is returned once. Its owner presents it, and the server recognizes it by its hash.
- * 256 random bits need no salt and no slow hash.
- *
- * @param text the secret itself
+ * A secret that is returned once, and of which the database holds the hash. 256 random bits need no
+ * salt and no slow hash.
  */
 record OneTimeSecret(String text) {
   private static final int BYTES = 32;
@@ -24,13 +22,8 @@ record OneTimeSecret(String text) {
         prefix + Base64.getUrlEncoder().withoutPadding().encodeToString(random));
   }
 
-  /** Returns the hash, which is stored. */
   byte[] sha256() {
-    try {
-      return MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new AssertionError("every Java platform has SHA-256", impossible);
-    }
+    return Hashing.sha256().hashString(text, UTF_8).asBytes();
   }
 
   /** Leaves out the secret. */

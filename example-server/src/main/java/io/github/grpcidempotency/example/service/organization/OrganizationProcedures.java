@@ -25,92 +25,56 @@ import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResponseProtection;
-import io.grpc.MethodDescriptor;
+import io.github.grpcidempotency.procedure.RetentionClass;
+import io.github.grpcidempotency.procedure.RetentionClasses;
 import java.time.Duration;
-import java.util.Set;
 import java.util.UUID;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * The procedures of the organisation API. Most methods are described in their {@code .proto}, with
- * the reason beside it, and only the outbox is added here; {@code docs/example.md} has them all in
+ * the reason beside it, and only the status is added here; {@code docs/example.md} has them all in
  * one table. Four have more settings here:
  *
  * <ul>
  *   <li>{@code CreateAPIKey}, because encryption keys and a guard that queries the database need
  *       code.
- *   <li>{@code AddInstall}, to show that a descriptor does not need an option.
+ *   <li>{@code AddInstall}, to show a descriptor without an option.
  *   <li>{@code Ingest}, for the source of its key: the owner of the webhook has to be looked up.
- *   <li>{@code DeleteNamespace}, for finding out what was deleted before.
+ *   <li>{@code DeleteNamespace}, to distinguish a deleted namespace from one that never existed.
  * </ul>
- *
- * <p>How they run: methods that only write rows are transactional, which is the strongest and
- * cheapest execution. {@code CreateCluster} is reserved, because it buys a machine first and a
- * transaction must not stay open meanwhile; its last transaction completes the claim. {@code
- * CreateNodePool} and {@code AddInstall} are reserved as well, with unchanged handlers, to show
- * what such handlers get; their rows are in the same database.
  */
 public final class OrganizationProcedures {
-  private final Tenant tenant;
-  private final Retentions retentions;
-  private final ResponseProtection secrets;
-  private final KeySource webhookKeys;
+  private static final RetentionClasses RETENTIONS =
+      RetentionClasses.presets().with(new RetentionClass("invitation", Duration.ofDays(7)));
 
-  private OrganizationProcedures(
-      Tenant tenant, Retentions retentions, ResponseProtection secrets, KeySource webhookKeys) {
-    this.tenant = tenant;
-    this.retentions = retentions;
-    this.secrets = secrets;
-    this.webhookKeys = webhookKeys;
-  }
+  private OrganizationProcedures() {}
 
   /**
    * Returns the descriptors.
    *
    * @param tenant the database for the guard
-   * @param retentions how long records answer retries, if not as described
-   * @param secrets protects answers that contain a secret
+   * @param secrets encrypts answers that contain a secret
    * @param webhookKeys finds the key of a webhook's delivery, and its owner
    */
-  public static Procedures of(
-      Tenant tenant, Retentions retentions, ResponseProtection secrets, KeySource webhookKeys) {
-    return new OrganizationProcedures(tenant, retentions, secrets, webhookKeys).table();
-  }
-
-  /** Returns the bare names of the methods that keep records. */
-  public static Set<String> methods() {
-    return Stream.of(
-            getCreateProjectMethod(),
-            getAddProjectMemberMethod(),
-            getCreateClusterMethod(),
-            getCreateNodePoolMethod(),
-            getAddInstallMethod(),
-            getCreateNamespaceMethod(),
-            getDeleteNamespaceMethod(),
-            getCreateAPIKeyMethod(),
-            getInviteMemberMethod(),
-            getRegisterWebhookMethod(),
-            getIngestMethod())
-        .map(MethodDescriptor::getBareMethodName)
-        .collect(Collectors.toUnmodifiableSet());
-  }
-
-  private Procedures table() {
+  public static Procedures of(Tenant tenant, ResponseProtection secrets, KeySource webhookKeys) {
     return Procedures.of(
-        finish(Procedure.annotated(getCreateProjectMethod())),
-        finish(Procedure.annotated(getAddProjectMemberMethod())),
-        finish(Procedure.annotated(getCreateClusterMethod())),
-        finish(Procedure.annotated(getCreateNodePoolMethod())),
-        finish(addInstall()),
-        finish(Procedure.annotated(getCreateNamespaceMethod())),
-        finish(deleteNamespace()),
-        finish(createApiKey()),
-        finish(Procedure.annotated(getInviteMemberMethod(), Retentions.CLASSES)),
-        finish(Procedure.annotated(getRegisterWebhookMethod())),
-        finish(Procedure.annotated(getIngestMethod()).keyFrom(webhookKeys)),
+        withStatus(Procedure.annotated(getCreateProjectMethod())),
+        withStatus(Procedure.annotated(getAddProjectMemberMethod())),
+        withStatus(Procedure.annotated(getCreateClusterMethod())),
+        withStatus(Procedure.annotated(getCreateNodePoolMethod())),
+        withStatus(addInstall()),
+        withStatus(Procedure.annotated(getCreateNamespaceMethod())),
+        deleteNamespace(tenant),
+        withStatus(createApiKey(tenant, secrets)),
+        withStatus(Procedure.annotated(getInviteMemberMethod(), RETENTIONS)),
+        withStatus(Procedure.annotated(getRegisterWebhookMethod())),
+        withStatus(Procedure.annotated(getIngestMethod()).keyFrom(webhookKeys)),
         Procedure.annotated(getRevokeAPIKeyMethod()).build(),
         Procedure.annotated(getImportMembersMethod()).build());
+  }
+
+  private static Procedure withStatus(ProcedureBuilder<?> builder) {
+    return builder.status(OutboxStatus.LATEST).build();
   }
 
   /**
@@ -126,7 +90,7 @@ public final class OrganizationProcedures {
   }
 
   /** Requires a key: without one, a token whose answer was lost could never be recovered. */
-  private ProcedureBuilder<?> createApiKey() {
+  private static ProcedureBuilder<?> createApiKey(Tenant tenant, ResponseProtection secrets) {
     return Procedure.of(getCreateAPIKeyMethod())
         .resource(API_KEYS.type(), response -> UUID.fromString(response.getApiKey().getId()))
         .keyPolicy(KeyPolicy.REQUIRED)
@@ -136,21 +100,10 @@ public final class OrganizationProcedures {
   }
 
   /** Uses the handler's own transaction, because another connection could be the pool's last. */
-  private ProcedureBuilder<?> deleteNamespace() {
+  private static Procedure deleteNamespace(Tenant tenant) {
     return Procedure.annotated(getDeleteNamespaceMethod())
         .pastResources(
-            (caller, id) -> tenant.withinClaim(handle -> Namespaces.wasDeleted(handle, id)));
-  }
-
-  private Procedure finish(ProcedureBuilder<?> builder) {
-    Procedure described = builder.build();
-    String method = described.method().map(MethodDescriptor::getBareMethodName).orElseThrow();
-    Duration own = described.retention();
-    described
-        .resourceType()
-        .filter(type -> !described.deletes()) // what is deleted is deleted at once
-        .map(OutboxStatus::of)
-        .ifPresent(builder::status);
-    return builder.retention(() -> retentions.of(method).orElse(own)).build();
+            (caller, id) -> tenant.withinClaim(handle -> Namespaces.wasDeleted(handle, id)))
+        .build();
   }
 }

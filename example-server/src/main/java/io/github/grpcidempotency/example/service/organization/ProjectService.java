@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.example.service.organization;
 
 import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECTS;
-import static io.github.grpcidempotency.example.service.tenant.Tables.PROJECT_MEMBERS;
 
 import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.example.organization.v1.AddProjectMemberRequest;
@@ -12,10 +11,6 @@ import io.github.grpcidempotency.example.organization.v1.GetProjectRequest;
 import io.github.grpcidempotency.example.organization.v1.GetProjectResponse;
 import io.github.grpcidempotency.example.organization.v1.ImportMembersRequest;
 import io.github.grpcidempotency.example.organization.v1.ImportMembersResponse;
-import io.github.grpcidempotency.example.organization.v1.ListProjectMembersRequest;
-import io.github.grpcidempotency.example.organization.v1.ListProjectMembersResponse;
-import io.github.grpcidempotency.example.organization.v1.ListProjectsRequest;
-import io.github.grpcidempotency.example.organization.v1.ListProjectsResponse;
 import io.github.grpcidempotency.example.organization.v1.Project;
 import io.github.grpcidempotency.example.organization.v1.ProjectMember;
 import io.github.grpcidempotency.example.organization.v1.ProjectServiceGrpc.ProjectServiceImplBase;
@@ -41,7 +36,7 @@ public final class ProjectService extends ProjectServiceImplBase {
   }
 
   private Project create(CreateProjectRequest request) {
-    RequestCheck check = new RequestCheck(request);
+    RequestCheck check = new RequestCheck();
     String name = check.text("name", request.getName());
     check.orThrow();
     NewResource<Project> project = NewResource.in(PROJECTS, name);
@@ -59,7 +54,7 @@ public final class ProjectService extends ProjectServiceImplBase {
   }
 
   private ProjectMember add(AddProjectMemberRequest request) {
-    RequestCheck check = new RequestCheck(request);
+    RequestCheck check = new RequestCheck();
     check.id("project_id", request.getProjectId());
     check.id("user_id", request.getUserId());
     check.text("role", request.getRole());
@@ -79,33 +74,9 @@ public final class ProjectService extends ProjectServiceImplBase {
   }
 
   private Project find(GetProjectRequest request) {
-    UUID id = RequestCheck.onlyId(request, "id", request.getId());
+    UUID id = RequestCheck.onlyId("id", request.getId());
     return tenant
         .asCaller(handle -> PROJECTS.find(handle, id))
         .orElseThrow(() -> Reply.notFound("project", id));
-  }
-
-  @Override
-  public void listProjects(
-      ListProjectsRequest request, StreamObserver<ListProjectsResponse> observer) {
-    Reply.to(
-        observer,
-        () ->
-            ListProjectsResponse.newBuilder()
-                .addAllProjects(tenant.asCaller(handle -> PROJECTS.list(handle)))
-                .build());
-  }
-
-  @Override
-  public void listProjectMembers(
-      ListProjectMembersRequest request, StreamObserver<ListProjectMembersResponse> observer) {
-    Reply.to(observer, () -> list(request));
-  }
-
-  private ListProjectMembersResponse list(ListProjectMembersRequest request) {
-    UUID projectId = RequestCheck.onlyId(request, "project_id", request.getProjectId());
-    return ListProjectMembersResponse.newBuilder()
-        .addAllMembers(tenant.asCaller(handle -> PROJECT_MEMBERS.list(handle, projectId)))
-        .build();
   }
 }

@@ -17,7 +17,7 @@ final class Reply {
     try {
       response = answer.get();
     } catch (ClaimPreemptedException duplicate) {
-      throw duplicate; // that is no failure, and nobody hears what this handler answers
+      throw duplicate; // no failure: a duplicate gets the recorded answer
     } catch (RuntimeException e) {
       observer.onError(FailureStatus.of(e));
       return;

@@ -1,24 +1,19 @@
 package io.github.grpcidempotency.example.service.organization;
 
 import com.google.protobuf.Any;
-import com.google.protobuf.Message;
 import com.google.rpc.BadRequest;
 import com.google.rpc.BadRequest.FieldViolation;
 import com.google.rpc.Code;
 import com.google.rpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
-import java.util.List;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
  * Checks the fields of one request, and refuses it with everything that is wrong with it: {@code
  * INVALID_ARGUMENT} and a {@link BadRequest}, which counts elements of a repeated field from one.
- * What a check returns may be used once {@link #orThrow} has returned.
- *
- * <p>No string of a request may hold U+0000, which PostgreSQL cannot store. Half a surrogate pair,
- * which it cannot store either, cannot occur here: protobuf's strings are UTF-8.
+ * The result of a check may be used once {@link #orThrow} has returned.
  */
 final class RequestCheck {
   private static final int MAX_LENGTH = 100;
@@ -28,28 +23,9 @@ final class RequestCheck {
 
   private static final Pattern TOKEN =
       Pattern.compile("[A-Za-z0-9._~-]{1,%d}".formatted(MAX_LENGTH));
-  private static final Pattern HTTP_URL = Pattern.compile("https?://[!-~&&[^#]]{1,2000}");
   private static final UUID NO_ID = new UUID(0, 0);
 
   private final BadRequest.Builder violations = BadRequest.newBuilder();
-
-  RequestCheck(Message request) {
-    request.getAllFields().forEach((field, value) -> storable(field.getName(), value));
-  }
-
-  private void storable(String path, Object value) {
-    if (value instanceof Message message) {
-      message
-          .getAllFields()
-          .forEach((field, within) -> storable(path + "." + field.getName(), within));
-    } else if (value instanceof List<?> elements) {
-      for (int i = 0; i < elements.size(); i++) {
-        storable(element(path, i), elements.get(i));
-      }
-    } else if (value instanceof String text && text.indexOf('\0') >= 0) {
-      violated(path, "must not contain U+0000");
-    }
-  }
 
   /** Returns the path to an element of a repeated field. */
   static String element(String field, int index) {
@@ -61,8 +37,8 @@ final class RequestCheck {
    *
    * @throws StatusRuntimeException if it is wrong
    */
-  static UUID onlyId(Message request, String field, String value) {
-    RequestCheck check = new RequestCheck(request);
+  static UUID onlyId(String field, String value) {
+    RequestCheck check = new RequestCheck();
     UUID id = check.id(field, value);
     check.orThrow();
     return id;
@@ -72,49 +48,42 @@ final class RequestCheck {
     try {
       return UUID.fromString(value);
     } catch (IllegalArgumentException e) {
-      violated(field, "must be a UUID");
+      that(false, field, "must be a UUID");
       return NO_ID;
     }
   }
 
   String text(String field, String value) {
-    if (value.isBlank() || value.codePointCount(0, value.length()) > MAX_LENGTH) {
-      violated(field, "must have 1 to %d characters and not be blank".formatted(MAX_LENGTH));
-    }
+    boolean storable = value.indexOf('\0') < 0; // PostgreSQL cannot store U+0000
+    that(
+        storable && !value.isBlank() && value.codePointCount(0, value.length()) <= MAX_LENGTH,
+        field,
+        "must have 1 to %d characters, and not be blank".formatted(MAX_LENGTH));
     return value;
   }
 
   String email(String field, String value) {
-    if (!value.contains("@")) {
-      violated(field, "must be an e-mail address");
-    }
+    that(value.contains("@"), field, "must be an e-mail address");
     return text(field, value);
   }
 
   String token(String field, String value) {
-    if (!TOKEN.matcher(value).matches()) {
-      violated(field, "must have 1 to %d characters of [A-Za-z0-9._~-]".formatted(MAX_LENGTH));
-    }
+    that(
+        TOKEN.matcher(value).matches(),
+        field,
+        "must have 1 to %d characters of [A-Za-z0-9._~-]".formatted(MAX_LENGTH));
     return value;
   }
 
-  void httpUrl(String field, String value) {
-    that(
-        HTTP_URL.matcher(value).matches(),
-        field,
-        "must be an http or https URL without a fragment");
-  }
-
   int between(int min, int max, String field, int value) {
-    if (value < min || value > max) {
-      violated(field, "must be between %d and %d".formatted(min, max));
-    }
+    that(min <= value && value <= max, field, "must be between %d and %d".formatted(min, max));
     return value;
   }
 
   void that(boolean holds, String field, String description) {
-    if (!holds) {
-      violated(field, description);
+    if (!holds && violations.getFieldViolationsCount() < MAX_VIOLATIONS) {
+      violations.addFieldViolations(
+          FieldViolation.newBuilder().setField(field).setDescription(description));
     }
   }
 
@@ -132,13 +101,6 @@ final class RequestCheck {
               .setMessage(first.getField() + " " + first.getDescription())
               .addDetails(Any.pack(violations.build()))
               .build());
-    }
-  }
-
-  private void violated(String field, String description) {
-    if (violations.getFieldViolationsCount() < MAX_VIOLATIONS) {
-      violations.addFieldViolations(
-          FieldViolation.newBuilder().setField(field).setDescription(description));
     }
   }
 }

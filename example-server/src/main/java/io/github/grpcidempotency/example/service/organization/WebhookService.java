@@ -6,8 +6,6 @@ import static io.github.grpcidempotency.example.service.tenant.Tables.WEBHOOK_DE
 import com.google.common.collect.ImmutableMap;
 import io.github.grpcidempotency.example.organization.v1.IngestRequest;
 import io.github.grpcidempotency.example.organization.v1.IngestResponse;
-import io.github.grpcidempotency.example.organization.v1.ListWebhookDeliveriesRequest;
-import io.github.grpcidempotency.example.organization.v1.ListWebhookDeliveriesResponse;
 import io.github.grpcidempotency.example.organization.v1.RegisterWebhookRequest;
 import io.github.grpcidempotency.example.organization.v1.RegisterWebhookResponse;
 import io.github.grpcidempotency.example.organization.v1.Webhook;
@@ -16,8 +14,7 @@ import io.github.grpcidempotency.example.organization.v1.WebhookServiceGrpc.Webh
 import io.github.grpcidempotency.example.service.caller.CurrentCaller;
 import io.github.grpcidempotency.example.service.outbox.Tuple;
 import io.github.grpcidempotency.example.service.tenant.Tenant;
-import io.github.grpcidempotency.example.service.webhook.OpaqueId;
-import io.github.grpcidempotency.example.service.webhook.Provider;
+import io.github.grpcidempotency.example.service.webhook.Scheme;
 import io.github.grpcidempotency.grpc.CurrentOperation;
 import io.github.grpcidempotency.store.Claim;
 import io.grpc.stub.StreamObserver;
@@ -44,16 +41,14 @@ public final class WebhookService extends WebhookServiceImplBase {
   }
 
   private Webhook register(RegisterWebhookRequest request) {
-    RequestCheck check = new RequestCheck(request);
+    RequestCheck check = new RequestCheck();
     UUID projectId = check.id("project_id", request.getProjectId());
     check.text("signing_secret", request.getSigningSecret());
-    Optional<Provider> provider = Provider.of(request.getProvider());
-    check.that(provider.isPresent(), "provider", "must be set");
-    if (provider.filter(Provider::signsUrl).isPresent()) {
-      check.httpUrl("public_url", request.getPublicUrl());
-    }
+    Optional<Scheme> scheme = Scheme.of(request.getProvider());
+    check.that(scheme.isPresent(), "provider", "must be set");
     check.orThrow();
-    String word = provider.orElseThrow().word();
+
+    String word = scheme.orElseThrow().provider();
     NewResource<Webhook> webhook = NewResource.in(WEBHOOKS, word);
     return tenant
         .createWithinClaim(
@@ -63,10 +58,9 @@ public final class WebhookService extends WebhookServiceImplBase {
                     handle,
                     projectId,
                     ImmutableMap.of(
-                        "opaque_id", OpaqueId.create(),
+                        "opaque_id", OneTimeSecret.mint("whk_").text(),
                         "provider", word,
-                        "signing_secret", request.getSigningSecret(),
-                        "public_url", request.getPublicUrl())))
+                        "signing_secret", request.getSigningSecret())))
         .map(created -> created.toBuilder().setProvider(request.getProvider()).build())
         .orElseThrow(() -> Reply.notFound("project", projectId));
   }
@@ -77,7 +71,6 @@ public final class WebhookService extends WebhookServiceImplBase {
   }
 
   private WebhookDelivery takeIn(IngestRequest request) {
-    new RequestCheck(request).orThrow();
     String event = CurrentOperation.claim().map(Claim::request).orElseThrow().key().value();
     byte[] body = request.getBody().getData().toByteArray();
     UUID webhook = CurrentCaller.get().userId();
@@ -89,19 +82,5 @@ public final class WebhookService extends WebhookServiceImplBase {
             handle ->
                 delivery.insert(handle, webhook, ImmutableMap.of("event", event, "body", body)))
         .orElseThrow(() -> Reply.notFound("webhook", webhook));
-  }
-
-  @Override
-  public void listWebhookDeliveries(
-      ListWebhookDeliveriesRequest request,
-      StreamObserver<ListWebhookDeliveriesResponse> observer) {
-    Reply.to(observer, () -> list(request));
-  }
-
-  private ListWebhookDeliveriesResponse list(ListWebhookDeliveriesRequest request) {
-    UUID webhook = RequestCheck.onlyId(request, "webhook", request.getWebhook());
-    return ListWebhookDeliveriesResponse.newBuilder()
-        .addAllDeliveries(tenant.asCaller(handle -> WEBHOOK_DELIVERIES.list(handle, webhook)))
-        .build();
   }
 }

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.example.service.tenant;
 
+import java.util.List;
 import java.util.UUID;
 
 /** What happens to a namespace after its creation. */
@@ -16,13 +17,11 @@ public final class Namespaces {
       RETURNING id
       """;
 
-  private static final String DELETE_RIGHTS =
-      """
-      WITH deleted AS (
-        DELETE FROM authz.tuples WHERE object = 'namespace:' || :id RETURNING id
-      )
-      SELECT count(*) FROM deleted
-      """;
+  /** The outbox first: what the worker has not written yet is not written any more. */
+  private static final List<String> DELETE_RIGHTS =
+      List.of(
+          "DELETE FROM authz.outbox WHERE resource_id = ?",
+          "DELETE FROM authz.tuples WHERE object = 'namespace:' || ?");
 
   private static final String WAS_DELETED =
       """
@@ -40,8 +39,7 @@ public final class Namespaces {
   public static boolean delete(CallerHandle tenant, UUID id) {
     boolean found = tenant.query(DELETE).bind("id", id).mapTo(UUID.class).findOne().isPresent();
     if (found) {
-      // The row is gone, with its outbox entries, so the worker writes no more rights.
-      int unused = tenant.query(DELETE_RIGHTS).bind("id", id).mapTo(Integer.class).one();
+      DELETE_RIGHTS.forEach(rights -> tenant.handle().execute(rights, id));
     }
     return found;
   }

@@ -3,7 +3,6 @@ package io.github.grpcidempotency.example.service.tenant;
 import com.google.protobuf.Message;
 import io.github.grpcidempotency.procedure.ResourceType;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
@@ -52,22 +51,6 @@ public record Table<M extends Message>(
       WHERE id = :id AND organization = :organization
       """;
 
-  private static final String LIST =
-      """
-      SELECT <told> FROM <name>
-      WHERE <parentColumn> = :parentId AND organization = :organization
-      ORDER BY <name>.id DESC
-      LIMIT 1000
-      """;
-
-  private static final String LIST_ON_TOP =
-      """
-      SELECT <told> FROM <name>
-      WHERE organization = :organization
-      ORDER BY <name>.id DESC
-      LIMIT 1000
-      """;
-
   static <M extends Message> Table<M> of(String type, M prototype, String name, String told) {
     return new Table<>(ResourceType.of(type), name, "", "", told, MessageRow.of(prototype));
   }
@@ -98,16 +81,6 @@ public record Table<M extends Message>(
   /** Returns a row, if the caller sees it. */
   public Optional<M> find(CallerHandle tenant, UUID id) {
     return query(tenant, FIND).bind("id", id).map(message).findOne();
-  }
-
-  /** Returns the newest thousand below a parent, newest first. */
-  public List<M> list(CallerHandle tenant, UUID parentId) {
-    return query(tenant, LIST).bind("parentId", parentId).map(message).list();
-  }
-
-  /** Returns the newest thousand of all, newest first. */
-  public List<M> list(CallerHandle tenant) {
-    return query(tenant, LIST_ON_TOP).map(message).list();
   }
 
   private Query query(CallerHandle tenant, String sql) {

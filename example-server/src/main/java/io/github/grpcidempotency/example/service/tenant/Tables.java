@@ -81,7 +81,7 @@ public final class Tables {
               "webhook",
               Webhook.getDefaultInstance(),
               "tenant.webhooks",
-              "id, project_id, opaque_id AS webhook_id, public_url, created AS create_time")
+              "id, project_id, opaque_id AS webhook_id, created AS create_time")
           .below("tenant.projects", "project_id");
 
   public static final Table<WebhookDelivery> WEBHOOK_DELIVERIES =

@@ -1,6 +1,8 @@
 package io.github.grpcidempotency.example.service.usage;
 
-import com.google.protobuf.Timestamp;
+import static com.google.protobuf.util.Timestamps.fromMillis;
+import static com.google.protobuf.util.Timestamps.toMillis;
+
 import io.github.grpcidempotency.event.IdempotencyListener;
 import io.github.grpcidempotency.example.organization.v1.UsagePeriod;
 import io.github.grpcidempotency.example.organization.v1.UsageStatement;
@@ -41,10 +43,6 @@ public final class UsageJob implements AutoCloseable {
   private static final Caller SCHEDULER =
       Caller.of(UUID.fromString("5c4ed01e-0000-4000-8000-000000000001"));
 
-  private static final Duration SHORTEST_PERIOD = Duration.ofMillis(100);
-
-  private static final String NOW = "SELECT now()";
-
   private static final String STATE =
       """
       INSERT INTO billing.usage_statements (since, until, users, creates)
@@ -58,24 +56,14 @@ public final class UsageJob implements AutoCloseable {
   private final IdempotentWork work;
   private final Duration every;
 
-  /** Makes the job, of which nobody hears; otherwise as with a listener. */
-  public UsageJob(DataSource pool, Duration every) {
-    this(pool, every, new IdempotencyListener() {});
-  }
-
   /**
    * Makes the job.
    *
    * @param pool of the worker's role, which sees every user's outbox
    * @param every how long a period is
-   * @param listener hears what the library does
-   * @throws IllegalArgumentException if that is shorter than a tenth of a second
-   * @throws IllegalStateException if the store finds the database unfit
+   * @throws IllegalStateException if the library finds the database unfit
    */
   public UsageJob(DataSource pool, Duration every, IdempotencyListener listener) {
-    if (every.compareTo(SHORTEST_PERIOD) < 0) {
-      throw new IllegalArgumentException("a period of usage lasts at least 100 ms, not " + every);
-    }
     this.jdbi = Jdbi.create(pool);
     this.work =
         IdempotentWork.builder(PostgresIdempotencyStore.builder(pool).build(), KIND)
@@ -93,7 +81,8 @@ public final class UsageJob implements AutoCloseable {
   Instant lastDue() {
     return jdbi.withHandle(
         handle -> {
-          Instant now = handle.createQuery(NOW).mapTo(OffsetDateTime.class).one().toInstant();
+          Instant now =
+              handle.createQuery("SELECT now()").mapTo(OffsetDateTime.class).one().toInstant();
           return now.minusMillis(Math.floorMod(now.toEpochMilli(), every.toMillis()))
               .truncatedTo(ChronoUnit.MILLIS);
         });
@@ -110,8 +99,8 @@ public final class UsageJob implements AutoCloseable {
   public WorkResult<UsageStatement> run(Instant due) throws Exception {
     UsagePeriod period =
         UsagePeriod.newBuilder()
-            .setSince(timestamp(due.minus(every)))
-            .setUntil(timestamp(due))
+            .setSince(fromMillis(due.minus(every).toEpochMilli()))
+            .setUntil(fromMillis(due.toEpochMilli()))
             .build();
     return work.run(
         KIND,
@@ -125,8 +114,8 @@ public final class UsageJob implements AutoCloseable {
   private static UsageStatement state(Handle handle, UsagePeriod period) {
     return handle
         .createQuery(STATE)
-        .bind("since", instant(period.getSince()))
-        .bind("until", instant(period.getUntil()))
+        .bind("since", Instant.ofEpochMilli(toMillis(period.getSince())))
+        .bind("until", Instant.ofEpochMilli(toMillis(period.getUntil())))
         .map(
             (row, context) ->
                 UsageStatement.newBuilder()
@@ -140,16 +129,5 @@ public final class UsageJob implements AutoCloseable {
   @Override
   public void close() {
     work.close();
-  }
-
-  private static Timestamp timestamp(Instant instant) {
-    return Timestamp.newBuilder()
-        .setSeconds(instant.getEpochSecond())
-        .setNanos(instant.getNano())
-        .build();
-  }
-
-  private static Instant instant(Timestamp timestamp) {
-    return Instant.ofEpochSecond(timestamp.getSeconds(), timestamp.getNanos());
   }
 }

@@ -7,9 +7,8 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Starts the job whenever a period has ended. Every server has a scheduler, and none knows of the
- * others: the job itself makes sure that it runs once. If another server is running the job, the
- * scheduler asks again, in case that server dies.
+ * Starts the job whenever a period has ended. Every server has a scheduler, and the job runs once.
+ * While another server runs the job, the scheduler tries again, in case that server dies.
  */
 public final class UsageScheduler {
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);

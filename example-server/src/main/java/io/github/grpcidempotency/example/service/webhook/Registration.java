@@ -8,20 +8,10 @@ import java.util.UUID;
  *
  * @param id the webhook, and the user that it acts as
  * @param organization empty for none
- * @param publicUrl where the provider delivers, as the provider knows it
  */
 record Registration(
-    UUID id,
-    String organization,
-    UUID projectId,
-    Provider provider,
-    String signingSecret,
-    String publicUrl) {
-
-  /**
-   * Returns the owner of the keys of its events: only this webhook, not another one of the same
-   * project.
-   */
+    UUID id, String organization, UUID projectId, Scheme scheme, String signingSecret) {
+  /** Returns the owner of the keys of its events: only this webhook, in its project. */
   Caller principal() {
     Caller webhook = Caller.of(id);
     return (organization.isEmpty() ? webhook : webhook.inTenant(organization))
@@ -31,6 +21,6 @@ record Registration(
   /** Leaves out the secret. */
   @Override
   public String toString() {
-    return "Registration[%s of %s]".formatted(id, provider);
+    return "Registration[%s of %s]".formatted(id, scheme.provider());
   }
 }

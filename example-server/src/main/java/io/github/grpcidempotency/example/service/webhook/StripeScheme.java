@@ -20,13 +20,18 @@ import java.util.stream.Stream;
  *
  * @see <a href="https://docs.stripe.com/webhooks#verify-manually">Stripe's documentation</a>
  */
-final class StripeScheme implements Scheme {
+final class StripeScheme extends Scheme {
   private static final Duration TOLERANCE = Duration.ofMinutes(5);
   private static final Splitter PARTS = Splitter.on(',').trimResults();
   private static final Pattern SECONDS = Pattern.compile("\\d{1,12}");
 
   @Override
-  public boolean isSigned(Delivery delivery, Registration webhook) {
+  public String provider() {
+    return "stripe";
+  }
+
+  @Override
+  boolean isSigned(Delivery delivery, String secret) {
     List<String> parts =
         delivery.header("Stripe-Signature").map(PARTS::splitToList).orElse(List.of());
     List<String> times = named("t=", parts).toList();
@@ -34,12 +39,12 @@ final class StripeScheme implements Scheme {
       return false;
     }
     ByteString signed = ByteString.copyFromUtf8(times.get(0) + ".").concat(delivery.body());
-    String expected = Hmac.sha256(webhook.signingSecret(), signed.toByteArray());
-    return named("v1=", parts).anyMatch(given -> Hmac.matches(expected, given));
+    String expected = hmac(secret, signed.toByteArray());
+    return named("v1=", parts).anyMatch(given -> matches(expected, given));
   }
 
   @Override
-  public Optional<String> event(Delivery delivery) {
+  Optional<String> event(Delivery delivery) {
     Struct.Builder event = Struct.newBuilder();
     try {
       JsonFormat.parser().merge(delivery.body().toStringUtf8(), event);

@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.StatementContext;
@@ -16,6 +17,7 @@ import org.jdbi.v3.core.statement.StatementContext;
  * schema's owner, and returns only the webhook whose opaque id is given. Blocks. Thread-safe.
  */
 public final class WebhookDirectory {
+  private static final Pattern OPAQUE_ID = Pattern.compile("whk_[A-Za-z0-9_-]{43}");
   private static final String FIND = "SELECT * FROM tenant.find_webhook(:opaqueId)";
 
   private final Jdbi jdbi;
@@ -26,7 +28,7 @@ public final class WebhookDirectory {
   }
 
   /**
-   * A webhook that was asked for.
+   * A webhook that was looked up.
    *
    * @param asked when, by the database's clock
    */
@@ -38,7 +40,7 @@ public final class WebhookDirectory {
    * @throws StoreException if the database cannot be asked
    */
   Optional<Found> find(String opaqueId) {
-    if (!OpaqueId.isWellFormed(opaqueId)) {
+    if (!OPAQUE_ID.matcher(opaqueId).matches()) {
       return Optional.empty();
     }
     try {
@@ -60,9 +62,8 @@ public final class WebhookDirectory {
             row.getObject("id", UUID.class),
             row.getString("organization"),
             row.getObject("project_id", UUID.class),
-            Provider.of(row.getString("provider")),
-            row.getString("signing_secret"),
-            row.getString("public_url")),
+            Scheme.of(row.getString("provider")),
+            row.getString("signing_secret")),
         row.getObject("asked", OffsetDateTime.class).toInstant());
   }
 }

@@ -47,14 +47,14 @@ public final class WebhookKeys implements KeySource {
   }
 
   static Optional<FoundKey> key(Registration webhook, Delivery delivery) {
-    Scheme scheme = webhook.provider().scheme();
-    if (!scheme.isSigned(delivery, webhook)) {
+    Scheme scheme = webhook.scheme();
+    if (!scheme.isSigned(delivery, webhook.signingSecret())) {
       throw unproven();
     }
     return scheme
         .event(delivery)
         .map(WebhookKeys::checked)
-        .map(event -> webhook.provider().word() + ":" + event)
+        .map(event -> scheme.provider() + ":" + event)
         .map(key -> new FoundKey(key, Optional.of(webhook.principal())));
   }
 

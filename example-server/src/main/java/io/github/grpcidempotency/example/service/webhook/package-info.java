@@ -1,5 +1,5 @@
 /**
- * How a webhook's delivery proves its origin and names its event: the signature schemes of four
+ * How a webhook's delivery proves its origin and names its event: the signature schemes of two
  * providers, and the key source that uses them.
  */
 @NullMarked

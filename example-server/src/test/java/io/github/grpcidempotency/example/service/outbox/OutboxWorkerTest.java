@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.github.grpcidempotency.example.MigratedDatabase;
-import io.github.grpcidempotency.example.run.database.EmbeddedDatabase;
+import io.github.grpcidempotency.example.Databases;
+import io.github.grpcidempotency.example.run.Database;
 import io.github.grpcidempotency.example.service.background.Repeating;
 import java.time.Duration;
 import java.util.List;
@@ -15,53 +15,32 @@ import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** The worker, as its own role, on entries of several users. */
 class OutboxWorkerTest {
-  private static final RetryPolicy THREE_QUICK_ATTEMPTS = new RetryPolicy(3, Duration.ofMillis(20));
-
   private static final String ENQUEUE_MANY =
       """
-      WITH project AS (
-        INSERT INTO tenant.projects (id, user_id, organization, name)
-        SELECT gen_random_uuid(), gen_random_uuid(), '', :name
-        FROM generate_series(1, :count)
-        RETURNING id, user_id, name
-      )
       INSERT INTO authz.outbox
-        (user_id, resource_name, subject, relation, object, next_attempt, project_id)
-      SELECT user_id, name, 'user:' || user_id, 'owner', 'project:' || id, now(), id
-      FROM project
+        (user_id, resource_id, resource_name, subject, relation, object, next_attempt)
+      SELECT gen_random_uuid(), gen_random_uuid(), :name, 'user:' || n, 'owner', 'project:' || n, now()
+      FROM generate_series(1, :count) AS n
       """;
 
-  private static EmbeddedDatabase database;
+  private static Database database;
   private static Jdbi superuser;
 
   @BeforeAll
   static void startDatabase() {
-    database = MigratedDatabase.start();
+    database = Databases.copy();
     superuser = Jdbi.create(database.superuser());
-  }
-
-  @AfterAll
-  static void stopDatabase() {
-    database.close();
   }
 
   @AfterEach
   void emptyTables() {
-    superuser.useHandle(handle -> handle.execute("TRUNCATE tenant.projects, authz.tuples CASCADE"));
-  }
-
-  @Test
-  void anEntryOfAnyUserGetsItsTuple() {
-    enqueue("apollo", 30);
-    drainWith(1, () -> count("status = 'completed'") == 30);
-    assertThat(tuples()).isEqualTo(30);
+    superuser.useHandle(handle -> handle.execute("TRUNCATE authz.outbox, authz.tuples"));
   }
 
   @Test
@@ -76,7 +55,7 @@ class OutboxWorkerTest {
   void aFailureIsRetriedAndForgottenOnceItSucceeds() {
     enqueue("flaky-apollo", 1);
     drainWith(1, () -> count("status = 'completed'") == 1);
-    assertThat(count("attempts = 2 AND last_error IS NULL")).isEqualTo(1);
+    assertThat(count("attempts = 2 AND last_error = ''")).isEqualTo(1);
     assertThat(tuples()).isEqualTo(1);
   }
 
@@ -84,16 +63,8 @@ class OutboxWorkerTest {
   void aFailureThatStaysFailsForGood() {
     enqueue("fail-apollo", 1);
     drainWith(1, () -> count("status = 'failed'") == 1);
-    assertThat(count("attempts = 3 AND last_error IS NOT NULL")).isEqualTo(1);
+    assertThat(count("attempts = 3 AND last_error <> ''")).isEqualTo(1);
     assertThat(tuples()).isZero();
-  }
-
-  @Test
-  void oneThatFailsDoesNotHoldUpTheOthersOfItsBatch() {
-    enqueue("fail-apollo", 1);
-    enqueue("gemini", 5);
-    drainWith(1, () -> count("status = 'failed'") == 1);
-    assertThat(count("status = 'completed'")).isEqualTo(5);
   }
 
   @Test
@@ -141,9 +112,7 @@ class OutboxWorkerTest {
   private static void drainWith(int workers, Callable<Boolean> done) {
     Jdbi worker = Jdbi.create(database.worker());
     List<Repeating> running =
-        Stream.generate(() -> OutboxWorker.start(worker, THREE_QUICK_ATTEMPTS))
-            .limit(workers)
-            .toList();
+        Stream.generate(() -> OutboxWorker.start(worker)).limit(workers).toList();
     try {
       await().atMost(Duration.ofMinutes(1)).until(done);
     } finally {

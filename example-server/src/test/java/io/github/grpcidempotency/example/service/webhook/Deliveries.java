@@ -27,11 +27,7 @@ final class Deliveries {
     return new Delivery(headers, ByteString.copyFromUtf8(body), NOW);
   }
 
-  static Registration webhook(Provider provider, String secret) {
-    return webhook(provider, secret, "");
-  }
-
-  static Registration webhook(Provider provider, String secret, String publicUrl) {
-    return new Registration(new UUID(1, 2), "nasa", new UUID(3, 4), provider, secret, publicUrl);
+  static Registration webhook(Scheme scheme, String secret) {
+    return new Registration(new UUID(1, 2), "nasa", new UUID(3, 4), scheme, secret);
   }
 }

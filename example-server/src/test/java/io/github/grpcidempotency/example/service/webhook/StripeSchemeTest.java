@@ -37,7 +37,7 @@ class StripeSchemeTest {
   @Test
   void aHeadersNameIsTheSameInUpperAndLowerCase() {
     Delivery delivery = delivery(BODY, "stripe-SIGNATURE", stripe(SECRET, TIME, BODY));
-    assertThat(scheme.isSigned(delivery, webhook(SECRET))).isTrue();
+    assertThat(scheme.isSigned(delivery, SECRET)).isTrue();
   }
 
   @Test
@@ -89,11 +89,11 @@ class StripeSchemeTest {
   @Test
   void noHeaderOrTwoOfThemSignNothing() {
     String signature = stripe(SECRET, TIME, BODY);
-    assertThat(scheme.isSigned(delivery(BODY), webhook(SECRET))).isFalse();
+    assertThat(scheme.isSigned(delivery(BODY), SECRET)).isFalse();
     assertThat(
             scheme.isSigned(
                 delivery(BODY, "Stripe-Signature", signature, "stripe-signature", signature),
-                webhook(SECRET)))
+                SECRET))
         .isFalse();
   }
 
@@ -122,10 +122,6 @@ class StripeSchemeTest {
   }
 
   private boolean isSigned(String body, String header) {
-    return scheme.isSigned(delivery(body, "Stripe-Signature", header), webhook(SECRET));
-  }
-
-  private static Registration webhook(String secret) {
-    return Deliveries.webhook(Provider.STRIPE, secret);
+    return scheme.isSigned(delivery(body, "Stripe-Signature", header), SECRET);
   }
 }

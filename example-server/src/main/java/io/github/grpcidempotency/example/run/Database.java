@@ -1,0 +1,113 @@
+package io.github.grpcidempotency.example.run;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.github.grpcidempotency.example.service.OrganizationSchema;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.jdbi.v3.core.Jdbi;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * The PostgreSQL of the service, with the roles of {@code db/roles.sql}. The data sources are not
+ * pools.
+ */
+public final class Database implements AutoCloseable {
+  private static final String OWNER = "example_owner";
+  private static final String APP = "example_app";
+  private static final String WORKER = "example_worker";
+
+  /** A database that stops answering must not block threads for longer than a lease. */
+  private static final int SOCKET_TIMEOUT_SECONDS = 10;
+
+  private final String url;
+  private final Closeable server;
+
+  private Database(String url, Closeable server) {
+    this.url = url;
+    this.server = server;
+  }
+
+  /**
+   * Returns a database of the user's own. The JDBC driver reads passwords from {@code ~/.pgpass}.
+   *
+   * @param url a JDBC URL; a user in it is not used
+   */
+  public static Database at(String url) {
+    return new Database(url, () -> {});
+  }
+
+  /**
+   * Starts a PostgreSQL that is deleted when it is closed. It listens on the loopback interface
+   * only, and trusts everybody who connects there.
+   */
+  public static Database embedded() {
+    try {
+      // It must outlive the calls that use it, so it is not stopped by a shutdown hook of its own.
+      EmbeddedPostgres postgres = EmbeddedPostgres.builder().setRegisterShutdownHook(false).start();
+      Jdbi.create(postgres.getPostgresDatabase())
+          .useHandle(
+              handle -> {
+                handle.execute(roles());
+                handle.execute("CREATE DATABASE example OWNER " + OWNER);
+              });
+      return new Database(postgres.getJdbcUrl("postgres", "example"), postgres);
+    } catch (IOException failure) {
+      throw new UncheckedIOException("the embedded PostgreSQL does not start", failure);
+    }
+  }
+
+  private static String roles() throws IOException {
+    try (InputStream script =
+        Objects.requireNonNull(Database.class.getResourceAsStream("/db/roles.sql"))) {
+      return new String(script.readAllBytes(), UTF_8);
+    }
+  }
+
+  /** Brings the schema up to date, as the role that owns it. */
+  public void migrate() {
+    OrganizationSchema.migrate(as(OWNER), APP, WORKER);
+  }
+
+  /** Serves calls: bound by row-level security, owner of nothing. */
+  public DataSource app() {
+    return as(APP);
+  }
+
+  /** Drains the outbox, and sees the outbox rows of all users. */
+  public DataSource worker() {
+    return as(WORKER);
+  }
+
+  /** Bypasses row-level security. The demo and tests count rows with it. */
+  public DataSource superuser() {
+    return as("postgres");
+  }
+
+  /** Returns the URL, with any user. */
+  public String url() {
+    return url;
+  }
+
+  private DataSource as(String role) {
+    PGSimpleDataSource dataSource = new PGSimpleDataSource();
+    dataSource.setUrl(url);
+    dataSource.setUser(role);
+    dataSource.setSocketTimeout(SOCKET_TIMEOUT_SECONDS);
+    return dataSource;
+  }
+
+  @Override
+  public void close() {
+    try {
+      server.close();
+    } catch (IOException failure) {
+      throw new UncheckedIOException("the embedded PostgreSQL does not stop", failure);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+package io.github.grpcidempotency.example.run;
+
+import com.google.crypto.tink.Aead;
+import com.google.crypto.tink.InsecureSecretKeyAccess;
+import com.google.crypto.tink.KeysetHandle;
+import com.google.crypto.tink.RegistryConfiguration;
+import com.google.crypto.tink.TinkJsonProtoKeysetFormat;
+import com.google.crypto.tink.aead.AeadConfig;
+import com.google.crypto.tink.aead.PredefinedAeadParameters;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.procedure.TinkProtection;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/**
+ * The keyset that encrypts recorded answers: one key encrypts, and all of them decrypt. The file
+ * has the format of Tink's own tools. <b>The file itself is not encrypted</b>; in a real service,
+ * the key management would do that.
+ */
+@Command(
+    name = "keys",
+    description =
+        "Makes the keyset that encrypts recorded answers, and rotates it: ADD first, and SEAL when every server has the new key.")
+public final class Keys implements Callable<Integer> {
+  /** What can be done with a keyset. */
+  enum Action {
+    /** Makes a keyset of one key. */
+    CREATE,
+
+    /** Adds a key, which decrypts and does not encrypt yet. */
+    ADD,
+
+    /** Lets the newest key encrypt. */
+    SEAL
+  }
+
+  @Parameters(index = "0", paramLabel = "CREATE|ADD|SEAL", description = "what to do")
+  private Action action = Action.CREATE;
+
+  @Parameters(index = "1", paramLabel = "FILE", description = "where the keyset is, or is to be")
+  private Path file = Path.of("keyset.json");
+
+  @Override
+  public Integer call() throws GeneralSecurityException, IOException {
+    AeadConfig.register();
+    switch (action) {
+      case CREATE -> {
+        Files.createFile(
+            file,
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        write(KeysetHandle.generateNew(PredefinedAeadParameters.AES256_GCM));
+      }
+      case ADD -> {
+        KeysetHandle.Builder keys = KeysetHandle.newBuilder(read(file));
+        keys.addEntry(
+            KeysetHandle.generateEntryFromParameters(PredefinedAeadParameters.AES256_GCM)
+                .withRandomId());
+        write(keys.build());
+      }
+      case SEAL -> {
+        KeysetHandle.Builder keys = KeysetHandle.newBuilder(read(file));
+        keys.getAt(keys.size() - 1).makePrimary();
+        write(keys.build());
+      }
+    }
+    return 0;
+  }
+
+  private void write(KeysetHandle keys) throws GeneralSecurityException, IOException {
+    Files.writeString(
+        file,
+        TinkJsonProtoKeysetFormat.serializeKeyset(keys, InsecureSecretKeyAccess.get()),
+        StandardOpenOption.WRITE,
+        StandardOpenOption.TRUNCATE_EXISTING);
+  }
+
+  private static KeysetHandle read(Path file) throws GeneralSecurityException, IOException {
+    AeadConfig.register();
+    return TinkJsonProtoKeysetFormat.parseKeyset(
+        Files.readString(file), InsecureSecretKeyAccess.get());
+  }
+
+  /** Returns a protection with the keys in a file. */
+  public static ResponseProtection in(Path file) throws GeneralSecurityException, IOException {
+    return protection(read(file));
+  }
+
+  /** Returns a protection with a key that nobody else has: what it encrypts is lost with it. */
+  public static ResponseProtection temporary() throws GeneralSecurityException {
+    AeadConfig.register();
+    return protection(KeysetHandle.generateNew(PredefinedAeadParameters.AES256_GCM));
+  }
+
+  private static ResponseProtection protection(KeysetHandle keys) throws GeneralSecurityException {
+    return new TinkProtection(keys.getPrimitive(RegistryConfiguration.get(), Aead.class));
+  }
+}

@@ -1,0 +1,39 @@
+package io.github.grpcidempotency.example.run;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.time.Duration;
+import javax.sql.DataSource;
+
+/**
+ * The connection pools of the server. Each use has its own pool, so that none waits for another.
+ */
+record Pools(
+    HikariDataSource app, HikariDataSource worker, HikariDataSource jobs, HikariDataSource watch)
+    implements AutoCloseable {
+  static Pools open(Database database) {
+    return new Pools(
+        pool("app", database.app(), 10, Duration.ofSeconds(5)),
+        pool("worker", database.worker(), 1, Duration.ofSeconds(5)),
+        pool("jobs", database.worker(), 2, Duration.ofSeconds(5)),
+        pool("watch", database.app(), 2, Duration.ofSeconds(1)));
+  }
+
+  private static HikariDataSource pool(
+      String name, DataSource dataSource, int size, Duration giveUpAfter) {
+    HikariConfig config = new HikariConfig();
+    config.setPoolName(name);
+    config.setDataSource(dataSource);
+    config.setMaximumPoolSize(size);
+    config.setConnectionTimeout(giveUpAfter.toMillis());
+    return new HikariDataSource(config);
+  }
+
+  @Override
+  public void close() {
+    watch.close();
+    jobs.close();
+    worker.close();
+    app.close();
+  }
+}

@@ -1,0 +1,75 @@
+package io.github.grpcidempotency.example.run;
+
+import io.github.grpcidempotency.example.service.Settings;
+import io.github.grpcidempotency.example.service.background.Parts;
+import io.github.grpcidempotency.procedure.ResponseProtection;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Serves the organisation API until it is told to stop. */
+@Command(
+    name = "serve",
+    sortOptions = false,
+    description =
+        "Serves organization.v1 until Ctrl-C, on a temporary PostgreSQL or on yours. Calls send \"authorization: Bearer <user uuid>\", optionally \"organization\" and \"project\", and \"idempotency-key: <uuid>\".",
+    footer =
+        "A resource whose name starts with \"fail-\" never gets its authorization, and ends as failed; with \"flaky-\" it gets it at the second attempt.")
+public final class Serve implements Callable<Integer> {
+  @Option(
+      names = "--port",
+      paramLabel = "PORT",
+      defaultValue = "50051",
+      description = "where to listen, 0 for any free port (default: ${DEFAULT-VALUE})")
+  private int port;
+
+  @Option(
+      names = "--metrics-port",
+      paramLabel = "PORT",
+      defaultValue = "0",
+      description =
+          "where Prometheus finds metrics, on this machine only, 0 for any free port (default: ${DEFAULT-VALUE})")
+  private int metricsPort;
+
+  @ArgGroup(exclusive = false)
+  private @Nullable OwnDatabase own;
+
+  /** All servers of a database need the same keys, or they cannot decrypt each other's records. */
+  private static final class OwnDatabase {
+    @Option(
+        names = "--jdbc-url",
+        paramLabel = "URL",
+        required = true,
+        description =
+            "a PostgreSQL of your own, such as jdbc:postgresql://localhost:5432/example; src/main/resources/db/roles.sql makes the roles, and ~/.pgpass has their passwords")
+    private String url = "";
+
+    @Option(
+        names = "--keyset",
+        paramLabel = "FILE",
+        required = true,
+        description = "the Tink keyset that encrypts recorded secrets, as \"keys CREATE\" makes it")
+    private Path keyset = Path.of("keyset.json");
+  }
+
+  @Override
+  public Integer call() throws Exception {
+    OwnDatabase given = own;
+    ResponseProtection secrets = given == null ? Keys.temporary() : Keys.in(given.keyset);
+    try (Parts parts = Parts.closedOnShutdown()) {
+      Database database =
+          parts.start(() -> given == null ? Database.embedded() : Database.at(given.url));
+      database.migrate();
+      Settings settings = Settings.of(secrets, new MachineShop());
+      RunningServer server =
+          parts.start(() -> RunningServer.start(port, metricsPort, settings, database));
+      System.out.println("listening on port " + server.port());
+      System.out.printf("metrics are at http://localhost:%d/metrics%n", server.metricsPort());
+      server.awaitTermination();
+      return 0;
+    }
+  }
+}
