@@ -179,7 +179,7 @@ class AnswersTest extends CallTest {
     ThingServer server =
         start(server().createThing(procedure -> procedure.retention(Duration.ofHours(1))));
     Seen first = keyed(server).end().first();
-    memory.advance(Duration.ofHours(1));
+    letPass(Duration.ofHours(1));
 
     Seen second = call(server, "another thing").as(ALICE).key(KEY).end().first();
 

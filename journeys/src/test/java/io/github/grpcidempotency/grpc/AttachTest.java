@@ -70,14 +70,17 @@ class AttachTest extends CallTest {
   @Test
   void duplicatesAreAnsweredWithTheFirstAnswer() throws InterruptedException {
     ThingServer server = start(attaching(LONG));
+    ThingServer other = start(attaching(LONG));
     Started first = keepOneRunning(server);
-    List<Started> duplicates = attach(server, 5);
+    List<Started> here = attach(server, 3);
+    List<Started> there = attach(other, 2);
 
     server.things().nextRunning().succeed();
 
     Seen answer = first.end().first();
-    duplicates.forEach(duplicate -> duplicate.end().replays(answer));
-    assertThat(server.things().runs()).isEqualTo(1);
+    here.forEach(duplicate -> duplicate.end().replays(answer));
+    there.forEach(duplicate -> duplicate.end().replays(answer));
+    assertThat(server.things().runs() + other.things().runs()).isEqualTo(1);
   }
 
   @Test
@@ -398,6 +401,27 @@ class AttachTest extends CallTest {
 
     Seen first = duplicate.end().first();
     keyed(server).end().replays(first);
+  }
+
+  @Test
+  void theGuardIsAskedOnceTheAnswerIsThereAndNotWhenTheWaitBegins() throws InterruptedException {
+    AtomicBoolean allowed = new AtomicBoolean(true);
+    ThingServer server =
+        start(
+            attaching(LONG)
+                .createThing(
+                    thing ->
+                        thing
+                            .inFlight(InFlightPolicy.attach(LONG))
+                            .guard((caller, resource) -> allowed.get())));
+    Started first = keepOneRunning(server);
+    Started duplicate = attach(server, 1).get(0);
+
+    allowed.set(false);
+    server.things().nextRunning().succeed();
+
+    first.end().first();
+    duplicate.end().refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED").forGood();
   }
 
   private ThingServer.Builder limited(WaitLimits limits) {

@@ -6,11 +6,13 @@ import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The base of the tests of calls: real servers and calls, and a store in memory. */
+/** The base of the tests of calls: real servers and calls, and a store in memory or of a module. */
 abstract class CallTest {
   static final UUID ALICE = UUID.randomUUID();
   static final UUID BOB = UUID.randomUUID();
@@ -18,26 +20,40 @@ abstract class CallTest {
 
   static final Duration LEASE = Duration.ofSeconds(30);
 
-  final Transport transport;
-  final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(LEASE);
-  final UnreliableStore store = new UnreliableStore(reliableStore());
+  private static final Optional<JourneyStore> OF_A_MODULE =
+      ServiceLoader.load(JourneyStore.class).findFirst();
 
   @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
 
-  /**
-   * Returns what the tests run on; the tests of another store, which is no transport's, need one.
-   */
+  final Transport transport;
+  final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(LEASE);
+  final UnreliableStore store =
+      OF_A_MODULE.isPresent() ? newStore(LEASE) : new UnreliableStore(memory);
+
+  /** A store of a module needs only one transport. */
   static Stream<Transport> transports() {
-    return Stream.of(Transport.values());
+    return OF_A_MODULE.isPresent() ? Stream.of(Transport.LOOPBACK) : Stream.of(Transport.values());
   }
 
   CallTest(Transport transport) {
     this.transport = transport;
   }
 
-  /** Returns the store of the test's servers; the tests of another store have another one. */
-  IdempotencyStore reliableStore() {
-    return memory;
+  /** Returns another store. */
+  final UnreliableStore newStore(Duration lease) {
+    IdempotencyStore made =
+        OF_A_MODULE
+            .map(kind -> kind.newStore(lease))
+            .orElseGet(() -> new InMemoryIdempotencyStore(lease));
+    if (made instanceof AutoCloseable closeable) {
+      grpc.registerCloseable(closeable);
+    }
+    return new UnreliableStore(made);
+  }
+
+  /** Lets leases and records end that much sooner. */
+  void letPass(Duration time) {
+    OF_A_MODULE.ifPresentOrElse(kind -> kind.letPass(time), () -> memory.advance(time));
   }
 
   /** Starts a server with the test's store. */

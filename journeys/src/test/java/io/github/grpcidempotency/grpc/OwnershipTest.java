@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
@@ -51,8 +50,7 @@ class OwnershipTest extends CallTest {
 
   @Test
   void aSlowHandlerKeepsItsKeyForManyLeases() throws InterruptedException {
-    UnreliableStore shortLeases =
-        new UnreliableStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)));
+    UnreliableStore shortLeases = newStore(Duration.ofMillis(300));
     ThingServer server = start(server().store(shortLeases));
     ThingServer other = start(server().store(shortLeases));
     server.things().keepRunning();
@@ -75,7 +73,7 @@ class OwnershipTest extends CallTest {
     stale.things().keepRunning();
     TestCall.Started zombie = keyed(stale).start();
     ThingService.Running running = stale.things().nextRunning();
-    memory.advance(LEASE);
+    letPass(LEASE);
     Seen first = keyed(successor).end().first();
 
     running.succeed();
@@ -93,7 +91,7 @@ class OwnershipTest extends CallTest {
     successor.things().keepRunning();
     TestCall.Started zombie = keyed(stale).start();
     ThingService.Running staleRun = stale.things().nextRunning();
-    memory.advance(LEASE);
+    letPass(LEASE);
     TestCall.Started second = keyed(successor).start();
     ThingService.Running successorRun = successor.things().nextRunning();
 
@@ -124,8 +122,7 @@ class OwnershipTest extends CallTest {
 
   @Test
   void anAnswerThatIsToBeRecordedLaterKeepsItsKeyForManyLeases() {
-    UnreliableStore shortLeases =
-        new UnreliableStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)));
+    UnreliableStore shortLeases = newStore(Duration.ofMillis(300));
     ThingServer server = start(server().store(shortLeases));
     ThingServer other = start(server().store(shortLeases));
     shortLeases.failSettlements();
