@@ -9,20 +9,20 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-class RoomTest {
+class LayersTest {
   private static final JavaClasses MAIN =
       new ClassFileImporter()
           .importUrl(
               PostgresIdempotencyStore.class.getProtectionDomain().getCodeSource().getLocation());
 
   @Test
-  void theStoreKnowsNothingOfGrpc() {
+  void theStoreDoesNotDependOnGrpc() {
     noClasses().should().dependOnClassesThat().resideInAPackage("io.grpc..").check(MAIN);
   }
 
   /** A host may leave Flyway out. */
   @Test
-  void flywayIsKnownInOnePlaceOnly() {
+  void onlyOneClassDependsOnFlyway() {
     noClasses()
         .that()
         .doNotBelongToAnyOf(FlywayMigration.class)
@@ -34,7 +34,7 @@ class RoomTest {
 
   /** The store uses its parts; none of them uses the store. */
   @Test
-  void noArrowRunsBackUp() {
+  void noClassOfThePackageDependsOnTheStore() {
     noClasses()
         .that()
         .doNotBelongToAnyOf(PostgresIdempotencyStore.class)
@@ -45,10 +45,10 @@ class RoomTest {
   }
 
   @Test
-  void theRoomSaysWhatItIsForAndHasNoNulls() {
-    JavaPackage room = MAIN.get(PostgresIdempotencyStore.class).getPackage();
+  void thePackageIsDescribedAndNullMarked() {
+    JavaPackage itsPackage = MAIN.get(PostgresIdempotencyStore.class).getPackage();
 
-    assertThat(room.tryGetPackageInfo()).isPresent();
-    assertThat(room.isAnnotatedWith(NullMarked.class)).isTrue();
+    assertThat(itsPackage.tryGetPackageInfo()).isPresent();
+    assertThat(itsPackage.isAnnotatedWith(NullMarked.class)).isTrue();
   }
 }
