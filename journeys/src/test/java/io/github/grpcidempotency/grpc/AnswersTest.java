@@ -123,10 +123,8 @@ class AnswersTest extends CallTest {
 
   @Test
   void anEmptyResponseIsReplayedAsWell() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle(
+    ThingServer server =
+        start(
             (request, observer) -> {
               observer.onNext(Thing.getDefaultInstance());
               observer.onCompleted();
@@ -140,10 +138,8 @@ class AnswersTest extends CallTest {
 
   @Test
   void aResponseThatNamesNoResourceIsRecordedNevertheless() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle(
+    ThingServer server =
+        start(
             (request, observer) -> {
               observer.onNext(Thing.newBuilder().setId("not a uuid").build());
               observer.onCompleted();

@@ -1,9 +1,13 @@
 package io.github.grpcidempotency.grpc;
 
+import static org.awaitility.Awaitility.await;
+
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
 import java.time.Duration;
 import java.util.Optional;
@@ -61,6 +65,11 @@ abstract class CallTest {
     return start(server());
   }
 
+  /** Starts a server with the test's store and this handler. */
+  ThingServer start(ThingHandler handler) {
+    return start(server().handler(handler));
+  }
+
   ThingServer start(ThingServer.Builder builder) {
     ThingServer server = builder.start();
     grpc.registerCloseable(server::closeInterceptor);
@@ -81,5 +90,23 @@ abstract class CallTest {
   /** Alice's call with her key. */
   static TestCall keyed(ThingServer server) {
     return call(server, "a thing").as(ALICE).key(KEY);
+  }
+
+  /** Starts Alice's call with her key, which keeps running until the test ends it. */
+  static TestCall.Started keepOneRunning(ThingServer server) {
+    int runs = server.things().runs();
+    server.things().keepRunning();
+    TestCall.Started call = keyed(server).start();
+    await()
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> server.things().runs() == runs + 1);
+    return call;
+  }
+
+  /** Starts such a call, and returns what the test ends. */
+  static ThingService.Running runningOne(ThingServer server) throws InterruptedException {
+    TestCall.Started unused = keepOneRunning(server);
+    return server.things().nextRunning();
   }
 }

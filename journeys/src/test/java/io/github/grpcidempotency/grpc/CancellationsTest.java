@@ -50,8 +50,7 @@ class CancellationsTest extends CallTest {
   @Test
   void theAnswerToACancelledCallIsRecorded() throws InterruptedException {
     ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     call.cancel();
     await().until(running.context()::isCancelled);
@@ -83,8 +82,7 @@ class CancellationsTest extends CallTest {
   @Test
   void aCancelledCallThatFailsFreesItsKey() throws InterruptedException {
     ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     call.cancel();
     await().until(running.context()::isCancelled);
@@ -150,8 +148,7 @@ class CancellationsTest extends CallTest {
             server()
                 .store(newStore(SHORT))
                 .settings(builder -> builder.callLimit(Duration.ofMillis(1))));
-    server.things().keepRunning();
-    TestCall.Started unlimited = keyed(server).start();
+    TestCall.Started unlimited = keepOneRunning(server);
     ThingService.Running first = server.things().nextRunning();
     TestCall.Started call =
         call(server, "a thing")

@@ -53,8 +53,7 @@ class OwnershipTest extends CallTest {
     UnreliableStore shortLeases = newStore(Duration.ofMillis(300));
     ThingServer server = start(server().store(shortLeases));
     ThingServer other = start(server().store(shortLeases));
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
 
     // Three renewals a lease.
@@ -70,8 +69,7 @@ class OwnershipTest extends CallTest {
   void theAnswerOfAStaleOwnerIsWithheld() throws InterruptedException {
     ThingServer stale = start();
     ThingServer successor = start();
-    stale.things().keepRunning();
-    TestCall.Started zombie = keyed(stale).start();
+    TestCall.Started zombie = keepOneRunning(stale);
     ThingService.Running running = stale.things().nextRunning();
     letPass(LEASE);
     Seen first = keyed(successor).end().first();
@@ -163,8 +161,7 @@ class OwnershipTest extends CallTest {
   @Test
   void aDefectOfTheStoreNeitherHangsACallNorFreesItsKey() throws InterruptedException {
     ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     store.breakSettlements();
 
