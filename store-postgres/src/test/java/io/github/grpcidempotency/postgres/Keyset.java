@@ -1,10 +1,10 @@
 package io.github.grpcidempotency.postgres;
 
 import com.google.crypto.tink.Aead;
-import com.google.crypto.tink.KeyTemplates;
 import com.google.crypto.tink.KeysetHandle;
 import com.google.crypto.tink.RegistryConfiguration;
 import com.google.crypto.tink.aead.AeadConfig;
+import com.google.crypto.tink.aead.PredefinedAeadParameters;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.procedure.TinkProtection;
 import java.security.GeneralSecurityException;
@@ -21,7 +21,9 @@ final class Keyset {
   static Keyset create() {
     try {
       AeadConfig.register();
-      return new Keyset(KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM")));
+      return new Keyset(
+          KeysetHandle.generateNew(
+              PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get()));
     } catch (GeneralSecurityException failure) {
       throw new IllegalStateException(failure);
     }

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.internal.wire;
 
 import com.google.protobuf.Any;
-import com.google.protobuf.util.Durations;
 import com.google.rpc.BadRequest;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
@@ -61,7 +60,10 @@ public final class RefusalError {
             status.addDetails(
                 Any.pack(
                     RetryInfo.newBuilder()
-                        .setRetryDelay(Durations.fromMillis(delay.toMillis()))
+                        .setRetryDelay(
+                            com.google.protobuf.Duration.newBuilder()
+                                .setSeconds(delay.toSeconds())
+                                .setNanos(delay.toNanosPart()))
                         .build())));
     Metadata trailers = new Metadata();
     trailers.put(
@@ -110,7 +112,7 @@ public final class RefusalError {
       case IDEMPOTENCY_ANSWER_TOO_LARGE ->
           "the call was answered before, and its answer was recorded without its body: it was too large,"
               + " or this server cannot rebuild it";
-      case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for a different request";
+      case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for another request or method";
       case IDEMPOTENCY_RESOURCE_GONE -> "the call was answered before, and what it created is gone";
       case IDEMPOTENCY_KEY_UNKNOWN -> "nothing is known of a call with this " + keyName;
       case IDEMPOTENCY_OPERATION_UNKNOWN -> "there is no operation of this name";
