@@ -73,23 +73,6 @@ class AwaitOverPostgresTest {
 
   @ParameterizedTest
   @CsvSource({"packed, COMPLETED", "out of stock, FAILED"})
-  void withoutTheServiceItIsReplayed(String state, Reply.Status status) {
-    PackingServer server = closing(PackingServer.startWithoutOperations(shop));
-    CompletableFuture<Reply<Order>> reply = start(server);
-    await().until(() -> calls.of("CreateOrder") > 2);
-    assertThat(reply).isNotDone();
-
-    outbox(state);
-
-    assertThat(reply)
-        .succeedsWithin(Duration.ofSeconds(10))
-        .satisfies(done -> assertThat(done.status()).contains(status));
-    assertThat(server.runs()).isEqualTo(1);
-    assertThat(calls.of("WaitOperation")).isEqualTo(1);
-  }
-
-  @ParameterizedTest
-  @CsvSource({"packed, COMPLETED", "out of stock, FAILED"})
   void withoutOperationsTheRecordIsReadThroughRecovery(String state, Reply.Status status) {
     PackingServer server = closing(PackingServer.startWithRecoveryOnly(shop));
     CompletableFuture<Reply<Order>> reply = start(server);
@@ -121,42 +104,6 @@ class AwaitOverPostgresTest {
             failure -> assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.NOT_FOUND));
     assertThat(server.runs()).isEqualTo(1);
     assertThat(calls.of("CreateOrder")).isEqualTo(1);
-  }
-
-  @Test
-  void aWaitOutlivesARestartOfTheServer() {
-    PackingServer first = closing(PackingServer.start(shop, 0));
-    CompletableFuture<Reply<Order>> reply = start(first);
-    await().until(() -> calls.of("WaitOperation") == 1);
-
-    int port = first.port();
-    first.close();
-    PackingServer second = closing(PackingServer.start(shop, port));
-
-    await().until(() -> calls.of("WaitOperation") > 1);
-    outbox("packed");
-    assertThat(reply)
-        .succeedsWithin(Duration.ofSeconds(20))
-        .satisfies(done -> assertThat(done.status()).contains(Reply.Status.COMPLETED));
-    assertThat(second.runs()).isZero();
-  }
-
-  @Test
-  void theDeadlineOfAWaitKeepsTheAnswer() {
-    PackingServer server = closing(PackingServer.start(shop, 0));
-    RetryingCaller hasty = RetryingCaller.builder().within(Duration.ofSeconds(2)).build();
-
-    assertThatThrownBy(
-            () ->
-                hasty.callAndAwait(stub(server), OrderServiceGrpc.getCreateOrderMethod(), REQUEST))
-        .isInstanceOfSatisfying(
-            AwaitFailedException.class,
-            failure -> {
-              assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-              assertThat(
-                      failure.reply(OrderServiceGrpc.getCreateOrderMethod()).response().getSecret())
-                  .isEqualTo("secret");
-            });
   }
 
   @Test
@@ -205,20 +152,6 @@ class AwaitOverPostgresTest {
               assertThat(done.replayed()).isTrue();
             });
     assertThat(server.runs()).isEqualTo(1);
-  }
-
-  @Test
-  void aCancelledFutureIsTheEndOfTheWait() {
-    PackingServer server = closing(PackingServer.start(shop, 0));
-    CompletableFuture<Reply<Order>> reply = start(server);
-    await().until(() -> calls.of("WaitOperation") == 1);
-
-    assertThat(reply.cancel(true)).isTrue();
-
-    await().until(() -> calls.cancelled() == 1);
-    await()
-        .during(Duration.ofMillis(500))
-        .until(() -> calls.of("WaitOperation") + calls.of("CreateOrder") == 2);
   }
 
   private CompletableFuture<Reply<Order>> start(PackingServer server) {

@@ -42,7 +42,8 @@ final class PackingServer implements AutoCloseable {
   private static final Caller CALLER = Caller.ofSubject("buyer");
   private static final OutboxStatusResolver OUTBOX =
       OutboxStatusResolver.query(
-              "SELECT state FROM shop.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT 1")
+              "SELECT state FROM shop.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT"
+                  + " 1")
           .map(IdempotencyStatus.PROCESSING, "pending")
           .map(IdempotencyStatus.COMPLETED, "packed")
           .map(IdempotencyStatus.FAILED, "out of stock")
@@ -83,10 +84,6 @@ final class PackingServer implements AutoCloseable {
 
   static PackingServer start(Databases.Database database, int port) {
     return new PackingServer(database, port, on -> List.of(on.operations(), on.recovery()));
-  }
-
-  static PackingServer startWithoutOperations(Databases.Database database) {
-    return new PackingServer(database, 0, on -> List.of());
   }
 
   static PackingServer startWithRecoveryOnly(Databases.Database database) {

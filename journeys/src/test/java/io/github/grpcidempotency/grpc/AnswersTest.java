@@ -123,10 +123,8 @@ class AnswersTest extends CallTest {
 
   @Test
   void anEmptyResponseIsReplayedAsWell() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle(
+    ThingServer server =
+        start(
             (request, observer) -> {
               observer.onNext(Thing.getDefaultInstance());
               observer.onCompleted();
@@ -140,10 +138,8 @@ class AnswersTest extends CallTest {
 
   @Test
   void aResponseThatNamesNoResourceIsRecordedNevertheless() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle(
+    ThingServer server =
+        start(
             (request, observer) -> {
               observer.onNext(Thing.newBuilder().setId("not a uuid").build());
               observer.onCompleted();
@@ -179,7 +175,7 @@ class AnswersTest extends CallTest {
     ThingServer server =
         start(server().createThing(procedure -> procedure.retention(Duration.ofHours(1))));
     Seen first = keyed(server).end().first();
-    memory.advance(Duration.ofHours(1));
+    letPass(Duration.ofHours(1));
 
     Seen second = call(server, "another thing").as(ALICE).key(KEY).end().first();
 

@@ -20,11 +20,6 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Context;
-import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
-import io.grpc.Metadata;
-import io.grpc.ServerCall;
-import io.grpc.ServerCallHandler;
-import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import java.time.Duration;
@@ -70,14 +65,17 @@ class AttachTest extends CallTest {
   @Test
   void duplicatesAreAnsweredWithTheFirstAnswer() throws InterruptedException {
     ThingServer server = start(attaching(LONG));
+    ThingServer other = start(attaching(LONG));
     Started first = keepOneRunning(server);
-    List<Started> duplicates = attach(server, 5);
+    List<Started> here = attach(server, 3);
+    List<Started> there = attach(other, 2);
 
     server.things().nextRunning().succeed();
 
     Seen answer = first.end().first();
-    duplicates.forEach(duplicate -> duplicate.end().replays(answer));
-    assertThat(server.things().runs()).isEqualTo(1);
+    here.forEach(duplicate -> duplicate.end().replays(answer));
+    there.forEach(duplicate -> duplicate.end().replays(answer));
+    assertThat(server.things().runs() + other.things().runs()).isEqualTo(1);
   }
 
   @Test
@@ -400,6 +398,27 @@ class AttachTest extends CallTest {
     keyed(server).end().replays(first);
   }
 
+  @Test
+  void theGuardIsAskedOnceTheAnswerIsThereAndNotWhenTheWaitBegins() throws InterruptedException {
+    AtomicBoolean allowed = new AtomicBoolean(true);
+    ThingServer server =
+        start(
+            attaching(LONG)
+                .createThing(
+                    thing ->
+                        thing
+                            .inFlight(InFlightPolicy.attach(LONG))
+                            .guard((caller, resource) -> allowed.get())));
+    Started first = keepOneRunning(server);
+    Started duplicate = attach(server, 1).get(0);
+
+    allowed.set(false);
+    server.things().nextRunning().succeed();
+
+    first.end().first();
+    duplicate.end().refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED").forGood();
+  }
+
   private ThingServer.Builder limited(WaitLimits limits) {
     return attaching(LONG)
         .settings(settings -> settings.listener(counting()).executor(here).waitLimits(limits));
@@ -417,7 +436,7 @@ class AttachTest extends CallTest {
     return server()
         .createThing(thing -> thing.inFlight(InFlightPolicy.attach(limit)).failures(failures))
         .settings(settings -> settings.listener(counting()).executor(here))
-        .outside(new Cancellations());
+        .outside(AfterCallback.cancel(() -> here.execute(cancelled::incrementAndGet)));
   }
 
   /** Cancels, and waits until the server has heard of it. */
@@ -429,22 +448,6 @@ class AttachTest extends CallTest {
     await().until(() -> cancelled.get() == before + calls.length);
   }
 
-  private final class Cancellations implements ServerInterceptor {
-    @Override
-    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
-        ServerCall<RequestT, ResponseT> call,
-        Metadata headers,
-        ServerCallHandler<RequestT, ResponseT> next) {
-      return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
-        @Override
-        public void onCancel() {
-          super.onCancel();
-          here.execute(cancelled::incrementAndGet);
-        }
-      };
-    }
-  }
-
   private IdempotencyListener counting() {
     return new IdempotencyListener() {
       @Override
@@ -452,15 +455,6 @@ class AttachTest extends CallTest {
         attached.incrementAndGet();
       }
     };
-  }
-
-  /** Starts a call that keeps running until the test ends it. */
-  private static Started keepOneRunning(ThingServer server) {
-    int runs = server.things().runs();
-    server.things().keepRunning();
-    Started call = keyed(server).start();
-    await().until(() -> server.things().runs() == runs + 1);
-    return call;
   }
 
   private List<Started> attach(ThingServer server, int duplicates) {

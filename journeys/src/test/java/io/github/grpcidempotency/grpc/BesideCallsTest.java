@@ -40,8 +40,7 @@ class BesideCallsTest extends CallTest {
     UnreliableStore shortLeases = new UnreliableStore(leases);
     ThingServer server = start(server().store(shortLeases).listener(new FatalListener()));
     ThingServer other = start(server().store(shortLeases));
-    server.things().keepRunning();
-    TestCall.Started lost = keyed(server).start();
+    TestCall.Started lost = keepOneRunning(server);
     ThingService.Running losing = server.things().nextRunning();
     leases.advance(SHORT_LEASE);
     keyed(other).end().first();
@@ -68,8 +67,7 @@ class BesideCallsTest extends CallTest {
     UnreliableStore shortLeases = new UnreliableStore(new InMemoryIdempotencyStore(SHORT_LEASE));
     ThingServer server = start(server().store(shortLeases));
     ThingServer other = start(server().store(shortLeases));
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     int before = shortLeases.errors();
     shortLeases.throwErrorsAtClaims();
@@ -114,8 +112,7 @@ class BesideCallsTest extends CallTest {
   @Test
   void anErrorOutOfTheStoreLosesNoAnswer() throws InterruptedException {
     ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     store.failSettlements();
     running.succeed();
@@ -133,8 +130,7 @@ class BesideCallsTest extends CallTest {
   @Test
   void anErrorOutOfTheStoreReachesNoHandler() throws InterruptedException {
     ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     store.throwErrorsAtSettlements();
 
@@ -252,8 +248,7 @@ class BesideCallsTest extends CallTest {
   void anAnswerThatCannotBeRecordedAfterTheInterceptorIsClosedIsAborted()
       throws InterruptedException {
     ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     server.closeInterceptor();
     store.failSettlements();
@@ -297,14 +292,6 @@ class BesideCallsTest extends CallTest {
     return server()
         .createThing(thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))))
         .settings(settings -> settings.listener(counting).executor(executor));
-  }
-
-  /** Starts a call that keeps running until the test ends it. */
-  private static TestCall.Started keepOneRunning(ThingServer server) {
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
-    await().until(() -> server.things().runs() == 1);
-    return call;
   }
 
   private List<TestCall.Started> attach(ThingServer server, int duplicates) {

@@ -1,16 +1,22 @@
 package io.github.grpcidempotency.grpc;
 
+import static org.awaitility.Awaitility.await;
+
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.testing.GrpcCleanupExtension;
 import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
+import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
+import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The base of the tests of calls: real servers and calls, and a store in memory. */
+/** The base of the tests of calls: real servers and calls, and a store in memory or of a module. */
 abstract class CallTest {
   static final UUID ALICE = UUID.randomUUID();
   static final UUID BOB = UUID.randomUUID();
@@ -18,31 +24,50 @@ abstract class CallTest {
 
   static final Duration LEASE = Duration.ofSeconds(30);
 
-  final Transport transport;
-  final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(LEASE);
-  final UnreliableStore store = new UnreliableStore(reliableStore());
+  private static final Optional<JourneyStore> OF_A_MODULE =
+      ServiceLoader.load(JourneyStore.class).findFirst();
 
   @RegisterExtension final GrpcCleanupExtension grpc = new GrpcCleanupExtension();
 
-  /**
-   * Returns what the tests run on; the tests of another store, which is no transport's, need one.
-   */
+  final Transport transport;
+  final InMemoryIdempotencyStore memory = new InMemoryIdempotencyStore(LEASE);
+  final UnreliableStore store =
+      OF_A_MODULE.isPresent() ? newStore(LEASE) : new UnreliableStore(memory);
+
+  /** A store of a module needs only one transport. */
   static Stream<Transport> transports() {
-    return Stream.of(Transport.values());
+    return OF_A_MODULE.isPresent() ? Stream.of(Transport.LOOPBACK) : Stream.of(Transport.values());
   }
 
   CallTest(Transport transport) {
     this.transport = transport;
   }
 
-  /** Returns the store of the test's servers; the tests of another store have another one. */
-  IdempotencyStore reliableStore() {
-    return memory;
+  /** Returns another store. */
+  final UnreliableStore newStore(Duration lease) {
+    IdempotencyStore made =
+        OF_A_MODULE
+            .map(kind -> kind.newStore(lease))
+            .orElseGet(() -> new InMemoryIdempotencyStore(lease));
+    if (made instanceof AutoCloseable closeable) {
+      grpc.registerCloseable(closeable);
+    }
+    return new UnreliableStore(made);
+  }
+
+  /** Lets leases and records end that much sooner. */
+  void letPass(Duration time) {
+    OF_A_MODULE.ifPresentOrElse(kind -> kind.letPass(time), () -> memory.advance(time));
   }
 
   /** Starts a server with the test's store. */
   ThingServer start() {
     return start(server());
+  }
+
+  /** Starts a server with the test's store and this handler. */
+  ThingServer start(ThingHandler handler) {
+    return start(server().handler(handler));
   }
 
   ThingServer start(ThingServer.Builder builder) {
@@ -65,5 +90,23 @@ abstract class CallTest {
   /** Alice's call with her key. */
   static TestCall keyed(ThingServer server) {
     return call(server, "a thing").as(ALICE).key(KEY);
+  }
+
+  /** Starts Alice's call with her key, which keeps running until the test ends it. */
+  static TestCall.Started keepOneRunning(ThingServer server) {
+    int runs = server.things().runs();
+    server.things().keepRunning();
+    TestCall.Started call = keyed(server).start();
+    await()
+        .pollDelay(Duration.ZERO)
+        .pollInterval(Duration.ofMillis(5))
+        .until(() -> server.things().runs() == runs + 1);
+    return call;
+  }
+
+  /** Starts such a call, and returns what the test ends. */
+  static ThingService.Running runningOne(ThingServer server) throws InterruptedException {
+    TestCall.Started unused = keepOneRunning(server);
+    return server.things().nextRunning();
   }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
@@ -51,8 +50,7 @@ class CancellationsTest extends CallTest {
   @Test
   void theAnswerToACancelledCallIsRecorded() throws InterruptedException {
     ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     call.cancel();
     await().until(running.context()::isCancelled);
@@ -69,7 +67,7 @@ class CancellationsTest extends CallTest {
   void theAnswerToACallWhoseDeadlinePassedIsRecorded() throws InterruptedException {
     ThingServer server = start();
     server.things().keepRunning();
-    TestCall.Started call = keyed(server).deadlineAfter(Duration.ofMillis(200)).start();
+    TestCall.Started call = keyed(server).deadlineAfter(Duration.ofSeconds(1)).start();
     ThingService.Running running = server.things().nextRunning();
     assertThat(call.end().code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
     await().until(running.context()::isCancelled);
@@ -84,8 +82,7 @@ class CancellationsTest extends CallTest {
   @Test
   void aCancelledCallThatFailsFreesItsKey() throws InterruptedException {
     ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     call.cancel();
     await().until(running.context()::isCancelled);
@@ -113,7 +110,7 @@ class CancellationsTest extends CallTest {
   /** The handler keeps the call, as a future does that nobody completes. */
   @Test
   void aReservedCallThatIsNotAnsweredALeaseAfterItsCancellationIsGivenUp() {
-    ThingServer server = start(server().store(new InMemoryIdempotencyStore(SHORT)));
+    ThingServer server = start(server().store(newStore(SHORT)));
     Queue<StreamObserver<Thing>> forgotten = new ConcurrentLinkedQueue<>();
     server.things().handle((request, observer) -> forgotten.add(observer));
     TestCall.Started call = keyed(server).start();
@@ -132,10 +129,7 @@ class CancellationsTest extends CallTest {
   @Test
   void aCallWithoutADeadlineIsGivenUpAtTheLimit() throws InterruptedException {
     ThingServer server =
-        start(
-            server()
-                .store(new InMemoryIdempotencyStore(SHORT))
-                .settings(builder -> builder.callLimit(SHORT)));
+        start(server().store(newStore(SHORT)).settings(builder -> builder.callLimit(SHORT)));
     server.things().keepRunning();
 
     TestCall.Started call = keyed(server).start();
@@ -152,10 +146,9 @@ class CancellationsTest extends CallTest {
     ThingServer server =
         start(
             server()
-                .store(new InMemoryIdempotencyStore(SHORT))
+                .store(newStore(SHORT))
                 .settings(builder -> builder.callLimit(Duration.ofMillis(1))));
-    server.things().keepRunning();
-    TestCall.Started unlimited = keyed(server).start();
+    TestCall.Started unlimited = keepOneRunning(server);
     ThingService.Running first = server.things().nextRunning();
     TestCall.Started call =
         call(server, "a thing")

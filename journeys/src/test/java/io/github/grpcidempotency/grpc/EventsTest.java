@@ -275,8 +275,7 @@ class EventsTest extends CallTest {
   @Test
   void aTakeoverIsHeardAsALaterRunOfTheSameOperation() throws InterruptedException {
     ThingServer dead = start();
-    dead.things().keepRunning();
-    TestCall.Started zombie = keyed(dead).start();
+    TestCall.Started zombie = keepOneRunning(dead);
     ThingService.Running running = dead.things().nextRunning();
     memory.advance(LEASE);
 
@@ -293,7 +292,7 @@ class EventsTest extends CallTest {
   @Test
   void aWaitIsHeardFromItsBeginToTheAnswer() throws InterruptedException {
     ThingServer server = patient(Duration.ofMinutes(1));
-    ThingService.Running running = keepOneRunning(server);
+    ThingService.Running running = runningOne(server);
     TestCall.Started duplicate = attach(server);
     LiveCounts live = journal.live().orElseThrow();
     assertThat(live.leasesHeld()).isEqualTo(1);
@@ -315,7 +314,7 @@ class EventsTest extends CallTest {
   @Test
   void aWaitThatEndsWithAClaimIsHeardBeforeItsRun() throws InterruptedException {
     ThingServer server = patient(Duration.ofMinutes(1));
-    ThingService.Running running = keepOneRunning(server);
+    ThingService.Running running = runningOne(server);
     TestCall.Started duplicate = attach(server);
     server.things().succeed();
 
@@ -330,7 +329,7 @@ class EventsTest extends CallTest {
   @Test
   void aWaitThatIsOverIsHeardBeforeTheRefusal() throws InterruptedException {
     ThingServer server = patient(Duration.ofMillis(100));
-    ThingService.Running running = keepOneRunning(server);
+    ThingService.Running running = runningOne(server);
 
     keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_IN_PROGRESS");
 
@@ -346,7 +345,7 @@ class EventsTest extends CallTest {
   @Test
   void aWaitThatIsCancelledIsHeard() throws InterruptedException {
     ThingServer server = patient(Duration.ofMinutes(1));
-    ThingService.Running running = keepOneRunning(server);
+    ThingService.Running running = runningOne(server);
 
     attach(server).cancel();
 
@@ -358,7 +357,7 @@ class EventsTest extends CallTest {
   @Test
   void aWaitThatClosingEndsIsHeard() throws InterruptedException {
     ThingServer server = patient(Duration.ofMinutes(1));
-    ThingService.Running running = keepOneRunning(server);
+    ThingService.Running running = runningOne(server);
     TestCall.Started duplicate = attach(server);
 
     server.closeInterceptor();
@@ -434,8 +433,7 @@ class EventsTest extends CallTest {
   void aLostLeaseIsHeardOnceHoweverItIsFound() throws InterruptedException {
     InMemoryIdempotencyStore brief = new InMemoryIdempotencyStore(Duration.ofMillis(300));
     ThingServer stale = start(ThingServer.on(transport).store(brief).listener(journal.listener()));
-    stale.things().keepRunning();
-    TestCall.Started zombie = keyed(stale).start();
+    TestCall.Started zombie = keepOneRunning(stale);
     ThingService.Running running = stale.things().nextRunning();
     brief.advance(Duration.ofMillis(300));
     keyed(start(ThingServer.on(transport).store(brief))).end();
@@ -454,8 +452,7 @@ class EventsTest extends CallTest {
     UnreliableStore brief =
         new UnreliableStore(new InMemoryIdempotencyStore(Duration.ofMillis(150)));
     ThingServer server = start(ThingServer.on(transport).store(brief).listener(journal.listener()));
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     await().until(() -> !journal.all(LeasesRenewed.class).isEmpty());
 
@@ -552,12 +549,6 @@ class EventsTest extends CallTest {
 
   private ThingServer patient(Duration limit) {
     return heard(thing -> thing.inFlight(InFlightPolicy.attach(limit)));
-  }
-
-  private ThingService.Running keepOneRunning(ThingServer server) throws InterruptedException {
-    server.things().keepRunning();
-    keyed(server).start();
-    return server.things().nextRunning();
   }
 
   private TestCall.Started attach(ThingServer server) {

@@ -34,9 +34,8 @@ class FailuresTest extends CallTest {
 
   @Test
   void anErrorReachesTheClientAsItIsAndFreesTheKey() {
-    ThingServer server = start();
     StatusRuntimeException error = richError(Code.NOT_FOUND);
-    server.things().handle((request, observer) -> observer.onError(error));
+    ThingServer server = start((request, observer) -> observer.onError(error));
 
     Seen failed = keyed(server).end();
 
@@ -49,10 +48,8 @@ class FailuresTest extends CallTest {
 
   @Test
   void anErrorAfterAMessageIsAnError() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle(
+    ThingServer server =
+        start(
             (request, observer) -> {
               observer.onNext(ThingHandler.newThing(request));
               observer.onError(Status.NOT_FOUND.asRuntimeException());
@@ -65,10 +62,8 @@ class FailuresTest extends CallTest {
 
   @Test
   void anExceptionOfTheHandlerFreesTheKey() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle(
+    ThingServer server =
+        start(
             (request, observer) -> {
               throw new IllegalStateException("the handler has a defect");
             });
@@ -80,10 +75,8 @@ class FailuresTest extends CallTest {
 
   @Test
   void anErrorOfTheHandlersVirtualMachineFreesTheKey() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle(
+    ThingServer server =
+        start(
             (request, observer) -> {
               throw new NoSuchMethodError("a library is missing");
             });
@@ -95,10 +88,8 @@ class FailuresTest extends CallTest {
 
   @Test
   void anExceptionAfterAMessageFreesTheKey() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle(
+    ThingServer server =
+        start(
             (request, observer) -> {
               observer.onNext(ThingHandler.newThing(request));
               throw new IllegalStateException("the handler has a defect");
@@ -111,10 +102,8 @@ class FailuresTest extends CallTest {
 
   @Test
   void anExceptionAfterTheAnswerChangesNothing() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle(
+    ThingServer server =
+        start(
             (request, observer) -> {
               ThingHandler.answer(request, observer);
               throw new IllegalStateException("the handler has a defect");
@@ -128,9 +117,11 @@ class FailuresTest extends CallTest {
 
   @Test
   void aTerminalErrorIsReplayedWithItsDetails() {
-    ThingServer server = start(with(NONE_SPECIAL.withTerminal(Code.FAILED_PRECONDITION)));
     StatusRuntimeException error = richError(Code.FAILED_PRECONDITION);
-    server.things().handle((request, observer) -> observer.onError(error));
+    ThingServer server =
+        start(
+            with(NONE_SPECIAL.withTerminal(Code.FAILED_PRECONDITION))
+                .handler((request, observer) -> observer.onError(error)));
     Seen first = keyed(server).end();
     server.things().succeed();
 
@@ -149,10 +140,12 @@ class FailuresTest extends CallTest {
 
   @Test
   void aTerminalErrorWithoutWordsIsReplayedWithoutWords() {
-    ThingServer server = start(with(NONE_SPECIAL.withTerminal(Code.NOT_FOUND)));
-    server
-        .things()
-        .handle((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
+    ThingServer server =
+        start(
+            with(NONE_SPECIAL.withTerminal(Code.NOT_FOUND))
+                .handler(
+                    (request, observer) ->
+                        observer.onError(Status.NOT_FOUND.asRuntimeException())));
     keyed(server).end();
 
     Seen retry = keyed(server).end();
@@ -165,10 +158,8 @@ class FailuresTest extends CallTest {
 
   @Test
   void aHandlerMayMarkAnErrorAsTerminal() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle(
+    ThingServer server =
+        start(
             (request, observer) -> {
               Metadata trailers = new Metadata();
               IdempotencyMetadata.markTerminal(trailers);
@@ -190,10 +181,8 @@ class FailuresTest extends CallTest {
 
   @Test
   void anErrorThatFreesItsKeyNamesItsOperationSoThatAClientKnowsThatTheHandlerAnswered() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle(
+    ThingServer server =
+        start(
             (request, observer) -> {
               Metadata forged = new Metadata();
               forged.put(IdempotencyMetadata.OPERATION, "forged");
@@ -213,10 +202,12 @@ class FailuresTest extends CallTest {
 
   @Test
   void aTerminalErrorIsForItsOwnRequestOnly() {
-    ThingServer server = start(with(NONE_SPECIAL.withTerminal(Code.NOT_FOUND)));
-    server
-        .things()
-        .handle((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
+    ThingServer server =
+        start(
+            with(NONE_SPECIAL.withTerminal(Code.NOT_FOUND))
+                .handler(
+                    (request, observer) ->
+                        observer.onError(Status.NOT_FOUND.asRuntimeException())));
     keyed(server).end();
 
     call(server, "another thing")
@@ -228,10 +219,12 @@ class FailuresTest extends CallTest {
 
   @Test
   void anUnknownOutcomeHoldsTheKeyUntilTheLeaseEnds() {
-    ThingServer server = start(with(NONE_SPECIAL.withUnknown(Code.UNAVAILABLE)));
-    server
-        .things()
-        .handle((request, observer) -> observer.onError(Status.UNAVAILABLE.asRuntimeException()));
+    ThingServer server =
+        start(
+            with(NONE_SPECIAL.withUnknown(Code.UNAVAILABLE))
+                .handler(
+                    (request, observer) ->
+                        observer.onError(Status.UNAVAILABLE.asRuntimeException())));
     assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNAVAILABLE);
     server.things().succeed();
 
@@ -241,19 +234,19 @@ class FailuresTest extends CallTest {
     assertThat(early.retryAfter())
         .isBetween(LEASE.minusSeconds(15), LEASE.multipliedBy(3).dividedBy(2));
     assertThat(server.things().runs()).isEqualTo(1);
-    memory.advance(LEASE);
+    letPass(LEASE);
     keyed(server).end().first();
   }
 
   @Test
   void aThrownExceptionIsAnUnknownErrorToThePolicy() {
-    ThingServer server = start(with(NONE_SPECIAL.withUnknown(Code.UNKNOWN)));
-    server
-        .things()
-        .handle(
-            (request, observer) -> {
-              throw new IllegalStateException("the handler has a defect");
-            });
+    ThingServer server =
+        start(
+            with(NONE_SPECIAL.withUnknown(Code.UNKNOWN))
+                .handler(
+                    (request, observer) -> {
+                      throw new IllegalStateException("the handler has a defect");
+                    }));
     assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
 
     keyed(server).end().refused(Status.Code.ABORTED, "IDEMPOTENCY_OUTCOME_UNKNOWN");
@@ -261,10 +254,8 @@ class FailuresTest extends CallTest {
 
   @Test
   void anErrorReachesTheClientEvenIfTheKeyCannotBeFreedYet() {
-    ThingServer server = start();
-    server
-        .things()
-        .handle((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
+    ThingServer server =
+        start((request, observer) -> observer.onError(Status.NOT_FOUND.asRuntimeException()));
     store.failSettlements();
 
     assertThat(keyed(server).end().code()).isEqualTo(Status.Code.NOT_FOUND);

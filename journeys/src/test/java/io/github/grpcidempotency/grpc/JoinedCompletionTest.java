@@ -17,11 +17,6 @@ import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import io.github.grpcidempotency.work.IdempotentWork;
 import io.github.grpcidempotency.work.WorkResult;
-import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
-import io.grpc.Metadata;
-import io.grpc.ServerCall;
-import io.grpc.ServerCallHandler;
-import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -182,22 +177,6 @@ class JoinedCompletionTest extends CallTest {
               handler.create(request, answer);
             })
         .listener(journal.listener())
-        .inside(new Transactions(end));
-  }
-
-  private record Transactions(Consumer<JoiningStore.JoinedClaim> end) implements ServerInterceptor {
-    @Override
-    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
-        ServerCall<RequestT, ResponseT> call,
-        Metadata headers,
-        ServerCallHandler<RequestT, ResponseT> next) {
-      return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
-        @Override
-        public void onHalfClose() {
-          super.onHalfClose();
-          end.accept(JoiningStore.current());
-        }
-      };
-    }
+        .inside(AfterCallback.halfClose(() -> end.accept(JoiningStore.current())));
   }
 }

@@ -253,14 +253,14 @@ class LateClaimTest extends CallTest {
 
   @Test
   void aFailureIsSettledAsEver() {
-    ThingServer server = start(late());
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              LateStore.write("an effect");
-              throw Status.UNAVAILABLE.asRuntimeException();
-            });
+    ThingServer server =
+        start(
+            late()
+                .handler(
+                    (request, answer) -> {
+                      LateStore.write("an effect");
+                      throw Status.UNAVAILABLE.asRuntimeException();
+                    }));
     assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
     server
         .things()
@@ -285,15 +285,15 @@ class LateClaimTest extends CallTest {
 
   @Test
   void aHandlerThatSendsTwoMessagesHasFailed() {
-    ThingServer server = start(late());
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              LateStore.write("an effect");
-              answer.onNext(ThingHandler.newThing(request));
-              ThingHandler.answer(request, answer);
-            });
+    ThingServer server =
+        start(
+            late()
+                .handler(
+                    (request, answer) -> {
+                      LateStore.write("an effect");
+                      answer.onNext(ThingHandler.newThing(request));
+                      ThingHandler.answer(request, answer);
+                    }));
 
     assertThat(keyed(server).end().code()).isNotEqualTo(Status.Code.OK);
     await().until(() -> journal.kinds().contains("Settled"));
@@ -306,14 +306,15 @@ class LateClaimTest extends CallTest {
   @Test
   void aHandlerThatAnswersAndThenThrowsHasFailed() {
     Thrown thrown = new Thrown();
-    ThingServer server = start(late().outside(thrown));
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              write(request, answer);
-              throw new IllegalStateException("on purpose");
-            });
+    ThingServer server =
+        start(
+            late()
+                .outside(thrown)
+                .handler(
+                    (request, answer) -> {
+                      write(request, answer);
+                      throw new IllegalStateException("on purpose");
+                    }));
 
     Seen end = keyed(server).end();
 

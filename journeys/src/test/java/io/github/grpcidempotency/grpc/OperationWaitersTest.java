@@ -16,11 +16,13 @@ import io.github.grpcidempotency.key.KeyFormat;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
 import io.github.grpcidempotency.procedure.Procedure;
+import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.WaitLimits;
 import io.github.grpcidempotency.proto.v1.RecoverRequest;
 import io.github.grpcidempotency.proto.v1.RecoverResponse;
 import io.github.grpcidempotency.proto.v1.RecoveryGrpc;
+import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.ClientInterceptor;
@@ -65,10 +67,7 @@ class OperationWaitersTest extends CallTest {
   void everyWaiterIsGuardedInTheContextOfItsOwnCall() throws Exception {
     ThingServer server =
         start(
-            server()
-                .store(memory)
-                .outside(new Sessions())
-                .withServices()
+            serving()
                 .createThing(
                     thing ->
                         thing.guard(
@@ -76,9 +75,7 @@ class OperationWaitersTest extends CallTest {
                               asked.add(CURRENT_SESSION.get());
                               return CURRENT_SESSION.get().startsWith(ENTITLED);
                             })));
-    server.things().keepRunning();
-    TestCall.Started first = keyed(server).header(SESSION, ENTITLED).start();
-    await().until(() -> server.things().runs() == 1);
+    TestCall.Started first = keepOneRunning(server);
     String name =
         keyed(server)
             .header(SESSION, ENTITLED)
@@ -116,14 +113,9 @@ class OperationWaitersTest extends CallTest {
   void aWaiterForWhomThereIsNoRoomIsAnsweredAtOnce() throws Exception {
     ThingServer server =
         start(
-            server()
-                .store(memory)
-                .outside(new Sessions())
-                .withServices()
+            serving()
                 .settings(settings -> settings.waitLimits(WaitLimits.defaults().withCalls(0, 0))));
-    server.things().keepRunning();
-    TestCall.Started first = keyed(server).start();
-    await().until(() -> server.things().runs() == 1);
+    TestCall.Started first = keepOneRunning(server);
     String name = keyed(server).end().trailer(IdempotencyMetadata.OPERATION).orElseThrow();
 
     Operation running = wait(server, "any", name).get(10, TimeUnit.SECONDS);
@@ -135,21 +127,8 @@ class OperationWaitersTest extends CallTest {
 
   @Test
   void aWaiterIsAnsweredAlthoughItsGuardThrowsAnError() throws Exception {
-    ThingServer server =
-        start(
-            server()
-                .store(memory)
-                .outside(new Sessions())
-                .withServices()
-                .createThing(
-                    thing ->
-                        thing.guard(
-                            (caller, resource) -> {
-                              throw new AssertionError("on purpose");
-                            })));
-    server.things().keepRunning();
-    TestCall.Started first = keyed(server).start();
-    await().until(() -> server.things().runs() == 1);
+    ThingServer server = start(serving().createThing(OperationWaitersTest::guardedInVain));
+    TestCall.Started first = keepOneRunning(server);
     String name = keyed(server).end().trailer(IdempotencyMetadata.OPERATION).orElseThrow();
     ListenableFuture<Operation> waits = wait(server, "any", name);
     await().until(() -> waiting.get() == 1);
@@ -163,21 +142,8 @@ class OperationWaitersTest extends CallTest {
 
   @Test
   void aWaitingRecoveryIsAnsweredAlthoughItsGuardThrowsAnError() throws Exception {
-    ThingServer server =
-        start(
-            server()
-                .store(memory)
-                .outside(new Sessions())
-                .withServices()
-                .createThing(
-                    thing ->
-                        thing.guard(
-                            (caller, resource) -> {
-                              throw new AssertionError("on purpose");
-                            })));
-    server.things().keepRunning();
-    TestCall.Started first = keyed(server).start();
-    await().until(() -> server.things().runs() == 1);
+    ThingServer server = start(serving().createThing(OperationWaitersTest::guardedInVain));
+    TestCall.Started first = keepOneRunning(server);
     ListenableFuture<RecoverResponse> waits = recover(server, KEY);
     await().until(() -> waiting.get() == 1);
 
@@ -221,10 +187,7 @@ class OperationWaitersTest extends CallTest {
     AtomicBoolean otherIsDone = new AtomicBoolean();
     ThingServer server =
         start(
-            server()
-                .store(memory)
-                .outside(new Sessions())
-                .withServices()
+            serving()
                 .createThing(
                     thing ->
                         thing.status(
@@ -294,6 +257,17 @@ class OperationWaitersTest extends CallTest {
             .listOperations(completed.toBuilder().setPageToken(page.getNextPageToken()).build());
     assertThat(last.getNextPageToken()).isEmpty();
     assertThat(asks).hasValue(110);
+  }
+
+  private ThingServer.Builder serving() {
+    return server().store(memory).outside(new Sessions()).withServices();
+  }
+
+  private static ProcedureBuilder<Thing> guardedInVain(ProcedureBuilder<Thing> thing) {
+    return thing.guard(
+        (caller, resource) -> {
+          throw new AssertionError("on purpose");
+        });
   }
 
   private static OperationsGrpc.OperationsBlockingStub stub(ThingServer server) {

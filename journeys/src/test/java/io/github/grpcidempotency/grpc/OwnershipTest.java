@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
-import io.github.grpcidempotency.testing.InMemoryIdempotencyStore;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
@@ -51,12 +50,10 @@ class OwnershipTest extends CallTest {
 
   @Test
   void aSlowHandlerKeepsItsKeyForManyLeases() throws InterruptedException {
-    UnreliableStore shortLeases =
-        new UnreliableStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)));
+    UnreliableStore shortLeases = newStore(Duration.ofMillis(300));
     ThingServer server = start(server().store(shortLeases));
     ThingServer other = start(server().store(shortLeases));
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
 
     // Three renewals a lease.
@@ -72,10 +69,9 @@ class OwnershipTest extends CallTest {
   void theAnswerOfAStaleOwnerIsWithheld() throws InterruptedException {
     ThingServer stale = start();
     ThingServer successor = start();
-    stale.things().keepRunning();
-    TestCall.Started zombie = keyed(stale).start();
+    TestCall.Started zombie = keepOneRunning(stale);
     ThingService.Running running = stale.things().nextRunning();
-    memory.advance(LEASE);
+    letPass(LEASE);
     Seen first = keyed(successor).end().first();
 
     running.succeed();
@@ -93,7 +89,7 @@ class OwnershipTest extends CallTest {
     successor.things().keepRunning();
     TestCall.Started zombie = keyed(stale).start();
     ThingService.Running staleRun = stale.things().nextRunning();
-    memory.advance(LEASE);
+    letPass(LEASE);
     TestCall.Started second = keyed(successor).start();
     ThingService.Running successorRun = successor.things().nextRunning();
 
@@ -124,8 +120,7 @@ class OwnershipTest extends CallTest {
 
   @Test
   void anAnswerThatIsToBeRecordedLaterKeepsItsKeyForManyLeases() {
-    UnreliableStore shortLeases =
-        new UnreliableStore(new InMemoryIdempotencyStore(Duration.ofMillis(300)));
+    UnreliableStore shortLeases = newStore(Duration.ofMillis(300));
     ThingServer server = start(server().store(shortLeases));
     ThingServer other = start(server().store(shortLeases));
     shortLeases.failSettlements();
@@ -166,8 +161,7 @@ class OwnershipTest extends CallTest {
   @Test
   void aDefectOfTheStoreNeitherHangsACallNorFreesItsKey() throws InterruptedException {
     ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started call = keyed(server).start();
+    TestCall.Started call = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     store.breakSettlements();
 

@@ -31,6 +31,7 @@ import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -287,6 +288,29 @@ class PoliciesTest extends CallTest {
         .refused(Status.Code.PERMISSION_DENIED, "IDEMPOTENCY_REPLAY_DENIED")
         .forGood();
     assertThat(server.things().runs()).isEqualTo(1);
+  }
+
+  @Test
+  void aGuardGetsTheCallerAndTheResourceInTheContextOfItsCall() {
+    List<String> asked = new CopyOnWriteArrayList<>();
+    ThingServer server =
+        start(
+            server()
+                .createThing(
+                    procedure ->
+                        procedure.guard(
+                            (caller, resource) ->
+                                asked.add(
+                                    "%s %s %s"
+                                        .formatted(caller, resource, ThingServer.caller())))));
+    Seen first = call(server, "a thing").as(ALICE, "acme/apollo").key(KEY).end().first();
+    assertThat(asked).isEmpty();
+
+    call(server, "a thing").as(ALICE, "acme/apollo").key(KEY).end().replays(first);
+
+    Caller caller = Caller.of(ALICE).inTenant("acme").inProject("apollo");
+    Optional<UUID> thing = Optional.of(UUID.fromString(first.thing().getId()));
+    assertThat(asked).containsExactly("%s %s %s".formatted(caller, thing, caller));
   }
 
   @Test

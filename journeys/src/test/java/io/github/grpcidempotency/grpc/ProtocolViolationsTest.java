@@ -158,8 +158,7 @@ class ProtocolViolationsTest extends CallTest {
   }
 
   private void assertFreesTheKey(ThingHandler handler) {
-    ThingServer server = start();
-    server.things().handle(handler);
+    ThingServer server = start(handler);
     assertThat(keyed(server).end().code()).isNotEqualTo(Status.Code.OK);
     server.things().succeed();
 

@@ -24,11 +24,6 @@ import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
-import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
-import io.grpc.Metadata;
-import io.grpc.ServerCall;
-import io.grpc.ServerCallHandler;
-import io.grpc.ServerInterceptor;
 import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;
@@ -139,8 +134,7 @@ class RefusalsTest extends CallTest {
   void anotherRequestWithTheKeyIsRefusedWhileTheFirstRuns() throws InterruptedException {
     ThingServer server = start();
     ThingServer other = start();
-    server.things().keepRunning();
-    TestCall.Started first = keyed(server).start();
+    TestCall.Started first = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
 
     assertReused(call(server, "another thing").as(ALICE).key(KEY).end(), "request");
@@ -162,8 +156,7 @@ class RefusalsTest extends CallTest {
   @Test
   void anotherProcedureWithTheKeyIsRefusedWhileTheFirstRuns() throws InterruptedException {
     ThingServer server = start(server().describeOther());
-    server.things().keepRunning();
-    TestCall.Started first = keyed(server).start();
+    TestCall.Started first = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
 
     assertReused(keyed(server).to(ThingServer.CREATE_OTHER).end(), "procedure");
@@ -176,8 +169,7 @@ class RefusalsTest extends CallTest {
   void aDuplicateOfARunningCallIsToldToComeBack() throws InterruptedException {
     ThingServer server = start();
     ThingServer other = start();
-    server.things().keepRunning();
-    TestCall.Started first = keyed(server).start();
+    TestCall.Started first = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
 
     assertInProgress(keyed(server).end());
@@ -190,8 +182,7 @@ class RefusalsTest extends CallTest {
   @Test
   void whatIsInFlightForOneUserIsNoBusinessOfAnother() throws InterruptedException {
     ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started mine = keyed(server).start();
+    TestCall.Started mine = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     server.things().succeed();
 
@@ -243,7 +234,7 @@ class RefusalsTest extends CallTest {
           Uninterruptibles.awaitUninterruptibly(refused);
         });
     store.failClaims(NOTHING_SENT, NO_CONNECTION);
-    ThingServer server = start(server().outside(new Served(served)));
+    ThingServer server = start(server().outside(AfterCallback.halfClose(served::countDown)));
     CompletableFuture<Seen> call = CompletableFuture.supplyAsync(() -> keyed(server).end());
     claiming.await();
 
@@ -253,23 +244,6 @@ class RefusalsTest extends CallTest {
     call.join().refused(Status.Code.UNAVAILABLE, "IDEMPOTENCY_SHUTTING_DOWN");
     served.await();
     assertThat(server.things().runs()).isZero();
-  }
-
-  /** Tells when a call's request has been served. */
-  private record Served(CountDownLatch served) implements ServerInterceptor {
-    @Override
-    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
-        ServerCall<RequestT, ResponseT> call,
-        Metadata headers,
-        ServerCallHandler<RequestT, ResponseT> next) {
-      return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
-        @Override
-        public void onHalfClose() {
-          super.onHalfClose();
-          served.countDown();
-        }
-      };
-    }
   }
 
   @Test
@@ -320,8 +294,7 @@ class RefusalsTest extends CallTest {
   @Test
   void evenWithTheStoreOutADuplicateOfARunningCallIsNotServed() throws InterruptedException {
     ThingServer server = start();
-    server.things().keepRunning();
-    TestCall.Started first = keyed(server).start();
+    TestCall.Started first = keepOneRunning(server);
     ThingService.Running running = server.things().nextRunning();
     store.failClaims(NOTHING_SENT, NO_CONNECTION);
 

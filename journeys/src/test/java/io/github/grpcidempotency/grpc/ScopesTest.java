@@ -92,7 +92,7 @@ class ScopesTest extends CallTest {
   void aHandlerThatRunsAfterAWaitRunsWithinTheScopesOfItsOwnCall() throws InterruptedException {
     AtomicReference<String> handlerRanIn = new AtomicReference<>("");
     ThingServer server = start(scoped(patient()));
-    ThingService.Running running = keepOneRunning(server);
+    ThingService.Running running = runningOne(server);
     TestCall.Started duplicate = attach(server);
     server
         .things()
@@ -115,7 +115,7 @@ class ScopesTest extends CallTest {
   void aCancellationAfterAWaitReachesTheHandlerWithinTheScopesOfItsCall()
       throws InterruptedException {
     ThingServer server = start(scoped(patient()));
-    ThingService.Running running = keepOneRunning(server);
+    ThingService.Running running = runningOne(server);
     TestCall.Started duplicate = attach(server);
     running.fail(Status.NOT_FOUND);
     ThingService.Running second = server.things().nextRunning();
@@ -131,7 +131,7 @@ class ScopesTest extends CallTest {
   void whateverAScopeDoesACallIsServedOnce(Defect defect) throws InterruptedException {
     outer.capturing(() -> defect::run);
     ThingServer server = start(scoped(patient()));
-    ThingService.Running running = keepOneRunning(server);
+    ThingService.Running running = runningOne(server);
     TestCall.Started duplicate = attach(server);
     server.things().succeed();
 
@@ -179,13 +179,6 @@ class ScopesTest extends CallTest {
   private ThingServer.Builder patient() {
     return server()
         .createThing(thing -> thing.inFlight(InFlightPolicy.attach(Duration.ofMinutes(1))));
-  }
-
-  private static ThingService.Running keepOneRunning(ThingServer server)
-      throws InterruptedException {
-    server.things().keepRunning();
-    TestCall.Started unused = keyed(server).start();
-    return server.things().nextRunning();
   }
 
   private TestCall.Started attach(ThingServer server) {

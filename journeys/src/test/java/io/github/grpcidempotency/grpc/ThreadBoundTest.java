@@ -23,7 +23,6 @@ import io.github.grpcidempotency.thing.ThingService;
 import io.github.grpcidempotency.thing.Transport;
 import io.grpc.Context;
 import io.grpc.Contexts;
-import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -114,14 +113,14 @@ class ThreadBoundTest extends CallTest {
 
   @Test
   void aHandlerThatAnswersAndThenThrowsHasFailed() {
-    ThingServer server = start(transactional());
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              ThingHandler.answer(request, answer);
-              throw new IllegalStateException("on purpose");
-            });
+    ThingServer server =
+        start(
+            transactional()
+                .handler(
+                    (request, answer) -> {
+                      ThingHandler.answer(request, answer);
+                      throw new IllegalStateException("on purpose");
+                    }));
 
     assertThat(keyed(server).end().code()).isEqualTo(Status.Code.UNKNOWN);
     server.things().succeed();
@@ -135,15 +134,15 @@ class ThreadBoundTest extends CallTest {
 
   @Test
   void aHandlerThatSendsTwoMessagesHasFailed() {
-    ThingServer server = start(transactional());
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              answer.onNext(ThingHandler.newThing(request));
-              answer.onNext(ThingHandler.newThing(request));
-              answer.onCompleted();
-            });
+    ThingServer server =
+        start(
+            transactional()
+                .handler(
+                    (request, answer) -> {
+                      answer.onNext(ThingHandler.newThing(request));
+                      answer.onNext(ThingHandler.newThing(request));
+                      answer.onCompleted();
+                    }));
 
     assertThat(keyed(server).end().code()).isNotEqualTo(Status.Code.OK);
     await().until(() -> journal.kinds().contains("Settled"));
@@ -156,8 +155,10 @@ class ThreadBoundTest extends CallTest {
 
   @Test
   void anErrorLeavesNothing() {
-    ThingServer server = start(transactional());
-    server.things().handle((request, answer) -> answer.onError(Status.ABORTED.asException()));
+    ThingServer server =
+        start(
+            transactional()
+                .handler((request, answer) -> answer.onError(Status.ABORTED.asException())));
 
     assertThat(keyed(server).end().code()).isEqualTo(Status.Code.ABORTED);
     server.things().succeed();
@@ -186,14 +187,14 @@ class ThreadBoundTest extends CallTest {
 
   @Test
   void anAnswerWhoseTransactionIsRolledBackIsNotSent() {
-    ThingServer server = start(transactional());
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              CurrentOperation.setRollbackOnly();
-              ThingHandler.answer(request, answer);
-            });
+    ThingServer server =
+        start(
+            transactional()
+                .handler(
+                    (request, answer) -> {
+                      CurrentOperation.setRollbackOnly();
+                      ThingHandler.answer(request, answer);
+                    }));
 
     Seen end = keyed(server).end();
     server.things().succeed();
@@ -303,14 +304,14 @@ class ThreadBoundTest extends CallTest {
   @Test
   void aCallWithoutAKeyThatFailsIsRolledBackOnItsThread() throws InterruptedException {
     bound = new ThreadBoundStore(new InMemoryIdempotencyStore(SHORT));
-    ThingServer server = start(transactional());
-    server
-        .things()
-        .handle(
-            (request, answer) -> {
-              ThingHandler.answer(request, answer);
-              throw new IllegalStateException("on purpose");
-            });
+    ThingServer server =
+        start(
+            transactional()
+                .handler(
+                    (request, answer) -> {
+                      ThingHandler.answer(request, answer);
+                      throw new IllegalStateException("on purpose");
+                    }));
     assertThat(call(server, "a thing").end().code()).isEqualTo(Status.Code.UNKNOWN);
     server.things().handle((request, answer) -> answer.onError(Status.ABORTED.asException()));
     assertThat(call(server, "a thing").end().code()).isEqualTo(Status.Code.ABORTED);
@@ -467,7 +468,7 @@ class ThreadBoundTest extends CallTest {
             thing -> thing.execution(Execution.TRANSACTIONAL).inFlight(inFlight).failures(failures))
         .listener(journal.listener())
         .outside(new Calls())
-        .inside(new Proxies());
+        .inside(AfterCallback.halfClose(this::noteTheReturn));
   }
 
   private CompletableFuture<Seen> elsewhere(TestCall call) {
@@ -503,21 +504,9 @@ class ThreadBoundTest extends CallTest {
   }
 
   /** What a framework puts around handlers ends after them. */
-  private final class Proxies implements ServerInterceptor {
-    @Override
-    public <RequestT, ResponseT> ServerCall.Listener<RequestT> interceptCall(
-        ServerCall<RequestT, ResponseT> call,
-        Metadata headers,
-        ServerCallHandler<RequestT, ResponseT> next) {
-      return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
-        @Override
-        public void onHalfClose() {
-          super.onHalfClose();
-          if (CurrentOperation.hasTransaction()) {
-            bound.note("returned");
-          }
-        }
-      };
+  private void noteTheReturn() {
+    if (CurrentOperation.hasTransaction()) {
+      bound.note("returned");
     }
   }
 }

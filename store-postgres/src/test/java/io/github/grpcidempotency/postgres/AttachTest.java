@@ -15,7 +15,6 @@ import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.grpc.Status;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -46,62 +45,7 @@ class AttachTest {
   }
 
   @ParameterizedTest
-  @EnumSource
-  void duplicatesOnAnyServerAreAnsweredWithTheFirstAnswer(Execution execution) {
-    try (Gate gate = Gate.shut(database.superuser());
-        ThingServer left = attaching(database.app(), execution).start();
-        ThingServer right = attaching(database.newAppPool(), execution).start();
-        ThingClient toLeft = ThingClient.to(left.port());
-        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
-      CreateThingRequest request = Things.waitingAt(gate);
-      CompletableFuture<Reply> first = toLeft.startThing(request);
-      gate.awaitWaiting(1);
-      List<CompletableFuture<Reply>> duplicates =
-          Stream.of(toLeft, toRight, toRight).map(client -> client.startThing(request)).toList();
-      awaitAttached(left, 1);
-      awaitAttached(right, 2);
-      gate.open();
-
-      assertThat(first.join().isOk()).as(first.join().toString()).isTrue();
-      for (CompletableFuture<Reply> duplicate : duplicates) {
-        assertThat(duplicate.join().isReplay()).isTrue();
-        assertThat(duplicate.join().bytes()).isEqualTo(first.join().bytes());
-      }
-      assertThat(left.runs() + right.runs()).isEqualTo(1);
-      assertThat(table.thingsOf(toLeft.user())).containsExactly(first.join().thingId());
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void onceTheFirstCallHasFailedExactlyOneDuplicateRunsAndTheOthersWaitForIt(Execution execution) {
-    try (Gate gate = Gate.shut(database.superuser());
-        ThingServer left = attaching(database.app(), execution).start();
-        ThingServer right = attaching(database.newAppPool(), execution).start();
-        ThingClient toLeft = ThingClient.to(left.port());
-        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
-      CreateThingRequest request = Things.failingAfter(gate);
-      CompletableFuture<Reply> first = toLeft.startThing(request);
-      gate.awaitWaiting(1);
-      List<CompletableFuture<Reply>> duplicates =
-          Stream.of(toLeft, toRight, toRight).map(client -> client.startThing(request)).toList();
-      awaitAttached(left, 1);
-      awaitAttached(right, 2);
-      gate.open();
-
-      // Every one of them fails, so every one has to run, one after the other.
-      assertThat(first.join().status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      for (CompletableFuture<Reply> duplicate : duplicates) {
-        assertThat(duplicate.join().status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      }
-      assertThat(left.runs() + right.runs()).isEqualTo(4);
-      assertThat(table.thingsOf(toLeft.user())).isEmpty();
-      assertThat(table.rowsOf(toLeft.user())).isEmpty();
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "RESERVED_SAME_DATABASE")
   void aNotificationEndsTheWaitBeforeTheNextPoll(Execution execution) {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
@@ -284,30 +228,6 @@ class AttachTest {
       assertThat(duplicate.join().bytes()).isEqualTo(first.join().bytes());
       assertThat(duplicate.join().operationStatus()).contains("failed");
       assertThat(ofOther.join().reason()).isEqualTo(Things.KEY_REUSED);
-    }
-  }
-
-  @Test
-  void aDuplicateIsRefusedOnceItHasWaitedLongEnough() {
-    Duration limit = Duration.ofMillis(300);
-    try (Gate gate = Gate.shut(database.superuser());
-        ThingServer left = attaching(database.app(), Execution.TRANSACTIONAL).start();
-        ThingServer right =
-            PostgresThingServer.on(database.newAppPool())
-                .createThing(thing -> thing.inFlight(InFlightPolicy.attach(limit)))
-                .transactional()
-                .start();
-        ThingClient toLeft = ThingClient.to(left.port());
-        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
-      CompletableFuture<Reply> first = toLeft.startThing(Things.waitingAt(gate));
-      gate.awaitWaiting(1);
-
-      Reply refused = toRight.createThing(Things.waitingAt(gate));
-
-      assertThat(refused.status().getCode()).isEqualTo(Status.Code.ABORTED);
-      assertThat(refused.reason()).isEqualTo(Things.IN_PROGRESS);
-      gate.open();
-      assertThat(first.join().isOk()).isTrue();
     }
   }
 

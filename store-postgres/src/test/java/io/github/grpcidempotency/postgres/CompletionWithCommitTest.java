@@ -30,7 +30,6 @@ import org.jdbi.v3.core.HandleConsumer;
 import org.jdbi.v3.core.Jdbi;
 import org.jdbi.v3.core.JdbiException;
 import org.jdbi.v3.core.statement.StatementException;
-import org.jdbi.v3.core.transaction.TransactionIsolationLevel;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -273,34 +272,6 @@ class CompletionWithCommitTest {
                     }))
         .withMessageContaining("too large to be recorded");
     assertNothingIsLeft();
-  }
-
-  @ParameterizedTest
-  @EnumSource(names = {"REPEATABLE_READ", "SERIALIZABLE"})
-  void aTransactionThatKeepsItsSnapshotMustLockFirst(TransactionIsolationLevel level)
-      throws Exception {
-    assertThatExceptionOfType(TransactionMisuseException.class)
-        .isThrownBy(
-            () ->
-                run(
-                    () -> {
-                      jdbi.useTransaction(level, this::insertAndCommit);
-                      return thing;
-                    }))
-        .withMessageContaining("TransactionalCompletion.lock");
-    assertNothingIsLeft();
-
-    run(
-        () -> {
-          jdbi.useTransaction(
-              level,
-              handle -> {
-                TransactionalCompletion.lock(handle);
-                insertAndCommit(handle);
-              });
-          return thing;
-        });
-    assertRecorded();
   }
 
   @Test

@@ -52,32 +52,6 @@ class CrashTest {
     }
   }
 
-  @Test
-  void aLiveSlowHandlerIsNeverTakenOver() {
-    try (Gate gate = Gate.shut(database.superuser());
-        ThingServer slow = PostgresThingServer.on(database.app()).lease(LEASE).start();
-        ThingServer other = PostgresThingServer.on(database.app()).lease(LEASE).start();
-        ThingClient toSlow = ThingClient.to(slow.port());
-        ThingClient toOther = ThingClient.to(other.port()).like(toSlow)) {
-      CreateThingRequest request = Things.waitingAt(gate);
-      CompletableFuture<Reply> first = toSlow.startThing(request);
-      gate.awaitWaiting(1);
-      OffsetDateTime firstLeaseEnd = table.leaseEnd(toSlow.user());
-
-      await()
-          .during(LEASE.multipliedBy(3))
-          .atMost(LEASE.multipliedBy(6))
-          .pollInterval(Duration.ofMillis(50))
-          .until(() -> toOther.createThing(request).reason().equals(Things.IN_PROGRESS));
-      assertThat(table.now()).isAfter(firstLeaseEnd.plus(LEASE.multipliedBy(2)));
-      gate.open();
-
-      assertThat(first.join().isOk()).isTrue();
-      assertThat(toOther.createThing(request).bytes()).isEqualTo(first.join().bytes());
-      assertThat(slow.runs() + other.runs()).isEqualTo(1);
-    }
-  }
-
   private static Reply untilAnswered(ThingClient client, CreateThingRequest request) {
     return await()
         .pollInterval(Duration.ofMillis(20))

@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import com.google.longrunning.Operation;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Empty;
-import com.google.rpc.ErrorInfo;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.grpc.CurrentOperation;
@@ -221,19 +220,6 @@ class DeletesTest {
         assertThat(late.reason()).isEqualTo("IDEMPOTENCY_RESOURCE_GONE");
         assertThat(late.description()).isEqualTo("there is no thing " + thing);
       }
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void whatWasNeverThereIsNotFoundAndTheKeyIsFree(Way way) {
-    try (ThingServer server = server(way, HARD, delete -> delete.pastResources(PAST));
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply never = client.deleteThing(UUID.randomUUID());
-
-      assertThat(never.status().getCode()).isEqualTo(Status.Code.NOT_FOUND);
-      assertThat(never.details(ErrorInfo.class)).isEmpty();
-      assertThat(table.rowsOf(client.user())).isEmpty();
     }
   }
 

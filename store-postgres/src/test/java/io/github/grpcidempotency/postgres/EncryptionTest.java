@@ -14,9 +14,7 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.grpc.Status;
-import java.util.List;
 import java.util.UUID;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -77,63 +75,6 @@ class EncryptionTest {
       assertThat(replay.isReplay()).isTrue();
       assertThat(replay.bytes()).isEqualTo(first.bytes());
       assertThat(server.runs()).isEqualTo(1);
-    }
-  }
-
-  @Test
-  void theAnswersOfTwoRowsExchangedAreNotOpened() {
-    try (ThingServer server = sealing(keyset, Execution.RESERVED);
-        ThingClient alice = ThingClient.to(server.port())) {
-      ThingClient bob = alice.as(UUID.randomUUID());
-      alice.createThing(REQUEST);
-      bob.createThing(REQUEST);
-
-      exchange(alice.user(), bob.user());
-      assertUnreadable(alice.createThing(REQUEST));
-      assertUnreadable(bob.createThing(REQUEST));
-
-      exchange(alice.user(), bob.user());
-      assertThat(alice.createThing(REQUEST).isReplay()).isTrue();
-      assertThat(bob.createThing(REQUEST).isReplay()).isTrue();
-      assertThat(server.runs()).isEqualTo(2);
-    }
-  }
-
-  @Test
-  void afterARotationOldAnswersOpenAndNewOnesAreSealedWithTheNewKey() {
-    Keyset rotated = keyset.rotated();
-    Keyset onlyNew = rotated.withoutOldest();
-    try (ThingServer before = sealing(keyset, Execution.RESERVED);
-        ThingServer during = sealing(rotated, Execution.RESERVED);
-        ThingServer after = sealing(onlyNew, Execution.RESERVED);
-        ThingClient toBefore = ThingClient.to(before.port());
-        ThingClient toDuring = ThingClient.to(during.port()).like(toBefore);
-        ThingClient toAfter = ThingClient.to(after.port())) {
-      Reply old = toBefore.createThing(REQUEST);
-      ThingClient fresh = toDuring.withNewKey();
-      Reply young = fresh.createThing(REQUEST);
-
-      assertThat(toDuring.createThing(REQUEST).bytes()).isEqualTo(old.bytes());
-      assertThat(toAfter.like(fresh).createThing(REQUEST).bytes()).isEqualTo(young.bytes());
-      assertUnreadable(toAfter.like(toBefore).createThing(REQUEST));
-      assertUnreadable(toBefore.like(fresh).createThing(REQUEST));
-    }
-  }
-
-  @Test
-  void anAnswerWhoseKeyIsMissingIsRefusedForGoodAndNotLost() {
-    try (ThingServer server = sealing(keyset, Execution.RESERVED);
-        ThingServer stranger = sealing(Keyset.create(), Execution.RESERVED);
-        ThingClient client = ThingClient.to(server.port());
-        ThingClient toStranger = ThingClient.to(stranger.port()).like(client)) {
-      Reply first = client.createThing(REQUEST);
-      List<String> rows = table.rowsOf(client.user());
-
-      assertUnreadable(toStranger.createThing(REQUEST));
-
-      assertThat(table.rowsOf(client.user())).isEqualTo(rows);
-      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
-      assertThat(server.runs() + stranger.runs()).isEqualTo(1);
     }
   }
 
@@ -218,26 +159,6 @@ class EncryptionTest {
                             value,
                             user))
                     .isEqualTo(1));
-  }
-
-  private static void exchange(UUID one, UUID other) {
-    database
-        .superuser()
-        .useHandle(
-            handle ->
-                handle
-                    .createUpdate(
-                        """
-                        UPDATE idempotency.idempotency_keys AS k
-                           SET response_bytes = others.response_bytes
-                          FROM idempotency.idempotency_keys AS others
-                         WHERE k.user_id IN (:one, :other)
-                           AND others.user_id IN (:one, :other)
-                           AND k.user_id <> others.user_id
-                        """)
-                    .bind("one", one)
-                    .bind("other", other)
-                    .execute());
   }
 
   /** Returns the bytes that are kept of a user's only answer. */

@@ -37,16 +37,11 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
@@ -117,17 +112,6 @@ class HostTransactionsTest {
   }
 
   @Test
-  void whatTheHostWritesAndTheRecordAreOneTransactionOfTheUser() {
-    Claim claim = win();
-    insert(host.handle(), thing);
-
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.DONE);
-
-    assertThat(table.joined(user)).isTrue();
-    assertThat(claim()).isInstanceOf(ClaimResult.Recorded.class);
-  }
-
-  @Test
   void aRecordIsReplayedWithItsOutboxStatusAndTheHostsTransactionIsOver() {
     Claim claim = win();
     insert(host.handle(), thing);
@@ -159,38 +143,6 @@ class HostTransactionsTest {
             .claimInTransaction(Things.claimOf(request.key(), broken, request.fingerprint()));
 
     assertThat(((ClaimResult.Recorded) again).status()).isEmpty();
-  }
-
-  @Test
-  void aDuplicateIsKeptOutAndItsTransactionOfTheHostIsOver() throws Exception {
-    Claim claim = win();
-
-    assertThat(onAnotherThread(this::claim)).isInstanceOf(ClaimResult.InFlight.class);
-
-    assertThat(claim.release()).isEqualTo(Settled.DONE);
-    assertThat(win().release()).isEqualTo(Settled.DONE);
-  }
-
-  @Test
-  void aReleasedClaimLeavesNothing() {
-    Claim claim = win();
-    insert(host.handle(), thing);
-
-    assertThat(claim.release()).isEqualTo(Settled.DONE);
-
-    assertNothingIsLeft();
-  }
-
-  @Test
-  void aTerminalErrorIsRecordedAfterTheRollback() {
-    RecordedOutcome error = new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"));
-    Claim claim = win();
-    insert(host.handle(), thing);
-
-    assertThat(claim.complete(error)).isEqualTo(Settled.DONE);
-
-    assertThat(table.thingsOf(user)).isEmpty();
-    assertThat(((ClaimResult.Recorded) claim()).outcome()).isEqualTo(error);
   }
 
   @Test
@@ -241,17 +193,6 @@ class HostTransactionsTest {
     Claim claim = win();
     insert(host.handle(), thing);
     host.setRollbackOnly();
-
-    assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
-
-    assertNothingIsLeft();
-  }
-
-  @Test
-  void aTransactionThatTheCallSetToRollbackOnlyRollsBack() {
-    Claim claim = win();
-    insert(host.handle(), thing);
-    claim.transaction().orElseThrow().setRollbackOnly();
 
     assertThat(claim.complete(answer(thing))).isEqualTo(Settled.ROLLED_BACK);
 
@@ -330,14 +271,6 @@ class HostTransactionsTest {
     assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
 
     assertThat(claim.release()).isEqualTo(Settled.DONE);
-    assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
-  }
-
-  @Test
-  void aHandlerOfWhichNothingIsKnownIsNotAccused() {
-    Claim claim = win();
-    assertThat(claim.release()).isEqualTo(Settled.DONE);
-
     assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
   }
 
@@ -502,7 +435,7 @@ class HostTransactionsTest {
     if (carried) {
       assertThatTheLossIsHeard();
     } else {
-      whatTheHostWritesAndTheRecordAreOneTransactionOfTheUser();
+      theRecordFollowsWhatTheHostHoldsBackUntilTheCommit();
     }
   }
 
@@ -653,41 +586,6 @@ class HostTransactionsTest {
   }
 
   @Test
-  void anAnswerThatAnotherThreadGivesIsSettledByTheThreadThatHasClaimed() {
-    ThingHandler answering =
-        (created, answer) -> {
-          Thing made = ThingHandler.newThing(created);
-          insert(host.handle(), UUID.fromString(made.getId()));
-          Thread other = new Thread(() -> ThingHandler.answer(answer, made));
-          other.start();
-        };
-    try (ThingServer server = transactional(answering);
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(Things.named("a thing"));
-
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(table.joined(client.user())).isTrue();
-    }
-  }
-
-  @Test
-  void aHandlerThatAnswersAndThenFailsLeavesNothing() {
-    ThingHandler failing =
-        (created, answer) -> {
-          Thing made = ThingHandler.newThing(created);
-          insert(host.handle(), UUID.fromString(made.getId()));
-          ThingHandler.answer(answer, made);
-          throw new IllegalStateException("after its answer");
-        };
-    try (ThingServer server = transactional(failing);
-        ThingClient client = ThingClient.to(server.port())) {
-      assertThat(client.createThing(Things.named("a thing")).isOk()).isFalse();
-      assertThat(table.rowsOf(client.user())).isEmpty();
-      assertThat(table.thingsOf(client.user())).isEmpty();
-    }
-  }
-
-  @Test
   void aHandlerThatWritesPastTheHostsTransactionIsHeard() {
     ThingHandler past =
         (created, answer) ->
@@ -752,55 +650,6 @@ class HostTransactionsTest {
       proxy.forgetRoundTrips();
       ((ClaimResult.Won) counting.claimInTransaction(requestOf(user))).claim().release();
       assertThat(proxy.roundTrips()).as("claim and release").hasSize(2);
-    }
-  }
-
-  @Test
-  void twoServersAndTwentyThreadsMakeOneThing() throws Exception {
-    HikariDataSource otherPool = database.newAppPool();
-    List<ThreadTransactions> hosts = List.of(host, new ThreadTransactions(otherPool));
-    List<PostgresIdempotencyStore> stores =
-        List.of(
-            store,
-            PostgresIdempotencyStore.builder(otherPool).hostTransactions(hosts.get(1)).build());
-    int racers = 20;
-    CyclicBarrier start = new CyclicBarrier(racers);
-    ExecutorService threads = Executors.newFixedThreadPool(racers);
-    try {
-      List<Future<Settled>> running = new ArrayList<>();
-      for (int racer = 0; racer < racers; racer++) {
-        int server = racer % 2;
-        running.add(
-            threads.submit(
-                () -> {
-                  start.await();
-                  return untilRecorded(stores.get(server), hosts.get(server));
-                }));
-      }
-      for (Future<Settled> one : running) {
-        assertThat(one.get()).isEqualTo(Settled.DONE);
-      }
-    } finally {
-      threads.shutdownNow();
-    }
-    assertThat(table.thingsOf(user)).hasSize(1);
-    assertThat(table.joined(user)).isTrue();
-  }
-
-  private Settled untilRecorded(PostgresIdempotencyStore server, ThreadTransactions on) {
-    while (true) {
-      ClaimResult result = server.claimInTransaction(request);
-      if (result instanceof ClaimResult.Recorded) {
-        return Settled.DONE;
-      }
-      if (result instanceof ClaimResult.Won won) {
-        UUID made = UUID.randomUUID();
-        insert(on.handle(), made);
-        if (won.claim().complete(answer(made)) == Settled.DONE) {
-          return Settled.DONE;
-        }
-      }
-      Thread.onSpinWait();
     }
   }
 

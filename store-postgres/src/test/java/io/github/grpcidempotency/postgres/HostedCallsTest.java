@@ -102,34 +102,6 @@ class HostedCallsTest {
   }
 
   @Test
-  void aLateFlushThatFailsLeavesNothing() {
-    AtomicBoolean fail = new AtomicBoolean(true);
-    ThingHandler handler =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          host.atFlush(
-              handle -> {
-                insert(handle, thing);
-                if (fail.get()) {
-                  insert(handle, thing);
-                }
-              });
-          answer(answer, thing);
-        };
-    try (ThingServer server = start(handler);
-        ThingClient client = ThingClient.to(server.port())) {
-      assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(table.rowsOf(client.user())).isEmpty();
-      assertThat(table.thingsOf(client.user())).isEmpty();
-
-      fail.set(false);
-      Reply retried = client.createThing(REQUEST);
-      assertThat(retried.isReplay()).isFalse();
-      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
-    }
-  }
-
-  @Test
   void anotherTransactionBesideTheClaimsIsHeard() {
     ThingHandler handler =
         (request, answer) -> {

@@ -113,19 +113,6 @@ class LackingEngineTest {
   }
 
   @Test
-  void aTransactionalCallIsOneCommitAllTheSame() {
-    try (ThingServer server = transactional(database.app(), ThingHandlers.transactional()).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(Things.named("vase"));
-
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(client.createThing(Things.named("vase")).bytes()).isEqualTo(first.bytes());
-      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
-      assertThat(table.joined(client.user())).isTrue();
-    }
-  }
-
-  @Test
   void aTransactionalCallTakesOneRoundTripMore() {
     try (FaultProxy proxy = FaultProxy.before(database.appUrl());
         HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
@@ -229,20 +216,6 @@ class LackingEngineTest {
     }
   }
 
-  @Test
-  void aTransactionalCallThatFailsFreesItsKeyAtOnce() {
-    try (ThingServer server = transactional(database.app(), ThingHandlers.transactional()).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      CreateThingRequest failing = Things.named("vase").toBuilder().putLabels("fail", "").build();
-
-      assertThat(client.createThing(failing).isOk()).isFalse();
-
-      assertThat(table.rowsOf(client.user())).isEmpty();
-      assertThat(table.thingsOf(client.user())).isEmpty();
-      assertThat(client.createThing(Things.named("vase")).isOk()).isTrue();
-    }
-  }
-
   /** What it has committed, or has written for another user, must not get a record of its own. */
   @ParameterizedTest
   @ValueSource(
@@ -327,7 +300,8 @@ class LackingEngineTest {
         .useHandle(
             handle ->
                 handle.execute(
-                    "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1 WHERE user_id = ?",
+                    "UPDATE idempotency.idempotency_keys SET attempt = attempt + 1 WHERE user_id ="
+                        + " ?",
                     user));
   }
 

@@ -1,15 +1,12 @@
 package io.github.grpcidempotency.postgres;
 
-import static io.github.grpcidempotency.postgres.ThingHandlers.insert;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.google.rpc.Code;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.ClaimTiming;
-import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
@@ -19,19 +16,13 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
 import io.github.grpcidempotency.thing.ThingServer;
-import io.grpc.Status;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
-import org.jdbi.v3.core.statement.UnableToExecuteStatementException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that are claimed with their handler's first statement. */
 class LateCallsTest {
@@ -124,130 +115,6 @@ class LateCallsTest {
       assertThat(table.thingsOf(toLeft.user())).hasSize(1);
       assertThat(left.runs()).as("its own server knows that it runs").isEqualTo(1);
       assertThat(right.runs()).isEqualTo(1);
-    }
-  }
-
-  @Test
-  void aHandlerThatCatchesEverythingAndAnswersDefeatsNothing() {
-    ThingHandler stubborn =
-        (asked, answer) -> {
-          try {
-            insert(ClaimTransaction.handle(), ThingHandler.newThing(asked));
-          } catch (RuntimeException ignored) {
-            insertAgain(asked);
-          }
-          ThingHandler.answer(asked, answer);
-        };
-    try (ThingServer server = late(database.app(), stubborn).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(request);
-      Reply second = client.createThing(request);
-
-      assertThat(first.isOk()).isTrue();
-      assertThat(second.isReplay()).isTrue();
-      assertThat(second.bytes()).isEqualTo(first.bytes());
-      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
-      assertThat(server.runs()).isEqualTo(2);
-    }
-  }
-
-  private static void insertAgain(CreateThingRequest asked) {
-    try {
-      insert(ClaimTransaction.handle(), ThingHandler.newThing(asked));
-    } catch (RuntimeException ignored) {
-      assertThat(ignored).isNotNull();
-    }
-  }
-
-  @Test
-  void aHandlerThatRunsNoStatementIsClaimedAtItsEnd() {
-    try (ThingServer server = late(database.app(), ThingHandler::answer).withoutResource().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(Things.named("a thing"));
-      Reply second = client.createThing(Things.named("a thing"));
-
-      assertThat(first.isReplay()).isFalse();
-      assertThat(second.isReplay()).isTrue();
-      assertThat(second.bytes()).isEqualTo(first.bytes());
-      assertThat(journal.kinds())
-          .containsExactly("KeyFound", "Claimed", "Settled", "Unprotected", "KeyFound", "Replayed");
-    }
-  }
-
-  @Test
-  void ofManyDuplicatesAtOnceOneHasItsEffect() {
-    try (ThingServer left = attaching(database.app()).start();
-        ThingServer right = attaching(database.newAppPool()).start();
-        ThingClient toLeft = ThingClient.to(left.port());
-        ThingClient toRight = ThingClient.to(right.port()).like(toLeft)) {
-      List<CompletableFuture<Reply>> calls = new ArrayList<>();
-      for (int pair = 0; pair < 32; pair++) {
-        calls.add(toLeft.startThing(request));
-        calls.add(toRight.startThing(request));
-      }
-      List<Reply> replies = calls.stream().map(CompletableFuture::join).toList();
-
-      assertThat(replies).allMatch(Reply::isOk);
-      assertThat(replies).filteredOn(reply -> !reply.isReplay()).hasSize(1);
-      assertThat(replies.stream().map(Reply::bytes).distinct()).hasSize(1);
-      assertThat(table.thingsOf(toLeft.user())).hasSize(1);
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void aCallThatIsCutOffAtItsFirstStatementIsRunAgain(boolean executed) {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource proxied = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = late(proxied).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      if (executed) {
-        proxy.cutAfter("INSERT INTO app.things");
-      } else {
-        proxy.cutBefore("INSERT INTO app.things");
-      }
-
-      Reply first = client.createThing(request);
-
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(first.isReplay()).isFalse();
-      assertThat(server.runs()).isEqualTo(2);
-      assertThat(table.thingsOf(client.user())).containsExactly(first.thingId());
-    }
-  }
-
-  @Test
-  void aFirstStatementThatFailsIsTheHandlersOwnFailure() {
-    ThingHandler checking =
-        (asked, answer) -> {
-          try {
-            insert(ClaimTransaction.handle(), ThingHandler.newThing(asked));
-          } catch (UnableToExecuteStatementException exists) {
-            answer.onError(Status.ALREADY_EXISTS.asException());
-            return;
-          }
-          ThingHandler.answer(asked, answer);
-        };
-    try (ThingServer server =
-            late(
-                    database.app(),
-                    checking,
-                    thing ->
-                        thing.failures(
-                            FailurePolicy.releaseAll().withTerminal(Code.ALREADY_EXISTS)))
-                .start();
-        ThingClient client = ThingClient.to(server.port());
-        ThingClient other = client.withNewKey()) {
-      assertThat(client.createThing(request).isOk()).isTrue();
-      journal.clear();
-
-      assertThat(other.createThing(request).status().getCode())
-          .isEqualTo(Status.Code.ALREADY_EXISTS);
-      assertThat(other.createThing(request).status().getCode())
-          .isEqualTo(Status.Code.ALREADY_EXISTS);
-
-      assertThat(journal.kinds())
-          .containsExactly("KeyFound", "Claimed", "Settled", "KeyFound", "Replayed");
     }
   }
 

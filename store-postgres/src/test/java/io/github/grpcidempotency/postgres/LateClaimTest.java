@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import com.google.protobuf.ByteString;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.store.Claim;
@@ -15,7 +14,6 @@ import io.github.grpcidempotency.store.ClaimRequest;
 import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.FailureCause;
 import io.github.grpcidempotency.store.FailurePhase;
-import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.store.StoreException;
 import java.io.StringWriter;
 import java.sql.Connection;
@@ -101,7 +99,8 @@ class LateClaimTest {
       List<String> names =
           handle
               .createQuery(
-                  "INSERT INTO app.things (id, name) VALUES (:id, :name), (:other, :name) RETURNING name")
+                  "INSERT INTO app.things (id, name) VALUES (:id, :name), (:other, :name) RETURNING"
+                      + " name")
               .bind("id", UUID.randomUUID())
               .bind("other", UUID.randomUUID())
               .bind("name", "a thing")
@@ -182,29 +181,6 @@ class LateClaimTest {
     assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
   }
 
-  /** A wait for the running call's row would end in a failure. */
-  @Test
-  void aDuplicateOfARunningCallDoesNotWaitForItsRows() throws Exception {
-    UUID thing = UUID.randomUUID();
-    Claim running = store.claimLater(request);
-    insert(LateClaims.connection(running), thing);
-    try (HikariDataSource impatient =
-        PostgresThingServer.pool(database.appUrl() + "&options=-c%20lock_timeout=100ms")) {
-      PostgresIdempotencyStore other = PostgresIdempotencyStore.builder(impatient).build();
-      for (int duplicate = 0; duplicate < 7; duplicate++) {
-        Claim late = other.claimLater(request);
-        assertPreempted(() -> insert(LateClaims.connection(late), thing));
-        assertThat(late.confirm()).isFalse();
-      }
-      assertThat(impatient.getHikariPoolMXBean().getTotalConnections()).isEqualTo(1);
-    }
-
-    assertThat(store.claimInTransaction(request)).isInstanceOf(ClaimResult.InFlight.class);
-    assertThat(running.confirm()).isTrue();
-    assertThat(running.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
-    assertThat(things()).isEqualTo(1);
-  }
-
   @Test
   void aStatementThatTheServerHasPreparedAndWhoseResultsAreUnboundedDoesNotRunEither()
       throws Exception {
@@ -236,38 +212,6 @@ class LateClaimTest {
   }
 
   @Test
-  void aClaimWithoutAStatementIsMadeAtItsEnd() {
-    Claim claim = store.claimLater(request);
-    Connection connection = LateClaims.connection(claim);
-
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.isWon()).isTrue();
-    assertThat(claim.transaction().orElseThrow().isTaken()).isTrue();
-    assertThat(store.claimInTransaction(request)).isInstanceOf(ClaimResult.InFlight.class);
-    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.DONE);
-
-    assertThat(store.claimInTransaction(request))
-        .isInstanceOfSatisfying(
-            ClaimResult.Recorded.class,
-            recorded -> assertThat(recorded.operationId()).isEqualTo(claim.operationId()));
-    assertThatIllegalStateException()
-        .isThrownBy(() -> insert(connection))
-        .withMessageContaining("its transaction cannot be used any more");
-  }
-
-  @Test
-  void aClaimWithoutAStatementIsNotWonIfAnotherCallWasFaster() throws Exception {
-    Claim claim = store.claimLater(request);
-    Connection connection = LateClaims.connection(claim);
-    completeFirst();
-
-    assertThat(claim.confirm()).isFalse();
-    assertThat(claim.isPreempted()).isTrue();
-    assertThatIllegalStateException().isThrownBy(() -> insert(connection));
-  }
-
-  @Test
   void whatWasSetToRollbackOnlyBeforeItsClaimIsRolledBack() {
     Claim claim = store.claimLater(request);
     claim.transaction().orElseThrow().setRollbackOnly();
@@ -275,33 +219,6 @@ class LateClaimTest {
     assertThat(claim.confirm()).isTrue();
     assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.ROLLED_BACK);
     assertFree();
-  }
-
-  @Test
-  void anAnswerAfterAFailedFirstStatementIsRolledBack() {
-    Claim claim = store.claimLater(request);
-    fail(LateClaims.connection(claim));
-
-    assertThat(claim.isWon()).isFalse();
-    assertThat(claim.isPreempted()).isFalse();
-    assertThat(claim.confirm()).isTrue();
-    assertThat(claim.complete(LateClaims.answer())).isEqualTo(Settled.ROLLED_BACK);
-    assertFree();
-  }
-
-  @Test
-  void aFailureAfterAFailedFirstStatementIsReleasedOrRecorded() {
-    Claim released = store.claimLater(request);
-    fail(LateClaims.connection(released));
-    assertThat(released.confirm()).isTrue();
-    assertThat(released.release()).isEqualTo(Settled.DONE);
-
-    Claim recorded = store.claimLater(request);
-    fail(LateClaims.connection(recorded));
-    assertThat(recorded.confirm()).isTrue();
-    assertThat(recorded.complete(new RecordedOutcome.Failure(ByteString.copyFromUtf8("an error"))))
-        .isEqualTo(Settled.DONE);
-    assertThat(store.claimInTransaction(request)).isInstanceOf(ClaimResult.Recorded.class);
   }
 
   @ParameterizedTest
@@ -428,17 +345,6 @@ class LateClaimTest {
   }
 
   @Test
-  void aRowThatHasExpiredIsLeftToTheOrdinaryClaim() throws Exception {
-    completeFirst();
-    new KeyTable(database).expire(user);
-
-    Claim duplicate = store.claimLater(request);
-    assertPreempted(() -> insert(LateClaims.connection(duplicate)));
-    assertThat(duplicate.confirm()).isFalse();
-    assertFree();
-  }
-
-  @Test
   void itsStatementsShowNeitherTheDriverNorTheKey() throws Exception {
     Claim claim = store.claimLater(request);
     Connection connection = LateClaims.connection(claim);
@@ -501,12 +407,6 @@ class LateClaimTest {
 
   private static void assertPreempted(ThrowingCallable use) {
     assertThatThrownBy(use).isInstanceOf(ClaimPreemptedException.class);
-  }
-
-  private static void fail(Connection connection) {
-    assertThatExceptionOfType(SQLException.class)
-        .isThrownBy(() -> connection.prepareStatement("SELECT 1/0").execute())
-        .matches(failure -> "22012".equals(failure.getSQLState()));
   }
 
   private static UUID insert(Connection connection) throws SQLException {

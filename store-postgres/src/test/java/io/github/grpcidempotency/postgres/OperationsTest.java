@@ -224,30 +224,6 @@ class OperationsTest {
   }
 
   @Test
-  void anOperationIsFoundInItsNamespace() {
-    ThingClient inProject = client.in("acme/apollo");
-    String name = nameOf(inProject.createThing(REQUEST));
-
-    OperationsClient found = OperationsClient.of(inProject);
-    assertThat(found.get(name).getName()).isEqualTo(name);
-    assertThat(found.list("")).hasSize(1);
-    assertThat(operations.list("")).isEmpty();
-  }
-
-  @Test
-  void anExpiredOperationIsNotFound() {
-    ThingClient brief =
-        clientOf(
-            PostgresThingServer.on(database.app())
-                .createThing(thing -> thing.retention(Duration.ofMillis(200))));
-    OperationsClient its = OperationsClient.of(brief);
-    String name = nameOf(brief.createThing(REQUEST));
-
-    await().until(() -> its.list("").isEmpty());
-    assertThat(reason(refused(() -> its.get(name)))).isEqualTo("IDEMPOTENCY_OPERATION_UNKNOWN");
-  }
-
-  @Test
   void aCallerWhoIsDeniedAReplayGetsNoAnswer() {
     ThingClient denied =
         clientOf(
@@ -405,17 +381,6 @@ class OperationsTest {
     Reply second = client.createThing(REQUEST);
     assertThat(second.isReplay()).isFalse();
     assertThat(second.operation()).isNotEqualTo(first.operation());
-  }
-
-  @Test
-  void aRunningOperationIsNotForgotten() {
-    Claim claim =
-        Things.win(
-            PostgresIdempotencyStore.builder(database.app()).build(),
-            Things.claimOf(client, REQUEST));
-
-    assertThat(reason(refused(() -> operations.delete(claim.operationId().toString()))))
-        .isEqualTo("IDEMPOTENCY_OPERATION_UNFINISHED");
   }
 
   @Test

@@ -223,25 +223,6 @@ class OutboxStatusTest {
         .withMessageContaining("an outbox query is one SELECT with :resource_id");
   }
 
-  @Test
-  void anOutboxThatIsGoneIsProcessingAndAWarning() {
-    try (LogLines log = LogLines.listen();
-        ThingServer server = PostgresThingServer.on(database.app()).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply created = client.createThing(REQUEST);
-      superuser.useHandle(handle -> handle.execute("ALTER TABLE app.outbox RENAME TO gone"));
-      try {
-        Reply replayed = client.createThing(REQUEST);
-
-        assertThat(replayed.bytes()).isEqualTo(created.bytes());
-        assertThat(replayed.operationStatus()).contains("processing");
-        assertThat(log.warnings()).anyMatch(line -> line.contains("outbox query"));
-      } finally {
-        superuser.useHandle(handle -> handle.execute("ALTER TABLE app.gone RENAME TO outbox"));
-      }
-    }
-  }
-
   @ParameterizedTest
   @EnumSource
   void anOutboxThatIsGoneHidesNoRecordAndIsNotTakenForAnEmptyOne(Execution execution) {

@@ -2,10 +2,7 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.procedure.Execution;
-import io.github.grpcidempotency.procedure.OutagePolicy;
-import io.github.grpcidempotency.procedure.RetentionClass;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
@@ -14,15 +11,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * How long a record answers retries, by the database's clock, and what the client learns about it.
@@ -33,24 +25,10 @@ class RetentionTest {
   private static final Duration RETENTION = Duration.ofHours(1);
   private static final CreateThingRequest REQUEST = Things.named("a thing");
 
-  private static Stream<Arguments> retentions() {
-    return Stream.of(Execution.values())
-        .flatMap(
-            execution ->
-                Stream.concat(
-                        Stream.of(
-                                RetentionClass.INTERACTIVE,
-                                RetentionClass.WEBHOOK,
-                                RetentionClass.FINANCIAL)
-                            .map(RetentionClass::duration),
-                        Stream.of(Duration.ofMillis(90_001)))
-                    .map(retention -> Arguments.of(execution, retention)));
-  }
-
   @ParameterizedTest
-  @MethodSource("retentions")
-  void aRecordLastsAsLongAsItsProcedureSaysAndTheClientGetsItsExpiry(
-      Execution execution, Duration retention) {
+  @EnumSource
+  void aRecordLastsAsLongAsItsProcedureSaysAndTheClientGetsItsExpiry(Execution execution) {
+    Duration retention = Duration.ofMillis(90_001);
     try (ThingServer server =
             PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.retention(retention))
@@ -67,88 +45,8 @@ class RetentionTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void aChangeWhileTheServerRunsCountsForKeysToCome(Execution execution) {
-    AtomicReference<Duration> retention = new AtomicReference<>(Duration.ofHours(1));
-    try (ThingServer server =
-            PostgresThingServer.on(database.app())
-                .createThing(thing -> thing.retention(retention::get))
-                .execution(execution)
-                .start();
-        ThingClient before = ThingClient.to(server.port())) {
-      Reply old = before.createThing(REQUEST);
-      retention.set(Duration.ofDays(7));
-      ThingClient after = before.as(UUID.randomUUID());
-
-      after.createThing(REQUEST);
-
-      assertThat(row(before.user()).retention()).isEqualTo(Duration.ofHours(1));
-      assertThat(row(after.user()).retention()).isEqualTo(Duration.ofDays(7));
-      assertThat(before.createThing(REQUEST).expires()).isEqualTo(old.expires());
-    }
-  }
-
-  /** The client gets the expiry that is recorded, whatever changes in between. */
-  @ParameterizedTest
-  @EnumSource
-  void aCallKeepsTheRetentionThatItBeganWith(Execution execution) {
-    AtomicReference<Duration> retention = new AtomicReference<>(Duration.ofHours(1));
-    try (Gate gate = Gate.shut(database.superuser());
-        ThingServer server =
-            PostgresThingServer.on(database.app())
-                .createThing(thing -> thing.retention(retention::get))
-                .execution(execution)
-                .start();
-        ThingClient client = ThingClient.to(server.port())) {
-      CompletableFuture<Reply> running = client.startThing(Things.waitingAt(gate));
-      gate.awaitWaiting(1);
-      retention.set(Duration.ofDays(7));
-      gate.open();
-
-      assertThat(running.join().expires().map(Instant::parse))
-          .contains(row(client.user()).expires());
-      assertThat(row(client.user()).retention()).isEqualTo(Duration.ofHours(1));
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void aReplayWhoseRetentionCannotBeExtendedIsStillAReplay(Execution execution) {
-    try (ThingServer server =
-            PostgresThingServer.on(database.app())
-                .createThing(
-                    thing ->
-                        thing
-                            .retention(RETENTION)
-                            .retainFromLastReplay()
-                            .outage(
-                                execution == Execution.TRANSACTIONAL
-                                    ? OutagePolicy.FAIL_CLOSED
-                                    : OutagePolicy.FAIL_OPEN))
-                .execution(execution)
-                .start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-      letPass(client.user(), Duration.ofMinutes(59));
-      Instant expires = row(client.user()).expires();
-      superuser("REVOKE UPDATE ON idempotency.idempotency_keys FROM things_app");
-      try {
-        Reply replay = client.createThing(REQUEST);
-
-        assertThat(replay.isReplay()).isTrue();
-        assertThat(replay.bytes()).isEqualTo(first.bytes());
-        assertThat(replay.expires().map(Instant::parse)).contains(expires);
-        assertThat(server.runs()).isEqualTo(1);
-      } finally {
-        superuser("SELECT idempotency.grant_to('things_app')");
-      }
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void aRefusedCallExtendsNoRetention(Execution execution) {
+  @Test
+  void aRefusedCallExtendsNoRetention() {
     try (ThingServer server =
             PostgresThingServer.on(database.app())
                 .createThing(
@@ -157,7 +55,6 @@ class RetentionTest {
                             .retention(RETENTION)
                             .retainFromLastReplay()
                             .guard((caller, resource) -> false))
-                .execution(execution)
                 .start();
         ThingClient client = ThingClient.to(server.port())) {
       client.createThing(REQUEST);
@@ -175,14 +72,12 @@ class RetentionTest {
     database.superuser().useHandle(handle -> handle.createUpdate(statement).execute());
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void countedFromTheLastReplayARecordLastsAsLongAsItIsAskedFor(Execution execution) {
+  @Test
+  void countedFromTheLastReplayARecordLastsAsLongAsItIsAskedFor() {
     Duration retention = Duration.ofHours(1);
     try (ThingServer server =
             PostgresThingServer.on(database.app())
                 .createThing(thing -> thing.retention(retention).retainFromLastReplay())
-                .execution(execution)
                 .start();
         ThingClient client = ThingClient.to(server.port())) {
       client.createThing(REQUEST);
@@ -195,47 +90,6 @@ class RetentionTest {
       assertThat(replay.isReplay()).isTrue();
       assertThat(replay.expires().map(Instant::parse)).contains(row.expires());
       assertThat(row.expires()).isBetween(asked.plus(retention), now().plus(retention));
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void countedFromItsCreationARecordIsNotProlongedByReplays(Execution execution) {
-    try (ThingServer server =
-            PostgresThingServer.on(database.app())
-                .createThing(thing -> thing.retention(Duration.ofHours(1)))
-                .execution(execution)
-                .start();
-        ThingClient client = ThingClient.to(server.port())) {
-      client.createThing(REQUEST);
-      letPass(client.user(), Duration.ofMinutes(59));
-      Instant expires = row(client.user()).expires();
-
-      Reply replay = client.createThing(REQUEST);
-      letPass(client.user(), Duration.ofMinutes(1));
-      Reply afterwards = client.createThing(REQUEST);
-
-      assertThat(replay.isReplay()).isTrue();
-      assertThat(replay.expires().map(Instant::parse)).contains(expires);
-      assertThat(afterwards.isReplay()).isFalse();
-      assertThat(server.runs()).isEqualTo(2);
-    }
-  }
-
-  @Test
-  void aSettingThatTurnsBadStopsNoCallAndFreesNoKey() {
-    AtomicReference<Duration> retention = new AtomicReference<>(Duration.ofHours(1));
-    try (ThingServer server =
-            PostgresThingServer.on(database.app())
-                .createThing(thing -> thing.retention(retention::get))
-                .start();
-        ThingClient client = ThingClient.to(server.port())) {
-      retention.set(Duration.ZERO);
-
-      client.createThing(REQUEST);
-
-      assertThat(row(client.user()).retention()).isEqualTo(Duration.ofHours(1));
-      assertThat(client.createThing(REQUEST).isReplay()).isTrue();
     }
   }
 

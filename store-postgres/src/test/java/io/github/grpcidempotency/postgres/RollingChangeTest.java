@@ -2,8 +2,6 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.protobuf.ByteString;
-import com.google.protobuf.UnknownFieldSet;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.procedure.Execution;
@@ -103,35 +101,6 @@ class RollingChangeTest {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void aFieldThatSaysItselfToChangeMayChange(Execution execution) {
-    try (ThingServer server = PostgresThingServer.on(database.app()).execution(execution).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST.toBuilder().setSentAt("10:00").build());
-
-      Reply retried = client.createThing(REQUEST.toBuilder().setSentAt("10:01").build());
-
-      assertThat(retried.isReplay()).isTrue();
-      assertThat(retried.bytes()).isEqualTo(first.bytes());
-      assertThat(client.createThing(RETRY).reason()).isEqualTo(Things.KEY_REUSED);
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void aFieldThatTheServerDoesNotKnowIsPartOfTheRequest(Execution execution) {
-    try (ThingServer server = PostgresThingServer.on(database.app()).execution(execution).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(ofNewerClient("red"));
-
-      assertThat(client.createThing(ofNewerClient("red")).bytes()).isEqualTo(first.bytes());
-      assertThat(client.createThing(ofNewerClient("blue")).reason()).isEqualTo(Things.KEY_REUSED);
-      assertThat(client.createThing(REQUEST).reason()).isEqualTo(Things.KEY_REUSED);
-      assertThat(server.runs()).isEqualTo(1);
-    }
-  }
-
   private static ThingServer older(Execution execution) {
     return PostgresThingServer.on(database.app())
         .createThing(thing -> thing.fingerprint(Fingerprinter.wholeRequest()))
@@ -145,16 +114,6 @@ class RollingChangeTest {
             thing -> thing.fingerprint(Fingerprinter.wholeRequest().ignoringSince(2, "labels")))
         .execution(execution)
         .start();
-  }
-
-  private static CreateThingRequest ofNewerClient(String colour) {
-    UnknownFieldSet.Field unknown =
-        UnknownFieldSet.Field.newBuilder()
-            .addLengthDelimited(ByteString.copyFromUtf8(colour))
-            .build();
-    return REQUEST.toBuilder()
-        .setUnknownFields(UnknownFieldSet.newBuilder().addField(77, unknown).build())
-        .build();
   }
 
   private static int versionOf(UUID user) {

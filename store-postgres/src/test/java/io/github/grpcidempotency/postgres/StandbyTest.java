@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import com.zaxxer.hikari.HikariDataSource;
@@ -15,8 +14,6 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
-import io.github.grpcidempotency.thing.ThingClient;
-import io.github.grpcidempotency.thing.ThingServer;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -33,37 +30,6 @@ class StandbyTest {
   private static final CreateThingRequest REQUEST = Things.named("a thing");
   private static final RecordedOutcome ANSWER =
       new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.empty());
-
-  @Test
-  void aDemotedDatabaseReplaysWhatItHasAndRefusesWhatItCannotRecord(@TempDir Path data)
-      throws IOException {
-    int port = freePort();
-    EmbeddedPostgres postgres = start(port, data);
-    try (TestDatabase database = TestDatabase.in(postgres);
-        HikariDataSource pool = PostgresThingServer.pool(database.appUrl());
-        ThingServer server = PostgresThingServer.on(pool).transactional().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      ThingClient.Reply first = client.createThing(REQUEST);
-      ThingClient.Reply other = client.withNewKey().createOther(REQUEST);
-      assertThat(other.isOk()).isTrue();
-      int runs = server.runs();
-
-      postgres.close();
-      Files.createFile(data.resolve("standby.signal"));
-      postgres = start(port, data);
-
-      // The first calls may still be given connections that have just died.
-      ThingClient.Reply replay =
-          await().until(() -> client.createThing(REQUEST), ThingClient.Reply::isReplay);
-      assertThat(replay.bytes()).isEqualTo(first.bytes());
-      ThingClient.Reply refused = client.withNewKey().createThing(REQUEST);
-      assertThat(refused.reason()).isEqualTo(Things.STORE_UNAVAILABLE);
-      assertThat(refused.description()).endsWith("read only");
-      assertThat(server.runs()).isEqualTo(runs);
-    } finally {
-      postgres.close();
-    }
-  }
 
   /** What the handler wrote before may be lost, although its older reservation is not. */
   @Test

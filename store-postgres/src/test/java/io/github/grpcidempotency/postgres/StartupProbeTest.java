@@ -183,15 +183,6 @@ class StartupProbeTest {
     }
   }
 
-  /** A policy of the host's own beside the library's widens what a user sees. */
-  @Test
-  void aTableThatShowsARecordToAnotherUserIsRefused() {
-    execute("CREATE POLICY report ON idempotency.idempotency_keys FOR SELECT USING (true)");
-
-    assertThatVerifying(database.app(), database.app())
-        .hasMessageContaining("row-level security shows a user's record to another user");
-  }
-
   @Test
   void aFailureIsReportedTogetherWithAllOtherProblems() {
     execute(

@@ -7,7 +7,11 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.key.Fingerprint;
+import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.thing.EventJournal;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -53,6 +57,17 @@ class SweepTest {
     }
 
     assertThat(table.size()).isEqualTo(5);
+  }
+
+  @Test
+  void anExpiredReservationWhoseOwnerHasDiedKeepsNoOtherRequestOut() {
+    ClaimRequest dead = LateClaims.request();
+    IdempotencyStore store = PostgresIdempotencyStore.builder(database.app()).build();
+    Things.win(store, dead);
+    table.expire(dead.key().caller().userId());
+
+    Fingerprint other = Fingerprinter.wholeRequest().fingerprint(Things.named("of the living"));
+    Things.win(store, Things.claimOf(dead.key(), Things.CREATE_THING, other));
   }
 
   @Test

@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
@@ -50,33 +49,6 @@ class TransactionFaultTest {
   @AfterEach
   void everyConnectionIsGivenBack() {
     database.awaitAllConnectionsBack();
-  }
-
-  @Test
-  void aServerKilledInItsHandlerLeavesNothingAndItsKeyIsFreeAtOnce() {
-    try (Gate gate = Gate.shut(database.superuser());
-        ServerProcess doomed =
-            ServerProcess.start(
-                PostgresThingServer.class,
-                database.appUrl(),
-                Long.toString(LEASE.toMillis()),
-                "transactional");
-        ThingServer survivor = server().start();
-        ThingClient toDoomed = ThingClient.to(Integer.parseInt(doomed.awaitLine("port")));
-        ThingClient toSurvivor = ThingClient.to(survivor.port()).like(toDoomed)) {
-      CreateThingRequest request = Things.waitingAt(gate);
-      CompletableFuture<Reply> lost = toDoomed.startThing(request);
-      gate.awaitWaiting(1);
-      assertThat(toSurvivor.createThing(request).reason()).isEqualTo(Things.IN_PROGRESS);
-
-      doomed.kill();
-      assertThat(lost.join().isOk()).isFalse();
-      gate.open();
-
-      Reply retried = untilAnswered(toSurvivor, request);
-      assertThat(retried.isReplay()).isFalse();
-      assertThat(table.thingsOf(toSurvivor.user())).containsExactly(retried.thingId());
-    }
   }
 
   @Test

@@ -8,9 +8,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
-import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -23,7 +21,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
@@ -52,40 +49,6 @@ class TransactionalCompletionTest {
   }
 
   @Test
-  void effectAndRecordAreOneTransactionAndARetryIsReplayed() {
-    try (ThingServer server = completing().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(table.joined(client.user())).isTrue();
-      assertThat(table.rowsOf(client.user()).toString()).contains(first.thingId().toString());
-      Reply retried = client.createThing(REQUEST);
-      assertThat(retried.isReplay()).isTrue();
-      assertThat(retried.bytes()).isEqualTo(first.bytes());
-      assertThat(server.runs()).isEqualTo(1);
-    }
-  }
-
-  @Test
-  void theInterceptorWritesNothingMore() {
-    try (FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource store = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer server = completing().store(store).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      client.withNewKey().createThing(REQUEST);
-      proxy.forgetRoundTrips();
-
-      assertThat(client.createThing(REQUEST).isOk()).isTrue();
-
-      assertThat(proxy.roundTrips())
-          .singleElement()
-          .asString()
-          .contains("INSERT INTO idempotency.idempotency_keys");
-    }
-  }
-
-  @Test
   void aMessageOfAnotherTypeIsRefusedBeforeAnythingIsSent() {
     CompletableFuture<Throwable> told = new CompletableFuture<>();
     ThingHandler mistaken =
@@ -110,99 +73,6 @@ class TransactionalCompletionTest {
       assertThat(told.join())
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("answers with idempotency.testing.v1.Thing, not");
-    }
-  }
-
-  @Test
-  void aHandlerThatFailsAfterItsCommitHasItsRecordedAnswerReplayed() {
-    try (Gate gate = Gate.shut(database.superuser());
-        ThingServer server = completing().start();
-        ThingClient client = ThingClient.to(server.port())) {
-      gate.open();
-      CreateThingRequest failing = Things.failingAfter(gate);
-
-      assertThat(client.createThing(failing).status().getCode()).isEqualTo(Status.Code.INTERNAL);
-
-      Reply retried = client.createThing(failing);
-      assertThat(retried.isReplay()).isTrue();
-      assertThat(server.runs()).isEqualTo(1);
-      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
-    }
-  }
-
-  @Test
-  void aHandlerThatAnswersSomethingElseThanItRecordedFailsTheCallAndRetriesGetTheRecord() {
-    ThingHandler twoFaced =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          jdbi.useTransaction(
-              handle -> {
-                insert(handle, Things.caller(), thing);
-                TransactionalCompletion.completeAndCommit(handle, thing);
-              });
-          answer(answer, thing.toBuilder().setName("something else").build());
-        };
-    try (ThingServer server = reserved(twoFaced).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-      assertThat(first.status().getCode()).isEqualTo(Status.Code.INTERNAL);
-      assertThat(first.description()).contains("answers something else");
-
-      Reply retried = client.createThing(REQUEST);
-      assertThat(retried.isReplay()).isTrue();
-      assertThat(retried.thing().getName()).isEqualTo(REQUEST.getName());
-      assertThat(table.thingsOf(client.user())).containsExactly(retried.thingId());
-    }
-  }
-
-  @Test
-  void aResponseThatNamesNoResourceIsRecordedWithoutOne() {
-    ThingHandler anonymous =
-        (request, answer) -> {
-          Thing thing = newThing(request);
-          Thing nameless = thing.toBuilder().setId("not a uuid").build();
-          jdbi.useTransaction(
-              handle -> {
-                insert(handle, Things.caller(), thing);
-                TransactionalCompletion.completeAndCommit(handle, nameless);
-              });
-          answer(answer, nameless);
-        };
-    try (ThingServer server = reserved(anonymous).start();
-        ThingClient client = ThingClient.to(server.port())) {
-      Reply first = client.createThing(REQUEST);
-
-      assertThat(first.isOk()).as(first.toString()).isTrue();
-      assertThat(client.createThing(REQUEST).bytes()).isEqualTo(first.bytes());
-    }
-  }
-
-  @Test
-  void aZombieLearnsThatItsClaimIsLostAndItsTransactionRollsBack() {
-    CompletableFuture<Throwable> told = new CompletableFuture<>();
-    try (Gate gate = Gate.shut(database.superuser());
-        FaultProxy proxy = FaultProxy.before(database.appUrl());
-        HikariDataSource cut = PostgresThingServer.pool(proxy.jdbcUrl());
-        ThingServer zombie =
-            PostgresThingServer.on(database.app())
-                .store(cut)
-                .lease(SHORT_LEASE)
-                .handler(waitingFirst(gate, told::complete))
-                .start();
-        ThingServer successor =
-            completing().lease(SHORT_LEASE).handler(ThingHandlers.on(database.app())).start();
-        ThingClient toZombie = ThingClient.to(zombie.port());
-        ThingClient toSuccessor = ThingClient.to(successor.port()).like(toZombie)) {
-      CompletableFuture<Reply> late = toZombie.startThing(REQUEST);
-      gate.awaitWaiting(1);
-      proxy.swallow(); // its lease is renewed no more
-      Reply taken = untilAnswered(toSuccessor, REQUEST);
-      gate.open();
-
-      assertThat(told.join()).isInstanceOf(ClaimLostException.class);
-      assertThat(late.join().isOk()).isFalse();
-      assertThat(table.thingsOf(toZombie.user())).containsExactly(taken.thingId());
-      assertThat(toSuccessor.createThing(REQUEST).bytes()).isEqualTo(taken.bytes());
     }
   }
 
@@ -254,32 +124,6 @@ class TransactionalCompletionTest {
           insert(handle, Things.caller(), thing);
           TransactionalCompletion.completeAndCommit(handle, thing);
         });
-  }
-
-  @Test
-  void aServerKilledBetweenItsCommitAndItsAnswerIsReplayed() {
-    try (Gate gate = Gate.shut(database.superuser());
-        ServerProcess doomed =
-            ServerProcess.start(
-                PostgresThingServer.class,
-                database.appUrl(),
-                Long.toString(LONG_LEASE.toMillis()),
-                "completing");
-        ThingServer survivor = completing().start();
-        ThingClient toDoomed = ThingClient.to(Integer.parseInt(doomed.awaitLine("port")));
-        ThingClient toSurvivor = ThingClient.to(survivor.port()).like(toDoomed)) {
-      CreateThingRequest request = Things.waitingAt(gate);
-      CompletableFuture<Reply> lost = toDoomed.startThing(request);
-      gate.awaitWaiting(1);
-
-      doomed.kill();
-      assertThat(lost.join().isOk()).isFalse();
-
-      Reply retried = toSurvivor.createThing(request);
-      assertThat(retried.isReplay()).isTrue();
-      assertThat(survivor.runs()).isZero();
-      assertThat(table.thingsOf(toSurvivor.user())).containsExactly(retried.thingId());
-    }
   }
 
   @ParameterizedTest
@@ -385,25 +229,6 @@ class TransactionalCompletionTest {
 
   private PostgresThingServer.Builder reserved(ThingHandler handler) {
     return PostgresThingServer.on(database.app()).lease(LONG_LEASE).handler(handler);
-  }
-
-  /** Waits at a gate, then writes and completes, and reports the exception that it gets. */
-  private ThingHandler waitingFirst(Gate gate, Consumer<Throwable> told) {
-    return (request, answer) -> {
-      Thing thing = newThing(request);
-      jdbi.useHandle(gate::pass);
-      try {
-        jdbi.useTransaction(
-            handle -> {
-              insert(handle, Things.caller(), thing);
-              TransactionalCompletion.completeAndCommit(handle, thing);
-            });
-      } catch (RuntimeException thrown) {
-        told.accept(thrown);
-        throw thrown;
-      }
-      answer(answer, thing);
-    };
   }
 
   /** Waits at a gate while it has its record's row locked. */

@@ -2,25 +2,20 @@ package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
-import com.google.rpc.Code;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.fault.Gate;
 import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.key.Caller;
-import io.github.grpcidempotency.key.IdempotencyKey;
 import io.github.grpcidempotency.key.ScheduleKey;
 import io.github.grpcidempotency.postgres.ThingWork.Style;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.IdempotencyStatus;
-import io.github.grpcidempotency.procedure.InFlightPolicy;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ResourceType;
-import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
@@ -28,7 +23,6 @@ import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import io.github.grpcidempotency.work.IdempotentWork;
-import io.github.grpcidempotency.work.WorkFailedException;
 import io.github.grpcidempotency.work.WorkRefusedException;
 import io.github.grpcidempotency.work.WorkResult;
 import java.time.Duration;
@@ -39,10 +33,6 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -58,8 +48,6 @@ class WorkTest {
       ScheduleKey.of("make-thing", Instant.parse("2026-12-01T00:00:00Z"));
   private static final Duration LONG_LEASE = Duration.ofMinutes(5);
   private static final Duration SHORT_LEASE = Duration.ofMillis(1_200);
-  private static final int RACERS = 12;
-
   private final KeyTable table = new KeyTable(database);
   private final Caller caller = Caller.of(UUID.randomUUID());
   private final List<IdempotentWork> runners = new ArrayList<>();
@@ -89,173 +77,6 @@ class WorkTest {
     assertThat(first.replayed()).isFalse();
     assertThat(left.runs() + right.runs()).isEqualTo(1);
     assertThat(table.thingsOf(caller.userId())).containsExactly(idOf(first));
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void startedOnTwoRunnersByManyThreadsAtOnceItIsDoneOnce(Execution execution) throws Exception {
-    ThingWork left = work(database.app(), execution);
-    ThingWork right = work(database.newAppPool(), execution);
-    CyclicBarrier start = new CyclicBarrier(RACERS);
-    ExecutorService threads = Executors.newFixedThreadPool(RACERS);
-    try {
-      List<Future<WorkResult<Thing>>> results = new ArrayList<>();
-      for (int racer = 0; racer < RACERS; racer++) {
-        ThingWork runner = racer % 2 == 0 ? left : right;
-        results.add(
-            threads.submit(
-                () -> {
-                  start.await();
-                  return untilDone(() -> runner.run(ThingWork.styleOf(execution), caller, TOKEN));
-                }));
-      }
-      List<UUID> things = new ArrayList<>();
-      for (Future<WorkResult<Thing>> result : results) {
-        things.add(idOf(result.get()));
-      }
-
-      assertThat(things).hasSize(RACERS).containsOnly(things.get(0));
-      assertThat(left.runs() + right.runs()).isEqualTo(1);
-      assertThat(table.thingsOf(caller.userId())).containsExactly(things.get(0));
-    } finally {
-      threads.shutdownNow();
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void aRunnerMayWaitForAnotherOne(Execution execution) throws Exception {
-    Procedure kind = attaching(execution);
-    ThingWork left = work(database.app(), kind);
-    ThingWork right = work(database.newAppPool(), kind);
-    Style style = ThingWork.styleOf(execution);
-    ExecutorService threads = Executors.newFixedThreadPool(2);
-    try (Gate gate = Gate.shut(database.superuser())) {
-      Future<WorkResult<Thing>> first =
-          threads.submit(() -> left.run(style, caller, TOKEN, gate.name()));
-      gate.awaitWaiting(1);
-      Future<WorkResult<Thing>> second =
-          threads.submit(() -> right.run(style, caller, TOKEN, gate.name()));
-      await().until(this::isAwaited);
-      gate.open();
-
-      assertThat(second.get().replayed()).isTrue();
-      assertThat(second.get().value()).isEqualTo(first.get().value());
-      assertThat(left.runs() + right.runs()).isEqualTo(1);
-    } finally {
-      threads.shutdownNow();
-    }
-  }
-
-  @Test
-  void aTransactionalEffectAndItsRecordAreOneCommit() throws Exception {
-    ThingWork work = work(database.app(), Execution.TRANSACTIONAL);
-
-    work.run(Style.TRANSACTIONAL, caller, TOKEN);
-
-    assertThat(table.joined(caller.userId())).isTrue();
-  }
-
-  @Test
-  void anEffectThatIsCompletedInItsOwnTransactionIsOneCommitWithItsRecord() throws Exception {
-    ThingWork work = work(database.app(), Execution.RESERVED);
-
-    WorkResult<Thing> first = work.run(Style.COMPLETING, caller, TOKEN);
-
-    assertThat(table.joined(caller.userId())).isTrue();
-    assertThat(work.run(Style.COMPLETING, caller, TOKEN).value()).isEqualTo(first.value());
-    assertThat(work.runs()).isEqualTo(1);
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void workThatFailsLeavesItsTokenFreeAndATransactionNothing(Execution execution) throws Exception {
-    ThingWork work = work(database.app(), execution);
-    Style style = ThingWork.styleOf(execution);
-
-    assertThatIllegalStateException()
-        .isThrownBy(
-            () ->
-                work.run(
-                    caller,
-                    TOKEN,
-                    ThingWork.request(),
-                    () -> {
-                      if (style == Style.TRANSACTIONAL) {
-                        work.make(style, caller.userId(), "");
-                      }
-                      throw new IllegalStateException("the ledger is locked");
-                    }));
-
-    assertThat(table.rowsOf(caller.userId())).isEmpty();
-    assertThat(table.thingsOf(caller.userId())).isEmpty();
-    assertThat(work.run(style, caller, TOKEN).replayed()).isFalse();
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void aTerminalFailureIsRecordedWithoutItsEffectAndRepeatedAnywhere(Execution execution) {
-    ThingWork left = work(database.app(), execution);
-    ThingWork right = work(database.newAppPool(), execution);
-    Style style = ThingWork.styleOf(execution);
-
-    for (ThingWork work : List.of(left, right, left)) {
-      assertThatExceptionOfType(WorkFailedException.class)
-          .isThrownBy(
-              () ->
-                  work.run(
-                      caller,
-                      TOKEN,
-                      ThingWork.request(),
-                      () -> {
-                        if (style == Style.TRANSACTIONAL) {
-                          work.make(style, caller.userId(), "");
-                        }
-                        throw new WorkFailedException(
-                            Code.FAILED_PRECONDITION, "the month is not over");
-                      }))
-          .withMessage("the month is not over")
-          .satisfies(failed -> assertThat(failed.code()).isEqualTo(Code.FAILED_PRECONDITION));
-    }
-    assertThat(left.runs() + right.runs()).isEqualTo(1);
-    assertThat(table.thingsOf(caller.userId())).isEmpty();
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void anotherInputOrAnotherKindUnderTheSameTokenIsRefused(Execution execution) throws Exception {
-    ThingWork work = work(database.app(), execution);
-    ThingWork otherKind =
-        work(database.app(), Procedure.named("jobs/other").execution(execution).build());
-    work.run(ThingWork.styleOf(execution), caller, TOKEN);
-
-    assertRefused(
-        RefusalReason.IDEMPOTENCY_KEY_REUSED,
-        () -> work.run(caller, TOKEN, Things.named("other"), Thing::getDefaultInstance));
-    assertRefused(
-        RefusalReason.IDEMPOTENCY_KEY_REUSED,
-        () -> otherKind.run(caller, TOKEN, ThingWork.request(), Thing::getDefaultInstance));
-    assertThat(work.runs() + otherKind.runs()).isEqualTo(1);
-  }
-
-  @Test
-  void theSameTokenOfAnotherUserTenantOrProjectIsOtherWork() throws Exception {
-    ThingWork work = work(database.app(), Execution.RESERVED);
-    List<Caller> callers =
-        List.of(
-            caller,
-            caller.inTenant("acme"),
-            caller.inTenant("acme").inProject("apollo"),
-            caller.inProject("apollo"),
-            Caller.of(UUID.randomUUID()));
-
-    for (Caller each : callers) {
-      assertThat(work.run(Style.PLAIN, each, TOKEN).replayed()).isFalse();
-    }
-    for (Caller each : callers) {
-      assertThat(work.run(Style.PLAIN, each, TOKEN).replayed()).isTrue();
-    }
-    assertThat(work.runs()).isEqualTo(callers.size());
   }
 
   @Test
@@ -295,49 +116,6 @@ class WorkTest {
           RefusalReason.IDEMPOTENCY_STORE_UNAVAILABLE,
           () -> work.run(ThingWork.styleOf(execution), caller, TOKEN));
       assertThat(work.runs()).isEqualTo(1);
-    }
-  }
-
-  @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "TRANSACTIONAL")
-  void aProcessKilledAtItsWorkBlocksTheTokenForALeaseAndThenItIsDoneOnce(Execution execution)
-      throws Exception {
-    ThingWork survivor = work(database.app(), execution, SHORT_LEASE);
-    try (Gate gate = Gate.shut(database.superuser());
-        ServerProcess doomed = start(execution, Style.PLAIN, SHORT_LEASE, gate)) {
-      gate.awaitWaiting(1);
-      assertRefused(
-          RefusalReason.IDEMPOTENCY_IN_PROGRESS, () -> survivor.run(Style.PLAIN, caller, TOKEN));
-
-      doomed.kill();
-      gate.open();
-      WorkResult<Thing> done = untilDone(() -> survivor.run(Style.PLAIN, caller, TOKEN));
-
-      assertThat(done.replayed()).isFalse();
-      assertThat(survivor.runs()).isEqualTo(1);
-      assertThat(table.thingsOf(caller.userId())).containsExactly(idOf(done));
-      assertThat(table.rowsOf(caller.userId())).hasSize(1);
-    }
-  }
-
-  @Test
-  void aProcessKilledInATransactionLeavesNothingAndBlocksNobody() throws Exception {
-    ThingWork survivor = work(database.app(), Execution.TRANSACTIONAL);
-    try (Gate gate = Gate.shut(database.superuser());
-        ServerProcess doomed =
-            start(Execution.TRANSACTIONAL, Style.TRANSACTIONAL, LONG_LEASE, gate)) {
-      gate.awaitWaiting(1);
-      assertRefused(
-          RefusalReason.IDEMPOTENCY_IN_PROGRESS,
-          () -> survivor.run(Style.TRANSACTIONAL, caller, TOKEN));
-
-      doomed.kill();
-      gate.open();
-      WorkResult<Thing> done = untilDone(() -> survivor.run(Style.TRANSACTIONAL, caller, TOKEN));
-
-      assertThat(done.replayed()).isFalse();
-      assertThat(table.thingsOf(caller.userId())).containsExactly(idOf(done));
-      assertThat(table.joined(caller.userId())).isTrue();
     }
   }
 
@@ -420,22 +198,6 @@ class WorkTest {
     }
   }
 
-  @Test
-  void theProblemsOfKindsAndStoreAreReportedTogether() {
-    assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(
-            () ->
-                work(
-                    database.app(),
-                    Procedure.named("jobs/wrong")
-                        .execution(Execution.RESERVED)
-                        .retention(Duration.ZERO)
-                        .resource(ResourceType.of("widget"), widget -> UUID.randomUUID())
-                        .build()))
-        .withMessageContaining("jobs/wrong: its retention must be positive")
-        .withMessageContaining("add_resource_type('widget', …)");
-  }
-
   private ThingWork work(DataSource pool, Execution execution) {
     return work(pool, execution, LONG_LEASE);
   }
@@ -453,13 +215,6 @@ class WorkTest {
         IdempotentWork.on(PostgresIdempotencyStore.builder(pool).lease(lease).build(), kind);
     runners.add(runner);
     return new ThingWork(runner, kind, pool);
-  }
-
-  private static Procedure attaching(Execution execution) {
-    return Procedure.named("jobs/make-thing")
-        .execution(execution)
-        .inFlight(InFlightPolicy.attach(Duration.ofMinutes(1)))
-        .build();
   }
 
   private ServerProcess start(Execution execution, Style style, Duration lease, Gate gate) {
@@ -489,13 +244,6 @@ class WorkTest {
             },
             Optional::isPresent)
         .orElseThrow();
-  }
-
-  /** Returns whether a runner has left word that it waits for the token. */
-  private boolean isAwaited() {
-    long lock = LockId.of(new IdempotencyKey(caller, TOKEN));
-    return table.count("SELECT count(*) FROM idempotency.idempotency_waits WHERE lock_id = " + lock)
-        == 1;
   }
 
   private static void assertRefused(RefusalReason reason, Callable<WorkResult<Thing>> work) {

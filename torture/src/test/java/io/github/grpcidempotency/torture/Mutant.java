@@ -1,5 +1,7 @@
 package io.github.grpcidempotency.torture;
 
+import static java.util.stream.Collectors.joining;
+
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
@@ -10,6 +12,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
@@ -32,9 +37,11 @@ record Mutant(Path overlay, List<String> options) {
    *
    * @param sources a directory of the repository
    * @param file below it
+   * @param from what is changed, wherever lines are broken and however they are indented
    */
   record Edit(String sources, String file, String from, String to) {
     private static final String ROOT = "io/github/grpcidempotency/";
+    private static final Pattern TOKEN = Pattern.compile("\\w+|[^\\w\\s]");
 
     static Edit sql(String name, String from, String to) {
       return new Edit(
@@ -56,6 +63,16 @@ record Mutant(Path overlay, List<String> options) {
     /** An edit of the handlers, which make mistakes as well. */
     static Edit handlers(String type, String from, String to) {
       return new Edit("torture/src/test", "java/" + ROOT + "torture/" + type + ".java", from, to);
+    }
+
+    private Pattern pattern() {
+      return Pattern.compile(
+          TOKEN
+              .matcher(from)
+              .results()
+              .map(MatchResult::group)
+              .map(Pattern::quote)
+              .collect(joining("\\s*")));
     }
 
     private Path source() {
@@ -100,11 +117,12 @@ record Mutant(Path overlay, List<String> options) {
     for (Edit edit : edits) {
       Edit first = firsts.computeIfAbsent(edit.file(), file -> edit);
       String text = texts.containsKey(first) ? texts.get(first) : Files.readString(edit.source());
-      if (!text.contains(edit.from())) {
+      Matcher found = edit.pattern().matcher(text);
+      if (!found.find()) {
         throw new IllegalStateException(
             "%s has changed, and cannot be broken like this any more".formatted(edit.file()));
       }
-      texts.put(first, text.replace(edit.from(), edit.to()));
+      texts.put(first, found.replaceAll(Matcher.quoteReplacement(edit.to())));
     }
     return texts;
   }

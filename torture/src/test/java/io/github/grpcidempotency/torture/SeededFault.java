@@ -4,6 +4,7 @@ import static io.github.grpcidempotency.torture.Mutant.Edit.handlers;
 import static io.github.grpcidempotency.torture.Mutant.Edit.interceptor;
 import static io.github.grpcidempotency.torture.Mutant.Edit.sql;
 import static io.github.grpcidempotency.torture.Mutant.Edit.store;
+import static io.github.grpcidempotency.torture.Seed.breaking;
 
 import io.github.grpcidempotency.torture.Mutant.Edit;
 import java.nio.file.Path;
@@ -18,930 +19,728 @@ import java.util.Set;
 enum SeededFault {
   /** A completion does not ask whose the record is now. */
   NO_FENCE(
-      List.of(
-          sql("settle/update", "   AND k.attempt = :attempt\n   AND k.completed IS NULL\n", "")),
-      Map.of(FaultKind.STOP, 1),
-      List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.ONE_EFFECT,
-      Rule.RECORD_STANDS),
+      breaking(Rule.ONE_EFFECT, Rule.RECORD_STANDS)
+          .of(Form.JOINED)
+          .by(sql("settle/update", "AND k.attempt = :attempt AND k.completed IS NULL", ""))
+          .during(FaultKind.STOP)),
 
   /** A handler that was overtaken commits all the same, by itself or together with its record. */
   IGNORED_FENCE(
-      List.of(sql("settle/join", "WHERE NOT EXISTS (SELECT FROM done)", "WHERE false")),
-      Map.of(FaultKind.STOP, 1),
-      List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.ONE_EFFECT),
+      breaking(Rule.ONE_EFFECT)
+          .of(Form.JOINED)
+          .by(sql("settle/join", "WHERE NOT EXISTS (SELECT FROM done)", "WHERE false"))
+          .during(FaultKind.STOP)),
 
   /** A server that was overtaken sends its own answer. */
   ZOMBIE_ANSWERS(
-      List.of(
-          interceptor(
-              "internal/runtime/Settler",
-              "      return settle(operation, Settlement.COMPLETE, () -> operation.complete(answer));",
-              "      return settle(operation, Settlement.COMPLETE, () -> operation.complete(answer))"
-                  + " == Settled.ROLLED_BACK\n          ? Settled.ROLLED_BACK\n          : Settled.DONE;")),
-      Map.of(FaultKind.STOP, 1),
-      List.of(Plan.COMMIT),
-      Form.RESERVED,
-      Rule.ONE_ANSWER,
-      Rule.ANSWER_IS_RECORDED),
+      breaking(Rule.ONE_ANSWER, Rule.ANSWER_IS_RECORDED)
+          .of(Form.RESERVED)
+          .by(
+              interceptor(
+                  "internal/runtime/Settler",
+                  "return settle(operation, Settlement.COMPLETE, () ->"
+                      + " operation.complete(answer));",
+                  "      return settle(operation, Settlement.COMPLETE, () ->"
+                      + " operation.complete(answer)) == Settled.ROLLED_BACK\n"
+                      + "          ? Settled.ROLLED_BACK\n"
+                      + "          : Settled.DONE;"))
+          .during(FaultKind.STOP)),
 
   /** A handler whose commit was not answered has its completed record deleted. */
   RELEASE_AFTER_UNKNOWN_COMMIT(
-      List.of(sql("settle/release", "   AND k.completed IS NULL\n", "")),
-      Map.of(FaultKind.CUT_AFTER, 1),
-      List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.ONE_EFFECT,
-      Rule.RECORD_STANDS),
+      breaking(Rule.ONE_EFFECT, Rule.RECORD_STANDS)
+          .of(Form.JOINED)
+          .by(sql("settle/release", "AND k.completed IS NULL", ""))
+          .during(FaultKind.CUT_AFTER)),
 
   /** An answer that could not be recorded at once is forgotten, and its key freed. */
   LATE_RECORDER_RELEASES(
-      List.of(
-          interceptor(
-              "internal/runtime/LateRecorder", "operation.complete(outcome)", "claim.release()")),
-      Map.of(FaultKind.CUT_BEFORE, 1),
-      List.of(Plan.COMPLETION),
-      Form.RESERVED,
-      Rule.NO_UNEXPLAINED_EFFECT),
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              interceptor(
+                  "internal/runtime/LateRecorder",
+                  "operation.complete(outcome)",
+                  "claim.release()"))
+          .during(FaultKind.CUT_BEFORE)
+          .cutting(Plan.COMPLETION)),
 
   /** Whether a lease has ended is told by a server's clock; one server's is an hour ahead. */
   SERVER_CLOCK(
-      List.of(
-          store(
-              "OperationParameters",
-              ".bind(\"id\", id)",
-              ".bind(\"id\", id).bind(\"server_now\", java.time.OffsetDateTime.now()"
-                  + ".plusSeconds(Integer.getInteger(\"torture.skew\", 0)))"),
-          store(
-              "RecordRow",
-              "leaseLeft.isZero()",
-              "(leaseLeft.compareTo(Duration.ofSeconds(Integer.getInteger(\"torture.skew\", 0)))"
-                  + " <= 0)"),
-          sql("claim/take_over", "k.lease_expires <= now()", "k.lease_expires <= :server_now")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.RESERVED,
-      Rule.NO_UNEXPLAINED_EFFECT),
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              store(
+                  "OperationParameters",
+                  ".bind(\"id\", id)",
+                  ".bind(\"id\", id).bind(\"server_now\", java.time.OffsetDateTime.now()"
+                      + ".plusSeconds(Integer.getInteger(\"torture.skew\", 0)))"),
+              store(
+                  "RecordRow",
+                  "leaseLeft.isZero()",
+                  "(leaseLeft.compareTo(Duration.ofSeconds(Integer.getInteger(\"torture.skew\","
+                      + " 0))) <= 0)"),
+              sql(
+                  "claim/take_over",
+                  "k.lease_expires <= now()",
+                  "k.lease_expires <= :server_now"))),
 
   /** A reservation is taken over although its owner is alive. */
   TAKEOVER_OF_THE_LIVING(
-      List.of(
-          sql("claim/take_over", "   AND k.lease_expires <= now()\n", ""),
-          store("RecordRow", "!ended && leaseLeft.isZero()", "!ended")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.RESERVED,
-      Rule.NO_UNEXPLAINED_EFFECT),
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              sql("claim/take_over", "AND k.lease_expires <= now()", ""),
+              store("RecordRow", "!ended && leaseLeft.isZero()", "!ended"))),
 
   /** A reservation is never taken over. */
   ENDLESS_LEASE(
-      List.of(sql("claim/take_over", "k.lease_expires <= now()", "false")),
-      Map.of(FaultKind.KILL, 1),
-      List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.KEY_USABLE),
+      breaking(Rule.KEY_USABLE)
+          .of(Form.JOINED)
+          .by(sql("claim/take_over", "k.lease_expires <= now()", "false"))
+          .during(FaultKind.KILL)),
 
   /** A key that was used for another request is answered with its answer. */
   NO_HASH_CHECK(
-      List.of(
-          interceptor(
-              "internal/decision/ClaimDecider",
-              "case OTHER -> Optional.of(new Decision.Refuse(Refusal.reused(\"request\")));",
-              "case OTHER -> Optional.empty();")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.NO_MISMATCH_ANSWERED),
+      breaking(Rule.NO_MISMATCH_ANSWERED)
+          .of(Form.JOINED)
+          .by(
+              interceptor(
+                  "internal/decision/ClaimDecider",
+                  "case OTHER -> Optional.of(new Decision.Refuse(Refusal.reused(\"request\")));",
+                  "case OTHER -> Optional.empty();"))),
 
   /** Nothing but the look at the record keeps two transactions apart. */
   NO_LOCK_AND_NO_UNIQUE_KEY(
-      List.of(sql("transaction/claim", "pg_try_advisory_xact_lock(:lock)", "true")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.TRANSACTIONAL,
-      Rule.ONE_EFFECT) {
-    @Override
-    Optional<String> sabotage() {
-      return Optional.of(
-          "ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key");
-    }
-  },
+      breaking(Rule.ONE_EFFECT)
+          .of(Form.TRANSACTIONAL)
+          .by(sql("transaction/claim", "pg_try_advisory_xact_lock(:lock)", "true"))
+          .after("ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key")),
 
   /** The client is answered first, and the answer recorded then. */
   ANSWER_BEFORE_RECORD(
-      List.of(
-          interceptor(
-              "grpc/ClaimedCall",
-              "    try {\n      switch (persist",
-              """
+      breaking(Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED)
+          .of(Form.TRANSACTIONAL)
+          .by(
+              interceptor(
+                  "grpc/ClaimedCall",
+                  "try { switch (persist",
+                  """
                   send(answer, true);
                   if (answer != null) {
                     var unused = engine.settler().complete(operation, (Message) message);
                     return;
                   }
                   try {
-                    switch (persist""")),
-      Map.of(FaultKind.CUT_BEFORE, 1),
-      List.of(Plan.COMMIT),
-      Form.TRANSACTIONAL,
-      Rule.ANSWER_HAS_EFFECT,
-      Rule.ANSWER_IS_RECORDED),
+                    switch (persist\
+                  """))
+          .during(FaultKind.CUT_BEFORE)),
 
   /** A record is treated as expired as soon as it is complete. */
   EXPIRED_AT_ONCE(
-      List.of(
-          store("RecordRow", "!expires.isAfter(read) && (ended", "(ended"),
-          sql("claim/reclaim", "   AND k.expires <= now()\n", "")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.RECORD_STANDS,
-      Rule.ONE_EFFECT),
+      breaking(Rule.RECORD_STANDS, Rule.ONE_EFFECT)
+          .of(Form.JOINED)
+          .by(
+              store("RecordRow", "!expires.isAfter(read) && (ended", "(ended"),
+              sql("claim/reclaim", "AND k.expires <= now()", ""))),
 
   /** Neither the statement nor row-level security asks whose the record is. */
   NO_USER(
-      List.of(sql("claim/select_record", "   AND k.user_id = CAST(:user AS uuid)", "")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.NO_STRANGER_ANSWERED,
-      Rule.NO_FALSE_REFUSAL) {
-    @Override
-    Optional<String> sabotage() {
-      return Optional.of(
-          """
-          DROP POLICY own_rows ON idempotency.idempotency_keys;
-          CREATE POLICY own_rows ON idempotency.idempotency_keys FOR ALL USING (true);
-          """);
-    }
-  },
+      breaking(Rule.NO_STRANGER_ANSWERED, Rule.NO_FALSE_REFUSAL)
+          .of(Form.JOINED)
+          .by(sql("claim/select_record", "AND k.user_id = CAST(:user AS uuid)", ""))
+          .after(
+              """
+              DROP POLICY own_rows ON idempotency.idempotency_keys;
+              CREATE POLICY own_rows ON idempotency.idempotency_keys FOR ALL USING (true);
+              """)),
 
   /** Neither the sweep nor row-level security asks whether a record has expired. */
-  GREEDY_SWEEP(List.of(), Map.of(), List.of(Plan.COMMIT), Form.JOINED, Rule.RECORD_STANDS) {
-    @Override
-    Optional<String> sabotage() {
-      return Optional.of(
-          """
-          CREATE OR REPLACE FUNCTION idempotency.sweep_expired(batch integer) RETURNS integer
-            LANGUAGE sql VOLATILE SECURITY DEFINER
-          AS $$
-            WITH swept AS (
-              DELETE FROM idempotency.idempotency_keys WHERE completed IS NOT NULL RETURNING 1
-            )
-            SELECT count(*)::integer FROM swept
-          $$;
-          ALTER POLICY maintenance ON idempotency.idempotency_keys USING (true);
-          """);
-    }
-  },
+  GREEDY_SWEEP(
+      breaking(Rule.RECORD_STANDS)
+          .of(Form.JOINED)
+          .after(
+              """
+              CREATE OR REPLACE FUNCTION idempotency.sweep_expired(batch integer) RETURNS integer
+                LANGUAGE sql VOLATILE SECURITY DEFINER
+              AS $$
+                WITH swept AS (
+                  DELETE FROM idempotency.idempotency_keys WHERE completed IS NOT NULL RETURNING 1
+                )
+                SELECT count(*)::integer FROM swept
+              $$;
+              ALTER POLICY maintenance ON idempotency.idempotency_keys USING (true);
+              """)),
 
   /** A row with a claim's own id is its own, whoever has taken it over since. */
   OWN_ROW_WHATEVER_ITS_ATTEMPT(
-      List.of(
-          store(
-              "ReservationAttempt",
-              "ids.contains(row.id()) && row.isUntouched()",
-              "ids.contains(row.id())"),
-          store("ReservationAttempt", "phase != FailurePhase.ANSWER_LOST && !isLate()", "true")),
-      Map.of(FaultKind.SWALLOW_CLAIM, 1),
-      List.of(Plan.COMMIT),
-      Form.RESERVED,
-      Rule.NO_UNEXPLAINED_EFFECT,
-      Rule.ONE_ANSWER,
-      Rule.ANSWER_IS_RECORDED) {
-    @Override
-    Plan plan() {
-      return super.plan()
-          .calling(32)
-          .pausing(Duration.ofMillis(400))
-          .mixing(new Plan.Mix(10, 0, 0, 0));
-    }
-  },
+      breaking(Rule.NO_UNEXPLAINED_EFFECT, Rule.ONE_ANSWER, Rule.ANSWER_IS_RECORDED)
+          .of(Form.RESERVED)
+          .by(
+              store(
+                  "ReservationAttempt",
+                  "ids.contains(row.id()) && row.isUntouched()",
+                  "ids.contains(row.id())"),
+              store("ReservationAttempt", "phase != FailurePhase.ANSWER_LOST && !isLate()", "true"))
+          .during(FaultKind.SWALLOW_CLAIM)
+          .running(
+              plan ->
+                  plan.calling(32)
+                      .pausing(Duration.ofMillis(400))
+                      .mixing(new Plan.Mix(10, 0, 0, 0)))),
 
   /** A record that was read is run again, unguarded, if its retention cannot be extended. */
   UNGUARDED_AFTER_FAILED_RETENTION(
-      List.of(
-          interceptor(
-              "internal/runtime/Engine",
-              "      return older.isPresent() ? claim(request.procedure(), older.get()) : met;",
-              """
-                    if (met instanceof ClaimResult.Recorded read
-                        && request.procedure().retainedFromLastReplay()) {
-                      try {
-                        store.retain(request.claim(), read);
-                      } catch (StoreException failed) {
-                        return new ClaimResult.Unanswered(
-                            new StoreException(
-                                "could not retain",
-                                failed,
-                                io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT,
-                                io.github.grpcidempotency.store.FailureCause.NO_CONNECTION));
-                      }
-                    }
-                    return met;
-              """)),
-      Map.of(FaultKind.CUT_BEFORE, 1),
-      List.of(Plan.RETENTION),
-      Form.FAIL_OPEN,
-      Rule.NO_UNGUARDED_EFFECT),
+      breaking(Rule.NO_UNGUARDED_EFFECT)
+          .of(Form.FAIL_OPEN)
+          .by(
+              interceptor(
+                  "internal/runtime/Engine",
+                  "return older.isPresent() ? claim(request.procedure(), older.get()) : met;",
+                  """
+                        if (met instanceof ClaimResult.Recorded read
+                            && request.procedure().retainedFromLastReplay()) {
+                          try {
+                            store.retain(request.claim(), read);
+                          } catch (StoreException failed) {
+                            return new ClaimResult.Unanswered(
+                                new StoreException(
+                                    "could not retain",
+                                    failed,
+                                    io.github.grpcidempotency.store.FailurePhase.NOTHING_SENT,
+                                    io.github.grpcidempotency.store.FailureCause.NO_CONNECTION));
+                          }
+                        }
+                        return met;
+                  """))
+          .during(FaultKind.CUT_BEFORE)
+          .cutting(Plan.RETENTION)),
 
   /** Whatever is an {@code IllegalStateException} counts as the handler's misuse. */
   ILLEGAL_STATE_IS_MISUSE(
-      List.of(
-          interceptor(
-              "internal/runtime/Settler",
-              "catch (StoreException | TransactionMisuseException foreseen)",
-              "catch (StoreException | TransactionMisuseException | IllegalStateException"
-                  + " foreseen)"),
-          interceptor(
-              "internal/runtime/Settler",
-              "    } catch (TransactionMisuseException misuse) {\n      leases.drop(operation.claim());",
-              "    } catch (TransactionMisuseException | IllegalStateException misuse) {\n"
-                  + "      leases.drop(operation.claim());")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.RESERVED,
-      Rule.NO_UNEXPLAINED_EFFECT) {
-    @Override
-    Plan plan() {
-      return super.plan().living(ServerLife.ordinary().with(Dimension.POOL_DEFECTS, "50"));
-    }
-  },
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              interceptor(
+                  "internal/runtime/Settler",
+                  "catch (StoreException | TransactionMisuseException foreseen)",
+                  "catch (StoreException | TransactionMisuseException | IllegalStateException"
+                      + " foreseen)"),
+              interceptor(
+                  "internal/runtime/Settler",
+                  "} catch (TransactionMisuseException misuse) { leases.drop(operation.claim());",
+                  "    } catch (TransactionMisuseException | IllegalStateException misuse) {\n"
+                      + "      leases.drop(operation.claim());"))
+          .running(plan -> plan.living(ServerLife.ordinary().with(Dimension.POOL_DEFECTS, "50")))),
 
   /** A transaction's failure is not recorded where an expired record stands. */
   FAILURE_LOST_OVER_AN_EXPIRED_RECORD(
-      List.of(
-          sql("transaction/record_failure", "k.id = :cleared", "k.id = :cleared AND false"),
-          interceptor(
-              "internal/runtime/Settler", "return settled != Settled.LOST;", "return true;")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.TRANSACTIONAL,
-      Rule.FAILURE_STANDS) {
-    @Override
-    Plan plan() {
-      return super.plan().mixing(new Plan.Mix(0, 0, 100, 100));
-    }
-  },
+      breaking(Rule.FAILURE_STANDS)
+          .of(Form.TRANSACTIONAL)
+          .by(
+              sql("transaction/record_failure", "k.id = :cleared", "k.id = :cleared AND false"),
+              interceptor(
+                  "internal/runtime/Settler", "return settled != Settled.LOST;", "return true;"))
+          .running(plan -> plan.mixing(new Plan.Mix(0, 0, 100, 100)))),
 
   /** A handler that has lost its claim answers what it makes of that. */
   LOST_CLAIM_IS_TOLD(
-      List.of(
-          interceptor(
-              "internal/runtime/Settler", "return settled != Settled.LOST;", "return true;")),
-      Map.of(FaultKind.STOP, 1),
-      List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.LOST_CLAIM_IS_REFUSED),
+      breaking(Rule.LOST_CLAIM_IS_REFUSED)
+          .of(Form.JOINED)
+          .by(
+              interceptor(
+                  "internal/runtime/Settler", "return settled != Settled.LOST;", "return true;"))
+          .during(FaultKind.STOP)),
 
   /** A call is given up although its client waits for the answer. */
   GIVEN_UP_WHILE_IT_RUNS(
-      List.of(
-          interceptor(
-              "internal/runtime/RunningCalls", "if (call.isOver()) {", "if (call != null) {"),
-          interceptor(
-              "internal/runtime/RunningCalls",
-              "return now - state.overSince >= lease.toNanos();",
-              "return true;")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.RESERVED,
-      Rule.NO_UNEXPLAINED_EFFECT),
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              interceptor(
+                  "internal/runtime/RunningCalls", "if (call.isOver()) {", "if (call != null) {"),
+              interceptor(
+                  "internal/runtime/RunningCalls",
+                  "return now - state.overSince >= lease.toNanos();",
+                  "return true;"))),
 
   /** A key that others fight for is run unguarded. */
   OPEN_ON_CONTENTION(
-      List.of(
-          interceptor(
-              "internal/decision/FailureDecider",
-              "cause == FailureCause.NO_CONNECTION",
-              "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONTENTION)"),
-          store("Contention", "MAX_TRIES = 20", "MAX_TRIES = 1")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.FAIL_OPEN,
-      Rule.NO_UNGUARDED_EFFECT) {
-    @Override
-    Plan plan() {
-      return super.plan().living(ServerLife.ordinary().with(Dimension.ISOLATION, "serializable"));
-    }
-  },
+      breaking(Rule.NO_UNGUARDED_EFFECT)
+          .of(Form.FAIL_OPEN)
+          .by(
+              interceptor(
+                  "internal/decision/FailureDecider",
+                  "cause == FailureCause.NO_CONNECTION",
+                  "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONTENTION)"),
+              store("Contention", "MAX_TRIES = 20", "MAX_TRIES = 1"))
+          .running(
+              plan ->
+                  plan.living(ServerLife.ordinary().with(Dimension.ISOLATION, "serializable")))),
 
   /** A pool without a free connection counts as an outage of the store. */
   OPEN_ON_AN_EXHAUSTED_POOL(
-      List.of(
-          interceptor(
-              "internal/decision/FailureDecider",
-              "cause == FailureCause.NO_CONNECTION",
-              "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.POOL_EXHAUSTED)")),
-      Map.of(FaultKind.EXHAUST, 1),
-      List.of(Plan.COMMIT),
-      Form.FAIL_OPEN,
-      Rule.NO_UNGUARDED_EFFECT) {
-    @Override
-    Plan plan() {
-      return super.plan().living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300"));
-    }
-  },
+      breaking(Rule.NO_UNGUARDED_EFFECT)
+          .of(Form.FAIL_OPEN)
+          .by(
+              interceptor(
+                  "internal/decision/FailureDecider",
+                  "cause == FailureCause.NO_CONNECTION",
+                  "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.POOL_EXHAUSTED)"))
+          .during(FaultKind.EXHAUST)
+          .running(
+              plan ->
+                  plan.living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300")))),
 
   /** A claim whose answer was lost counts as one that was never sent. */
   OPEN_ON_A_LOST_ANSWER(
-      List.of(
-          interceptor(
-              "internal/decision/FailureDecider",
-              "cause == FailureCause.NO_CONNECTION",
-              "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONNECTION_LOST)"),
-          store(
-              "ReservationAttempt",
-              "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
-              "phase"),
-          store(
-              "ReservationAttempt",
-              "        if (again) {",
-              "        if (again && ids.isEmpty()) {")),
-      Map.of(FaultKind.CUT_AFTER, 1),
-      List.of(Plan.RESERVATION),
-      Form.FAIL_OPEN,
-      Rule.NO_UNGUARDED_EFFECT),
+      breaking(Rule.NO_UNGUARDED_EFFECT)
+          .of(Form.FAIL_OPEN)
+          .by(
+              interceptor(
+                  "internal/decision/FailureDecider",
+                  "cause == FailureCause.NO_CONNECTION",
+                  "(cause == FailureCause.NO_CONNECTION || cause == FailureCause.CONNECTION_LOST)"),
+              store(
+                  "ReservationAttempt",
+                  "phase == FailurePhase.ROW_SEEN ? phase : FailurePhase.ANSWER_LOST",
+                  "phase"),
+              store("ReservationAttempt", "if (again) {", "        if (again && ids.isEmpty()) {"))
+          .during(FaultKind.CUT_AFTER)
+          .cutting(Plan.RESERVATION)),
 
   /** A server without connections does not ask itself what it runs. */
   OPEN_BESIDE_ITS_OWN_HOLDER(
-      List.of(interceptor("internal/runtime/Engine", "if (own.isPresent()) {", "if (false) {")),
-      Map.of(FaultKind.REFUSE, 1),
-      List.of(Plan.COMMIT),
-      Form.FAIL_OPEN,
-      Rule.NO_UNGUARDED_EFFECT_BESIDE_A_HOLDER) {
-    @Override
-    Plan plan() {
-      return super.plan()
-          .calling(32)
-          .leasing(Duration.ofSeconds(2))
-          .mixing(new Plan.Mix(100, 0, 0, 0))
-          .living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300"));
-    }
-  },
+      breaking(Rule.NO_UNGUARDED_EFFECT_BESIDE_A_HOLDER)
+          .of(Form.FAIL_OPEN)
+          .by(interceptor("internal/runtime/Engine", "if (own.isPresent()) {", "if (false) {"))
+          .during(FaultKind.REFUSE)
+          .running(
+              plan ->
+                  plan.calling(32)
+                      .leasing(Duration.ofSeconds(2))
+                      .mixing(new Plan.Mix(100, 0, 0, 0))
+                      .living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300")))),
 
   /** A record is not looked for in a database that is read-only. */
   NO_LOOK_WHILE_READ_ONLY(
-      List.of(
-          interceptor(
-              "internal/decision/FailureDecider",
-              "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.FIND",
-              "case READ_ONLY, BROKEN -> phase == null ? Remedy.FIND")),
-      Map.of(FaultKind.READ_ONLY, 1),
-      List.of(Plan.COMMIT),
-      Form.FAIL_OPEN,
-      Rule.REPLAYED_WHILE_READ_ONLY),
+      breaking(Rule.REPLAYED_WHILE_READ_ONLY)
+          .of(Form.FAIL_OPEN)
+          .by(
+              interceptor(
+                  "internal/decision/FailureDecider",
+                  "case READ_ONLY, BROKEN -> phase == FailurePhase.NOTHING_SENT ? Remedy.FIND",
+                  "case READ_ONLY, BROKEN -> phase == null ? Remedy.FIND"))
+          .during(FaultKind.READ_ONLY)),
 
   /** What a listener throws reaches the lease keeper, which renews nothing from then on. */
   LEASE_KEEPER_DIES_OF_AN_ERROR(
-      List.of(
-          interceptor(
-              "internal/event/Listeners",
-              "catch (Throwable thrown)",
-              "catch (RuntimeException thrown)"),
-          interceptor(
-              "internal/runtime/LeaseKeeper",
-              "RepeatedTask.of(task, log, this::renew)",
-              """
-              () -> {
-                listeners.notify(
-                    new IdempotencyEvent.LeasesRenewed(0, 0, Duration.ZERO));
-                renew();
-              }\
-              """)),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.RESERVED,
-      Rule.NO_UNEXPLAINED_EFFECT) {
-    @Override
-    Plan plan() {
-      return super.plan().living(ServerLife.ordinary().with(Dimension.LISTENER_FAILURES, "20"));
-    }
-  },
+      breaking(Rule.NO_UNEXPLAINED_EFFECT)
+          .of(Form.RESERVED)
+          .by(
+              interceptor(
+                  "internal/event/Listeners",
+                  "catch (Throwable thrown)",
+                  "catch (RuntimeException thrown)"),
+              interceptor(
+                  "internal/runtime/LeaseKeeper",
+                  "RepeatedTask.of(task, log, this::renew)",
+                  """
+                  () -> {
+                    listeners.notify(
+                        new IdempotencyEvent.LeasesRenewed(0, 0, Duration.ZERO));
+                    renew();
+                  }\
+                  """))
+          .running(
+              plan -> plan.living(ServerLife.ordinary().with(Dimension.LISTENER_FAILURES, "20")))),
 
   /**
    * A recording that fails for good is tried as long as one whose failure passes. Twelve attempts
    * take two minutes as they are; here they come one after the other.
    */
   RECORDING_WITHOUT_END(
-      List.of(
-          interceptor(
-              "internal/runtime/LateRecorder",
-              "permanentFailures += permanent ? 1 : 0;",
-              "permanentFailures += 0;"),
-          interceptor(
-              "internal/runtime/LateRecorder",
-              "Duration doubled = delay.multipliedBy(2);",
-              "Duration doubled = delay;")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.RESERVED,
-      Rule.RECORDING_ENDS) {
-    @Override
-    Optional<String> sabotage() {
-      return Optional.of(
-          """
-          CREATE FUNCTION torture.refuse_recording() RETURNS trigger
-            LANGUAGE plpgsql SECURITY DEFINER
-          AS $$
-          BEGIN
-            PERFORM nextval('torture.refused_recordings'); -- which no rollback takes back
-            RAISE EXCEPTION 'not to be recorded' USING ERRCODE = 'check_violation';
-          END;
-          $$;
-          CREATE TRIGGER refuse_recording BEFORE UPDATE ON idempotency.idempotency_keys
-            FOR EACH ROW
-            WHEN (OLD.completed IS NULL AND NEW.completed IS NOT NULL
-                  AND NEW.procedure LIKE '%/Reserved')
-            EXECUTE FUNCTION torture.refuse_recording();
-          """);
-    }
-  },
+      breaking(Rule.RECORDING_ENDS)
+          .of(Form.RESERVED)
+          .by(
+              interceptor(
+                  "internal/runtime/LateRecorder",
+                  "permanentFailures += permanent ? 1 : 0;",
+                  "permanentFailures += 0;"),
+              interceptor(
+                  "internal/runtime/LateRecorder",
+                  "Duration doubled = delay.multipliedBy(2);",
+                  "Duration doubled = delay;"))
+          .after(
+              """
+              CREATE FUNCTION torture.refuse_recording() RETURNS trigger
+                LANGUAGE plpgsql SECURITY DEFINER
+              AS $$
+              BEGIN
+                PERFORM nextval('torture.refused_recordings'); -- which no rollback takes back
+                RAISE EXCEPTION 'not to be recorded' USING ERRCODE = 'check_violation';
+              END;
+              $$;
+              CREATE TRIGGER refuse_recording BEFORE UPDATE ON idempotency.idempotency_keys
+                FOR EACH ROW
+                WHEN (OLD.completed IS NULL AND NEW.completed IS NOT NULL
+                      AND NEW.procedure LIKE '%/Reserved')
+                EXECUTE FUNCTION torture.refuse_recording();
+              """)),
 
   /** A waiting call that an executor rejects is never heard of again. */
   WAITERS_LOST_ON_REJECTION(
-      List.of(
-          interceptor("internal/runtime/Engine", "new CallerRunsExecutor(executor)", "executor")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.JOINED_ATTACHED,
-      Rule.CALL_ENDS) {
-    @Override
-    Plan plan() {
-      return super.plan()
-          .calling(16)
-          .mixing(new Plan.Mix(10, 0, 0, 0).waiting(0, 0, 40))
-          .living(ServerLife.ordinary().with(Dimension.REJECTIONS, "60"));
-    }
-  },
+      breaking(Rule.CALL_ENDS)
+          .of(Form.JOINED_ATTACHED)
+          .by(
+              interceptor(
+                  "internal/runtime/Engine", "new CallerRunsExecutor(executor)", "executor"))
+          .running(
+              plan ->
+                  plan.calling(16)
+                      .mixing(new Plan.Mix(10, 0, 0, 0).waiting(0, 0, 40))
+                      .living(ServerLife.ordinary().with(Dimension.REJECTIONS, "60")))),
 
   /** Calls that wait are left to their deadlines by a server that closes. */
   CLOSING_FORGETS_WHO_WAITS(
-      List.of(
-          interceptor(
-              "internal/runtime/InFlightWaiter",
-              "queues.close().forEach(this::resumeWithWhatItMet);",
-              "var unused = queues.close();")),
-      Map.of(FaultKind.CLOSE, 1),
-      List.of(Plan.COMMIT),
-      Form.JOINED_ATTACHED,
-      Rule.CLOSING_ENDS_CALLS),
+      breaking(Rule.CLOSING_ENDS_CALLS)
+          .of(Form.JOINED_ATTACHED)
+          .by(
+              interceptor(
+                  "internal/runtime/InFlightWaiter",
+                  "queues.close().forEach(this::resumeWithWhatItMet);",
+                  "var unused = queues.close();"))
+          .during(FaultKind.CLOSE)),
 
   /** What a handler writes is committed beside the claim's transaction, before its record is. */
   EFFECT_BESIDE_THE_HOSTS_CLAIM(
-      List.of(
-          handlers(
-              "SpringHandlers",
-              "@Transactional\n  public void write(",
-              "@Transactional(propagation ="
-                  + " org.springframework.transaction.annotation.Propagation.REQUIRES_NEW)\n"
-                  + "  public void write(")),
-      Map.of(FaultKind.CUT_BEFORE, 1),
-      List.of(Plan.COMMIT),
-      Form.TRANSACTIONAL,
-      Rule.ONE_EFFECT) {
-    @Override
-    Plan plan() {
-      return super.plan().serving(ServerKind.SPRING, ServerKind.SPRING);
-    }
-  },
+      breaking(Rule.ONE_EFFECT)
+          .of(Form.TRANSACTIONAL)
+          .by(
+              handlers(
+                  "SpringHandlers",
+                  "@Transactional public void write(",
+                  "@Transactional(propagation ="
+                      + " org.springframework.transaction.annotation.Propagation.REQUIRES_NEW)\n"
+                      + "  public void write("))
+          .during(FaultKind.CUT_BEFORE)
+          .running(plan -> plan.serving(ServerKind.SPRING, ServerKind.SPRING))),
 
   /** A handler that answers before its host has committed has its client told at once. */
   ANSWER_BEFORE_THE_HOSTS_COMMIT(
-      List.of(
-          interceptor(
-              "grpc/ClaimedCall",
-              "deferred = operation.claim().deferSettlement(elsewhere);",
-              "deferred = elsewhere == null;")),
-      Map.of(FaultKind.CUT_BEFORE, 1),
-      List.of(Plan.COMMIT),
-      Form.JOINED_ATTACHED,
-      Rule.ANSWER_HAS_EFFECT,
-      Rule.ANSWER_IS_RECORDED) {
-    @Override
-    Plan plan() {
-      return super.plan().serving(ServerKind.SPRING, ServerKind.SPRING);
-    }
-  },
+      breaking(Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED)
+          .of(Form.JOINED_ATTACHED)
+          .by(
+              interceptor(
+                  "grpc/ClaimedCall",
+                  "deferred = operation.claim().deferSettlement(elsewhere);",
+                  "deferred = elsewhere == null;"))
+          .during(FaultKind.CUT_BEFORE)
+          .running(plan -> plan.serving(ServerKind.SPRING, ServerKind.SPRING))),
 
   /** What a handler records in its host's transaction is written once that is committed. */
   RECORD_AFTER_THE_HOSTS_COMMIT(
-      List.of(
-          store(
-              "Reservation",
-              "    transaction.beforeCommit(() -> recordLatest(transaction, connection, answer));\n",
-              """
-                  transaction.afterCompletion(
-                      ended -> database.onConnection(other -> complete(other, answer.outcome())));
-              """)),
-      Map.of(FaultKind.CUT_BEFORE, 1),
-      List.of(Plan.COMPLETION),
-      Form.JOINED,
-      Rule.ONE_EFFECT,
-      Rule.ANSWER_HAS_EFFECT,
-      Rule.ANSWER_IS_RECORDED) {
-    @Override
-    Plan plan() {
-      return super.plan().serving(ServerKind.SPRING, ServerKind.SPRING);
-    }
-  },
+      breaking(Rule.ONE_EFFECT, Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED)
+          .of(Form.JOINED)
+          .by(
+              store(
+                  "Reservation",
+                  "transaction.beforeCommit(() -> recordLatest(transaction, connection, answer));",
+                  """
+                      transaction.afterCompletion(
+                          ended -> database.onConnection(other -> complete(other, answer.outcome())));
+                  """))
+          .during(FaultKind.CUT_BEFORE)
+          .cutting(Plan.COMPLETION)
+          .running(plan -> plan.serving(ServerKind.SPRING, ServerKind.SPRING))),
 
   /** A handler that was stopped at its first statement is taken at its word all the same. */
   STOPPED_HANDLER_ANSWERS(
-      List.of(
-          store(
-              "LateClaim",
-              "        first.rollback();\n        yield false;",
-              "        first.rollback();\n        yield true;"),
-          store(
-              "LateClaim",
-              "return confirmed().complete(outcome);",
-              "return won.isPresent() ? confirmed().complete(outcome) : Settled.DONE;")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.LATE,
-      Rule.ONE_ANSWER,
-      Rule.ANSWER_HAS_EFFECT,
-      Rule.ANSWER_IS_RECORDED,
-      Rule.FAILURE_STANDS),
+      breaking(
+              Rule.ONE_ANSWER, Rule.ANSWER_HAS_EFFECT, Rule.ANSWER_IS_RECORDED, Rule.FAILURE_STANDS)
+          .of(Form.LATE)
+          .by(
+              store(
+                  "LateClaim",
+                  "first.rollback(); yield false;",
+                  "        first.rollback();\n        yield true;"),
+              store(
+                  "LateClaim",
+                  "return confirmed().complete(outcome);",
+                  "return won.isPresent() ? confirmed().complete(outcome) : Settled.DONE;"))),
 
   /** A first statement runs although somebody has the key, or has answered it. */
   STOPPED_STATEMENT_RUNS(
-      List.of(
-          sql("transaction/claim_late", "OR NOT pg_try_advisory_xact_lock(:lock)", ""),
-          sql(
-              "transaction/claim_late",
-              "WHERE k.idempotency_key",
-              "WHERE false AND k.idempotency_key")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.LATE,
-      Rule.ONE_EFFECT) {
-    @Override
-    Optional<String> sabotage() {
-      return Optional.of(
-          "ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key");
-    }
-  },
+      breaking(Rule.ONE_EFFECT)
+          .of(Form.LATE)
+          .by(
+              sql("transaction/claim_late", "OR NOT pg_try_advisory_xact_lock(:lock)", ""),
+              sql(
+                  "transaction/claim_late",
+                  "WHERE k.idempotency_key",
+                  "WHERE false AND k.idempotency_key"))
+          .after("ALTER TABLE idempotency.idempotency_keys DROP CONSTRAINT idempotency_keys_key")),
 
   /** A first statement that has failed counts as one that was never sent. */
   FAILED_FIRST_STATEMENT_IS_FORGOTTEN(
-      List.of(
-          store(
-              "LateClaim",
-              "case FAILED -> claimByItself(true);",
-              "case FAILED -> claimByItself(false);")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.LATE,
-      Rule.ANSWER_HAS_EFFECT,
-      Rule.RECORD_HAS_EFFECT),
+      breaking(Rule.ANSWER_HAS_EFFECT, Rule.RECORD_HAS_EFFECT)
+          .of(Form.LATE)
+          .by(
+              store(
+                  "LateClaim",
+                  "case FAILED -> claimByItself(true);",
+                  "case FAILED -> claimByItself(false);"))),
 
   /** A guard decides once for each record, and not for each session. */
   DECISION_OF_ANOTHER_SESSION(
-      List.of(
-          handlers(
-              "TortureServer",
-              ".guard((caller, effect) -> RIGHT.get() && effect.isPresent());",
-              """
-              .guard(
-                  new io.github.grpcidempotency.procedure.ReplayGuard() {
-                    private final java.util.Map<Optional<UUID>, Boolean> decided =
-                        new java.util.concurrent.ConcurrentHashMap<>();
+      breaking(Rule.NO_UNENTITLED_ANSWERED, Rule.ENTITLED_IS_ANSWERED)
+          .of(Form.GUARDED)
+          .by(
+              handlers(
+                  "TortureServer",
+                  ".guard((caller, effect) -> RIGHT.get() && effect.isPresent());",
+                  """
+                  .guard(
+                      new io.github.grpcidempotency.procedure.ReplayGuard() {
+                        private final java.util.Map<Optional<UUID>, Boolean> decided =
+                            new java.util.concurrent.ConcurrentHashMap<>();
 
-                    @Override
-                    public boolean mayReplay(Caller caller, Optional<UUID> effect) {
-                      return decided.computeIfAbsent(effect, id -> RIGHT.get());
-                    }
-                  });\
-              """)),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.GUARDED,
-      Rule.NO_UNENTITLED_ANSWERED,
-      Rule.ENTITLED_IS_ANSWERED) {
-    @Override
-    Plan plan() {
-      return super.plan().mixing(new Plan.Mix(10, 0, 0, 0).waiting(100, 50, 0));
-    }
-  },
+                        @Override
+                        public boolean mayReplay(Caller caller, Optional<UUID> effect) {
+                          return decided.computeIfAbsent(effect, id -> RIGHT.get());
+                        }
+                      });\
+                  """))
+          .running(plan -> plan.mixing(new Plan.Mix(10, 0, 0, 0).waiting(100, 50, 0)))),
 
   /** A login that the database refuses looks like a database that is not there. */
   REFUSED_LOGIN_IS_AN_OUTAGE(
-      List.of(
-          handlers(
-              "DefectivePool",
-              "throw thrown.getCause();",
-              """
-              throw method.getName().equals("getConnection")
-                        ? new java.sql.SQLException(
-                            "no", "08001", new java.net.ConnectException("refused"))
-                        : thrown.getCause();\
-              """)),
-      Map.of(FaultKind.REFUSE_LOGINS, 1),
-      List.of(Plan.COMMIT),
-      Form.FAIL_OPEN,
-      Rule.NO_UNGUARDED_EFFECT) {
-    @Override
-    Plan plan() {
-      return super.plan().living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300"));
-    }
-  },
+      breaking(Rule.NO_UNGUARDED_EFFECT)
+          .of(Form.FAIL_OPEN)
+          .by(
+              handlers(
+                  "DefectivePool",
+                  "throw thrown.getCause();",
+                  """
+                  throw method.getName().equals("getConnection")
+                            ? new java.sql.SQLException(
+                                "no", "08001", new java.net.ConnectException("refused"))
+                            : thrown.getCause();\
+                  """))
+          .during(FaultKind.REFUSE_LOGINS)
+          .running(
+              plan ->
+                  plan.living(ServerLife.ordinary().with(Dimension.CONNECTION_TIMEOUT, "300")))),
 
   /** A job that is interrupted leaves a connection with a transaction behind. */
   INTERRUPTED_JOB_LEAVES_A_TRANSACTION(
-      List.of(
-          handlers(
-              "TortureService",
-              "later(random(delay(request) + 50), worker::interrupt);",
-              """
-              later(
-                        random(delay(request) + 50),
-                        () -> {
-                          worker.interrupt();
-                          try {
-                            Connection left = pool.getConnection();
-                            left.setAutoCommit(false);
-                            boolean unused = left.createStatement().execute("SELECT 1");
-                          } catch (SQLException exhausted) {
-                            // then enough of them are left
-                          }
-                        });\
-              """)),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.JOB,
-      Rule.TRANSACTIONS_END) {
-    @Override
-    Plan plan() {
-      return Plan.only(LENGTH, Map.of(), Form.JOB)
-          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.INTERRUPTED, 8)));
-    }
-  },
+      breaking(Rule.TRANSACTIONS_END)
+          .of(Form.JOB)
+          .by(
+              handlers(
+                  "TortureService",
+                  "later(random(delay(request) + 50), worker::interrupt);",
+                  """
+                  later(
+                            random(delay(request) + 50),
+                            () -> {
+                              worker.interrupt();
+                              try {
+                                Connection left = pool.getConnection();
+                                left.setAutoCommit(false);
+                                boolean unused = left.createStatement().execute("SELECT 1");
+                              } catch (SQLException exhausted) {
+                                // then enough of them are left
+                              }
+                            });\
+                  """))
+          .running(
+              plan ->
+                  plan.lasting(Seed.LENGTH)
+                      .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.INTERRUPTED, 8))))),
 
   /** A handler that never answers keeps its own transaction for ever, and the record's lock. */
   LOCK_WITHOUT_END(
-      List.of(handlers("TortureService", "pause(3 * lease.toMillis())", "pause(3_600_000)")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.JOINED,
-      Rule.TRANSACTIONS_END,
-      Rule.KEY_USABLE) {
-    @Override
-    Plan plan() {
-      return Plan.only(LENGTH, Map.of(), Form.JOINED)
-          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 8)));
-    }
-  },
+      breaking(Rule.TRANSACTIONS_END, Rule.KEY_USABLE)
+          .of(Form.JOINED)
+          .by(handlers("TortureService", "pause(3 * lease.toMillis())", "pause(3_600_000)"))
+          .running(
+              plan ->
+                  plan.lasting(Seed.LENGTH)
+                      .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 8))))),
 
   /** The thread that a handler hands its work to writes beside the claim's transaction. */
   EFFECT_OF_ANOTHER_THREAD(
-      List.of(
-          handlers(
-              "TortureService",
-              "handOver(run, answer, once -> write(run, request, once));",
-              """
-              handOver(
-                            run,
-                            answer,
-                            once ->
-                                answer(
-                                    run,
-                                    once,
-                                    () ->
-                                        jdbi.useTransaction(
-                                            own -> PlainTransactions.insert(own, server, run))));\
-              """)),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.TRANSACTIONAL,
-      Rule.ONE_EFFECT,
-      Rule.EFFECT_HAS_RECORD) {
-    @Override
-    Plan plan() {
-      return super.plan().mixing(new Plan.Mix(40, 0, 0, 0).behaving(Map.of(Manner.ELSEWHERE, 60)));
-    }
-  },
+      breaking(Rule.ONE_EFFECT, Rule.EFFECT_HAS_RECORD)
+          .of(Form.TRANSACTIONAL)
+          .by(
+              handlers(
+                  "TortureService",
+                  "handOver(run, answer, once -> write(run, request, once));",
+                  """
+                  handOver(
+                                run,
+                                answer,
+                                once ->
+                                    answer(
+                                        run,
+                                        once,
+                                        () ->
+                                            jdbi.useTransaction(
+                                                own -> PlainTransactions.insert(own, server, run))));\
+                  """))
+          .running(
+              plan ->
+                  plan.mixing(new Plan.Mix(40, 0, 0, 0).behaving(Map.of(Manner.ELSEWHERE, 60))))),
 
   /** A call that nobody waits for keeps its claim, its connection and its locks. */
   UNANSWERED_CALLS_ARE_KEPT(
-      List.of(
-          interceptor(
-              "internal/runtime/RunningCalls",
-              "if (!state.givenUp && isDue(call, state, now)) {",
-              "if (false) {")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.TRANSACTIONAL,
-      Rule.TRANSACTIONS_END,
-      Rule.KEY_USABLE) {
-    @Override
-    Plan plan() {
-      return super.plan().mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 8)));
-    }
-  },
+      breaking(Rule.TRANSACTIONS_END, Rule.KEY_USABLE)
+          .of(Form.TRANSACTIONAL)
+          .by(
+              interceptor(
+                  "internal/runtime/RunningCalls",
+                  "if (!state.givenUp && isDue(call, state, now)) {",
+                  "if (false) {"))
+          .running(
+              plan -> plan.mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.NEVER, 8))))),
 
   /** An answer is recorded in the transaction that its handler has open, and goes with it. */
   SETTLED_IN_THE_HOSTS_TRANSACTION(
-      List.of(
-          store(
-              "OwnThread",
-              "return CompletableFuture.supplyAsync(work, THREADS).join();",
-              "return work.get();"),
-          store(
-              "RecordDatabase",
-              "alone = connection.getAutoCommit();",
-              "alone = connection.getAutoCommit() || !connection.isClosed();")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.SAME_DATABASE,
-      Rule.FAILURE_STANDS) {
-    @Override
-    Plan plan() {
-      return super.plan()
-          .serving(ServerKind.JTA, ServerKind.JTA)
-          .mixing(new Plan.Mix(0, 0, 80, 0).behaving(Map.of(Manner.WITHIN, 80)));
-    }
-  },
+      breaking(Rule.FAILURE_STANDS)
+          .of(Form.SAME_DATABASE)
+          .by(
+              store(
+                  "OwnThread",
+                  "return CompletableFuture.supplyAsync(work, THREADS).join();",
+                  "return work.get();"),
+              store(
+                  "RecordDatabase",
+                  "alone = connection.getAutoCommit();",
+                  "alone = connection.getAutoCommit() || !connection.isClosed();"))
+          .running(
+              plan ->
+                  plan.serving(ServerKind.JTA, ServerKind.JTA)
+                      .mixing(new Plan.Mix(0, 0, 80, 0).behaving(Map.of(Manner.WITHIN, 80))))),
 
   /** A connection goes back to its pool with the transaction of a handler that has failed. */
   GIVEN_BACK_WITH_A_TRANSACTION(
-      List.of(
-          store("OpenTransaction", "!(isStopped() && isRolledBack(connection))", "!isStopped()")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.TRANSACTIONAL,
-      Rule.CONNECTION_RETURNED_CLEAN) {
-    @Override
-    Plan plan() {
-      return super.plan().mixing(new Plan.Mix(0, 60, 0, 0));
-    }
-  },
+      breaking(Rule.CONNECTION_RETURNED_CLEAN)
+          .of(Form.TRANSACTIONAL)
+          .by(
+              store(
+                  "OpenTransaction", "!(isStopped() && isRolledBack(connection))", "!isStopped()"))
+          .running(plan -> plan.mixing(new Plan.Mix(0, 60, 0, 0)))),
 
   /** A first statement that is to claim is sent from any thread. */
   FIRST_STATEMENT_FROM_ANY_THREAD(
-      List.of(store("HandlerThread", "if (current != thread) {", "if (current == null) {")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.LATE,
-      Rule.FIRST_STATEMENT_ON_ITS_THREAD) {
-    @Override
-    Plan plan() {
-      return super.plan().mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.ELSEWHERE, 60)));
-    }
-  },
+      breaking(Rule.FIRST_STATEMENT_ON_ITS_THREAD)
+          .of(Form.LATE)
+          .by(store("HandlerThread", "if (current != thread) {", "if (current == null) {"))
+          .running(
+              plan ->
+                  plan.mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.ELSEWHERE, 60))))),
 
   /** All who wait for a key get what the first of them reads, whatever they have called. */
   ONE_LOOK_FOR_ALL_WHO_WAIT(
-      List.of(
-          interceptor(
-              "internal/runtime/InFlightWaiter",
-              """
-                    all.stream()
-                        .collect(groupingBy(waiter -> waiter.procedure))
-                        .forEach((procedure, its) -> probe(key, procedure, its));
-              """,
-              "      probe(key, all.get(0).procedure, all);\n")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.GUARDED_ATTACHED,
-      Rule.ENTITLED_IS_ANSWERED,
-      Rule.NO_FALSE_REFUSAL) {
-    @Override
-    Plan plan() {
-      return super.plan()
-          .through(Form.GUARDED_ATTACHED, Form.TRANSACTIONAL_ATTACHED)
-          .mixing(new Plan.Mix(10, 0, 0, 0).waiting(0, 0, 80));
-    }
-  },
+      breaking(Rule.ENTITLED_IS_ANSWERED, Rule.NO_FALSE_REFUSAL)
+          .of(Form.GUARDED_ATTACHED)
+          .by(
+              interceptor(
+                  "internal/runtime/InFlightWaiter",
+                  """
+                        all.stream()
+                            .collect(groupingBy(waiter -> waiter.procedure))
+                            .forEach((procedure, its) -> probe(key, procedure, its));
+                  """,
+                  "      probe(key, all.get(0).procedure, all);\n"))
+          .running(
+              plan ->
+                  plan.through(Form.GUARDED_ATTACHED, Form.TRANSACTIONAL_ATTACHED)
+                      .mixing(new Plan.Mix(10, 0, 0, 0).waiting(0, 0, 80)))),
 
   /** A session that waits by name is asked for its right in whatever context is at hand. */
   WAITS_WITHOUT_ITS_CONTEXT(
-      List.of(
-          interceptor(
-              "internal/service/OperationWait",
-              "found -> context.run(() -> question.within(() -> considerAgain(found))),",
-              "found -> question.within(() -> considerAgain(found)),")),
-      Map.of(),
-      List.of(Plan.COMMIT),
-      Form.GUARDED,
-      Rule.NO_UNENTITLED_ANSWERED) {
-    @Override
-    Plan plan() {
-      return super.plan().mixing(new Plan.Mix(10, 0, 0, 0).waiting(100, 50, 0));
-    }
-  },
+      breaking(Rule.NO_UNENTITLED_ANSWERED)
+          .of(Form.GUARDED)
+          .by(
+              interceptor(
+                  "internal/service/OperationWait",
+                  "found -> context.run(() -> question.within(() -> considerAgain(found))),",
+                  "found -> question.within(() -> considerAgain(found)),"))
+          .running(plan -> plan.mixing(new Plan.Mix(10, 0, 0, 0).waiting(100, 50, 0)))),
 
   /** What a handler writes is committed beside the claim's transaction, in one of its own. */
   EFFECT_BESIDE_THE_JTA_CLAIM(
-      List.of(
-          handlers(
-              "JtaHandlers",
-              "      if (manager.getTransaction() != null) {\n        work.run();\n",
-              """
-                    jakarta.transaction.Transaction outer = manager.suspend();
-                    if (outer != null) {
-                      try {
-                        required(work);
-                      } finally {
-                        manager.resume(outer);
-                      }
-              """)),
-      Map.of(FaultKind.CUT_BEFORE, 1),
-      List.of(Plan.COMMIT),
-      Form.TRANSACTIONAL,
-      Rule.ONE_EFFECT,
-      Rule.EFFECT_HAS_RECORD) {
-    @Override
-    Plan plan() {
-      return super.plan().serving(ServerKind.JTA, ServerKind.JTA);
-    }
-  },
+      breaking(Rule.ONE_EFFECT, Rule.EFFECT_HAS_RECORD)
+          .of(Form.TRANSACTIONAL)
+          .by(
+              handlers(
+                  "JtaHandlers",
+                  "if (manager.getTransaction() != null) { work.run();",
+                  """
+                        jakarta.transaction.Transaction outer = manager.suspend();
+                        if (outer != null) {
+                          try {
+                            required(work);
+                          } finally {
+                            manager.resume(outer);
+                          }
+                  """))
+          .during(FaultKind.CUT_BEFORE)
+          .running(plan -> plan.serving(ServerKind.JTA, ServerKind.JTA))),
 
   /** A reserved handler that answers in its transaction has its client told at once. */
   ANSWER_WITHIN_A_JTA_TRANSACTION(
-      List.of(
-          interceptor(
-              "grpc/ClaimedCall",
-              "deferred = operation.claim().deferSettlement(elsewhere);",
-              "deferred = elsewhere == null;")),
-      Map.of(FaultKind.CUT_BEFORE, 1),
-      List.of(Plan.COMMIT),
-      Form.SAME_DATABASE,
-      Rule.ANSWER_HAS_EFFECT) {
-    @Override
-    Plan plan() {
-      return super.plan()
-          .serving(ServerKind.JTA, ServerKind.JTA)
-          .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 90)));
-    }
-  };
+      breaking(Rule.ANSWER_HAS_EFFECT)
+          .of(Form.SAME_DATABASE)
+          .by(
+              interceptor(
+                  "grpc/ClaimedCall",
+                  "deferred = operation.claim().deferSettlement(elsewhere);",
+                  "deferred = elsewhere == null;"))
+          .during(FaultKind.CUT_BEFORE)
+          .running(
+              plan ->
+                  plan.serving(ServerKind.JTA, ServerKind.JTA)
+                      .mixing(new Plan.Mix(0, 0, 0, 0).behaving(Map.of(Manner.WITHIN, 90)))));
 
-  private static final Duration LENGTH = Duration.ofSeconds(10);
+  @SuppressWarnings("ImmutableEnumChecker") // nobody changes it
+  private final Seed seed;
 
-  /** Where there is nothing to be broken first, the first calls show the fault. */
-  private static final Duration LENGTH_WITHOUT_FAULTS = Duration.ofSeconds(4);
-
-  @SuppressWarnings("ImmutableEnumChecker") // an immutable list of immutable records
-  private final List<Edit> edits;
-
-  @SuppressWarnings("ImmutableEnumChecker") // an immutable map of enums
-  private final Map<FaultKind, Integer> faults;
-
-  @SuppressWarnings("ImmutableEnumChecker") // an immutable list of strings
-  private final List<String> cuts;
-
-  private final Form form;
-
-  @SuppressWarnings("ImmutableEnumChecker") // an immutable set of enums
-  private final Set<Rule> broken;
-
-  SeededFault(
-      List<Edit> edits,
-      Map<FaultKind, Integer> faults,
-      List<String> cuts,
-      Form form,
-      Rule... broken) {
-    this.edits = edits;
-    this.faults = faults;
-    this.cuts = cuts;
-    this.form = form;
-    this.broken = Set.of(broken);
+  SeededFault(Seed seed) {
+    this.seed = seed;
   }
 
   /** Returns what is done to the database, beside the edits. */
   Optional<String> sabotage() {
-    return Optional.empty();
+    return seed.sabotage();
   }
 
   /** Returns a run that brings the fault to light. */
   Plan plan() {
-    Duration length = faults.isEmpty() ? LENGTH_WITHOUT_FAULTS : LENGTH;
-    return Plan.only(length, faults, form).cutting(cuts.toArray(String[]::new));
+    return seed.plan();
   }
 
   /** Returns the rules that it breaks; one is enough. */
   Set<Rule> broken() {
-    return broken;
+    return seed.broken();
   }
 
   /** Start-up would find some of these faults; here it is the checker's turn. */
   Mutant build(Path directory) {
-    List<Edit> all = new ArrayList<>(edits);
+    List<Edit> all = new ArrayList<>(seed.edits());
     all.add(
         sql(
             "check/schema",
-            " WHERE NOT EXISTS (\n   SELECT\n     FROM pg_index",
-            " WHERE false AND NOT EXISTS (\n   SELECT\n     FROM pg_index"));
+            "WHERE NOT EXISTS (SELECT FROM pg_index",
+            "WHERE false AND NOT EXISTS (SELECT FROM pg_index"));
     all.add(
         store(
             "ProbeCall",
             "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {",
-            "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {\n"
-                + "    if (database != null) return Optional.empty();"));
+            "private Optional<String> problemOf(Consumer<ClaimRequest> trial) {"
+                + " if (database != null) return Optional.empty();"));
     return Mutant.of(all, List.of("-Dtorture.skew=3600"), directory);
   }
 }

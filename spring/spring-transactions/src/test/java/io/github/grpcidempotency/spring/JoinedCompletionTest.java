@@ -3,7 +3,6 @@ package io.github.grpcidempotency.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
-import static org.awaitility.Awaitility.await;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.fault.FaultProxy;
@@ -22,7 +21,6 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,7 +28,6 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.transaction.TransactionSystemException;
-import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -137,35 +134,6 @@ class JoinedCompletionTest extends SpringServerTest {
   }
 
   @Test
-  void withoutAKeyItDoesNothing() {
-    server.create(thing -> template.executeWithoutResult(own -> insertAndComplete(thing)));
-    ThingClient unkeyed = client.withoutKey();
-
-    assertThat(unkeyed.createThing(REQUEST).isOk()).isTrue();
-    assertThat(ThingDatabase.thingsOf(database, client.user())).hasSize(1);
-    assertThat(ThingDatabase.records(database, client.user())).isZero();
-  }
-
-  @Test
-  void outsideATransactionItFails() {
-    server.create(
-        thing -> {
-          assertThatThrownBy(() -> TransactionalCompletion.complete(thing))
-              .isInstanceOf(IllegalStateException.class);
-          template.executeWithoutResult(
-              own ->
-                  host.propagations()
-                      .notSupported(
-                          () ->
-                              assertThatThrownBy(() -> TransactionalCompletion.complete(thing))
-                                  .isInstanceOf(IllegalStateException.class)));
-          template.executeWithoutResult(own -> insertAndComplete(thing));
-        });
-
-    assertThat(client.createThing(REQUEST).isOk()).isTrue();
-  }
-
-  @Test
   void anAnswerFromWithinTheTransactionIsSentAfterTheCommit() {
     CountDownLatch answered = new CountDownLatch(1);
     CountDownLatch commit = new CountDownLatch(1);
@@ -237,17 +205,6 @@ class JoinedCompletionTest extends SpringServerTest {
   }
 
   @Test
-  void aHandlerThatAnswersWithinItsTransactionAndThrowsLeavesNothing() {
-    assertThatNothingIsLeft(
-        annotated(
-            (request, answer) -> {
-              completeAndAnswer(request, answer);
-              throw new IllegalArgumentException("on purpose");
-            }),
-        Status.Code.INTERNAL);
-  }
-
-  @Test
   void aTransactionThatWasRolledBackHasRecordedNothing() {
     assertThatNothingIsLeft(
         (request, answer) -> {
@@ -267,18 +224,6 @@ class JoinedCompletionTest extends SpringServerTest {
                   insertAndComplete(ThingHandler.newThing(request));
                   throw new IllegalArgumentException("on purpose");
                 }),
-        Status.Code.UNKNOWN);
-  }
-
-  /** With JPA at the flush before the commit, with JDBC at once. */
-  @Test
-  void whatTheDatabaseRefusesLeavesNothing() {
-    assertThatNothingIsLeft(
-        (request, answer) ->
-            template.executeWithoutResult(
-                own ->
-                    insertAndComplete(
-                        ThingHandler.newThing(request).toBuilder().setName("bad").build())),
         Status.Code.UNKNOWN);
   }
 
@@ -349,69 +294,6 @@ class JoinedCompletionTest extends SpringServerTest {
 
     assertThat(client.createThing(REQUEST).isOk()).isFalse();
     assertThat(ThingDatabase.records(database, client.user())).isZero();
-  }
-
-  @Test
-  void aCompletionByWhatRunsBeforeTheCommitIsTooLateAndRolledBack() {
-    AtomicReference<Throwable> thrown = new AtomicReference<>();
-    assertThatNothingIsLeft(
-        (request, answer) -> {
-          Thing thing = ThingHandler.newThing(request);
-          try {
-            template.executeWithoutResult(
-                own -> {
-                  asCaller();
-                  server.insert(thing);
-                  host.publish(
-                      new Listeners.Created(
-                          () -> TransactionalCompletion.complete(thing), () -> {}, () -> {}));
-                });
-          } catch (RuntimeException failure) {
-            thrown.set(failure);
-          }
-          ThingHandler.answer(answer, thing);
-        },
-        Status.Code.INTERNAL);
-
-    assertThat(thrown.get()).isInstanceOf(UnexpectedRollbackException.class);
-  }
-
-  @Test
-  void aConnectionThatBreaksAtTheCommitIsNotTakenForARollback() {
-    try (FaultProxy proxy = FaultProxy.before(database.jdbcUrl("things_app"));
-        HikariDataSource pool = SpringServer.pool(proxy.jdbcUrl());
-        Host proxied = Host.of(kind, way.on(pool));
-        SpringServer other = SpringServer.start(proxied, way)) {
-      TransactionTemplate own = new TransactionTemplate(proxied.manager());
-      for (FaultProxy.Trap cut : List.of(proxy.cutBefore("COMMIT"), proxy.cutAfter("COMMIT"))) {
-        ThingClient caller = other.newClient();
-        other.handle(
-            (request, answer) -> {
-              Thing thing = ThingHandler.newThing(request);
-              try {
-                own.executeWithoutResult(
-                    status -> {
-                      asCaller(proxied);
-                      other.insert(thing);
-                      TransactionalCompletion.complete(thing);
-                    });
-              } catch (RuntimeException unknown) {
-                // Believes that it was committed.
-              }
-              ThingHandler.answer(answer, thing);
-            });
-
-        Reply told = caller.createThing(REQUEST);
-
-        assertThat(cut.hasSprung()).isTrue();
-        int things = ThingDatabase.thingsOf(database, caller.user()).size();
-        assertThat(told.isOk()).as(told.toString()).isEqualTo(things == 1);
-        Reply retried = await().until(() -> caller.createThing(REQUEST), Reply::isOk);
-        assertThat(retried.isReplay()).isEqualTo(things == 1);
-        assertThat(ThingDatabase.thingsOf(database, caller.user()))
-            .containsExactly(retried.thingId());
-      }
-    }
   }
 
   /** By hand, and by an annotation. */

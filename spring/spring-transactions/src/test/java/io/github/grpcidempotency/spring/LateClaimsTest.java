@@ -281,15 +281,6 @@ class LateClaimsTest extends SpringServerTest {
     assertThat(sent).hasSize(2);
   }
 
-  @Test
-  void aHandlerWithoutAStatementIsClaimedAtItsEnd() {
-    List<String> sent = roundTrips(kind, counted -> thing -> {});
-
-    assertThat(sent.get(0)).contains(CLAIM);
-    assertThat(sent.get(1)).contains(RECORD, "COMMIT");
-    assertThat(sent).hasSize(2);
-  }
-
   /** Its rows would be written for nothing. */
   @Test
   void whatIsSetToRollbackOnlyIsNotFlushed() {
@@ -392,21 +383,6 @@ class LateClaimsTest extends SpringServerTest {
   }
 
   @Test
-  void anOkAfterAFirstStatementThatFailedIsNoSuccess() {
-    server.create(
-        thing -> {
-          try {
-            host.jdbc().update("INSERT INTO app.things (id, name) VALUES (?, 'bad')", uuid(thing));
-          } catch (RuntimeException swallowed) {
-            assertThat(swallowed).isNotInstanceOf(ClaimPreemptedException.class);
-          }
-        });
-
-    assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.INTERNAL);
-    assertThatItRunsAnew();
-  }
-
-  @Test
   void aFailureBeforeAnyStatementLeavesNothing() {
     server.handle(
         (request, answer) -> {
@@ -415,26 +391,6 @@ class LateClaimsTest extends SpringServerTest {
         });
     assertThat(client.createThing(REQUEST).status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
     assertThatItRunsAnew();
-  }
-
-  @Test
-  void aConnectionThatBreaksAtTheFirstStatementIsFollowedByAnotherRun() {
-    try (FaultProxy proxy = FaultProxy.before(database.jdbcUrl("things_app"));
-        HikariDataSource pool = SpringServer.pool(proxy.jdbcUrl());
-        Host proxied = Host.of(kind, way.on(pool));
-        SpringServer other = SpringServer.start(proxied, way)) {
-      other.create(other::insert);
-      for (FaultProxy.Trap trap : List.of(proxy.cutBefore(CLAIM), proxy.cutAfter(CLAIM))) {
-        ThingClient caller = other.newClient();
-
-        Reply reply = await().until(() -> caller.createThing(REQUEST), Reply::isOk);
-
-        assertThat(trap.hasSprung()).isTrue();
-        assertThat(ThingDatabase.thingsOf(database, caller.user())).hasSize(1);
-        assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
-        assertThat(caller.createThing(REQUEST).bytes()).isEqualTo(reply.bytes());
-      }
-    }
   }
 
   @Test

@@ -1,15 +1,11 @@
 package io.github.grpcidempotency.spring;
 
 import static io.github.grpcidempotency.event.UnprotectedCause.TRANSACTION_NOT_TAKEN;
-import static io.github.grpcidempotency.event.UnprotectedCause.TRANSACTION_SUSPENDED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.UnprotectedCause;
-import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -19,19 +15,11 @@ import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -42,7 +30,6 @@ import org.postgresql.jdbc.PgConnection;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /** Handlers of transactional procedures, which write by Spring's means and know nothing of it. */
 @ParameterizedClass
@@ -102,18 +89,6 @@ class TransactionalHandlersTest extends SpringServerTest {
     }
   }
 
-  @Test
-  void aHandlerThatAnswersAndThenThrowsLeavesNothing() {
-    assertThatNothingIsLeft(
-        (request, answer) -> {
-          Thing thing = ThingHandler.newThing(request);
-          server.insert(thing);
-          ThingHandler.answer(answer, thing);
-          throw new IllegalArgumentException("on purpose");
-        },
-        Status.Code.UNKNOWN);
-  }
-
   /** With JPA the database says so at the flush before the commit; with JDBC at once. */
   @Test
   void whatTheDatabaseRefusesAtTheFlushLeavesNothing() {
@@ -131,40 +106,6 @@ class TransactionalHandlersTest extends SpringServerTest {
               host.insert(UUID.randomUUID(), thing.getName());
             }),
         Status.Code.INTERNAL);
-  }
-
-  @Test
-  void whatRunsBesideTheClaimStaysAndIsHeardOf() {
-    Propagations propagations = host.propagations();
-    for (Consumer<Runnable> beside :
-        List.<Consumer<Runnable>>of(propagations::requiresNew, propagations::notSupported)) {
-      server.journal().clear();
-      assertThatNothingIsLeft(
-          (request, answer) -> {
-            server.insert(ThingHandler.newThing(request));
-            beside.accept(() -> host.note("tried"));
-            answer.onError(Status.UNAVAILABLE.asRuntimeException());
-          },
-          Status.Code.UNAVAILABLE);
-      assertThat(ThingDatabase.notes(database)).containsExactly("tried");
-      assertThat(unprotected()).contains(TRANSACTION_SUSPENDED);
-
-      server.journal().clear();
-      server.create(
-          thing -> {
-            beside.accept(() -> host.note("tried again"));
-            server.insert(thing);
-          });
-      ThingClient caller = server.newClient();
-      assertThat(caller.createThing(REQUEST).isOk()).isTrue();
-      assertThat(caller.createThing(REQUEST).isReplay()).isTrue();
-
-      assertThat(ThingDatabase.notes(database)).startsWith("tried", "tried again");
-      assertThat(ThingDatabase.notes(database)).hasSize(2 + stopped(1));
-      assertThat(ThingDatabase.joined(database, caller.user())).isEqualTo(1);
-      assertThat(unprotected()).containsExactly(TRANSACTION_SUSPENDED);
-      database.reset();
-    }
   }
 
   @Test
@@ -193,28 +134,6 @@ class TransactionalHandlersTest extends SpringServerTest {
                   .hasMessage("on purpose");
             }),
         Status.Code.INTERNAL);
-  }
-
-  @Test
-  void anAnswerFromAnotherThreadCommitsWhatTheHandlersOwnThreadWrote() {
-    CountDownLatch returned = new CountDownLatch(1);
-    server.handle(
-        (request, answer) -> {
-          Thing thing = ThingHandler.newThing(request);
-          server.insert(thing);
-          ForkJoinPool.commonPool()
-              .execute(
-                  () -> {
-                    await().until(() -> returned.getCount() == 0);
-                    ThingHandler.answer(answer, thing);
-                  });
-          returned.countDown();
-        });
-
-    assertThat(client.createThing(REQUEST).isOk()).isTrue();
-
-    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
-    assertThat(client.createThing(REQUEST).isReplay()).isTrue();
   }
 
   @Test
@@ -373,127 +292,6 @@ class TransactionalHandlersTest extends SpringServerTest {
     assertThat(noteIsOfTheRecordsTransaction()).isTrue();
   }
 
-  @Test
-  void duplicatesGetTheAnswerOfTheCallThatRuns() throws InterruptedException {
-    CountDownLatch open = new CountDownLatch(1);
-    server.create(
-        thing -> {
-          server.insertAtOnce(thing);
-          awaitOpen(open);
-        });
-    int runs = server.runs();
-    CompletableFuture<Reply> first = client.startThing(REQUEST);
-    await().until(() -> server.runs() == runs + 1);
-    List<CompletableFuture<Reply>> duplicates =
-        Stream.generate(() -> client.startThing(REQUEST)).limit(3).toList();
-    awaitAttached(3);
-
-    open.countDown();
-
-    assertThat(first.join().isOk()).as(first.join().toString()).isTrue();
-    for (CompletableFuture<Reply> duplicate : duplicates) {
-      assertThat(duplicate.join().isReplay()).isTrue();
-      assertThat(duplicate.join().bytes()).isEqualTo(first.join().bytes());
-    }
-    assertThat(server.runs()).isEqualTo(runs + 1);
-  }
-
-  @Test
-  void onceTheFirstCallHasFailedOneDuplicateRunsInATransactionOfItsOwnThread() {
-    CountDownLatch open = new CountDownLatch(1);
-    Set<Thread> threads = ConcurrentHashMap.newKeySet();
-    AtomicBoolean first = new AtomicBoolean(true);
-    server.handle(
-        (request, answer) -> {
-          threads.add(Thread.currentThread());
-          assertThat(TransactionSynchronizationManager.isActualTransactionActive()).isTrue();
-          Thing thing = ThingHandler.newThing(request);
-          server.insertAtOnce(thing);
-          if (first.getAndSet(false)) {
-            awaitOpen(open);
-            answer.onError(Status.UNAVAILABLE.asRuntimeException());
-          } else {
-            ThingHandler.answer(answer, thing);
-          }
-        });
-    int runs = server.runs();
-    CompletableFuture<Reply> failing = client.startThing(REQUEST);
-    await().until(() -> server.runs() == runs + 1);
-    List<CompletableFuture<Reply>> duplicates =
-        Stream.generate(() -> client.startThing(REQUEST)).limit(3).toList();
-    awaitAttached(3);
-
-    open.countDown();
-
-    assertThat(failing.join().status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
-    assertThat(duplicates).allSatisfy(duplicate -> assertThat(duplicate.join().isOk()).isTrue());
-    assertThat(duplicates).filteredOn(duplicate -> duplicate.join().isReplay()).hasSize(2);
-    assertThat(server.runs()).isEqualTo(runs + 2);
-    assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
-  }
-
-  @Test
-  void aConnectionThatBreaksAtTheCommitIsNotTakenForARollback() {
-    try (FaultProxy proxy = FaultProxy.before(database.jdbcUrl("things_app"));
-        HikariDataSource pool = SpringServer.pool(proxy.jdbcUrl());
-        Host proxied = Host.of(kind, way.on(pool));
-        SpringServer other = SpringServer.start(proxied, way)) {
-      other.create(other::insert);
-      ThingClient caller = other.newClient();
-
-      FaultProxy.Trap before = proxy.cutBefore("COMMIT");
-      Reply undone = caller.createThing(REQUEST);
-      assertThat(before.hasSprung()).isTrue();
-      assertThat(undone.status().getCode()).as(undone.toString()).isEqualTo(Status.Code.ABORTED);
-      assertThat(ThingDatabase.thingsOf(database, caller.user())).isEmpty();
-      Reply run = untilAnswered(caller);
-      assertThat(run.isReplay()).isFalse();
-
-      FaultProxy.Trap after = proxy.cutAfter("COMMIT");
-      ThingClient another = other.newClient();
-      Reply unheard = another.createThing(REQUEST);
-      assertThat(after.hasSprung()).isTrue();
-      assertThat(unheard.status().getCode()).isEqualTo(Status.Code.ABORTED);
-      Reply retried = another.createThing(REQUEST);
-      assertThat(retried.isReplay()).as(retried.toString()).isTrue();
-      for (ThingClient each : List.of(caller, another)) {
-        assertThat(ThingDatabase.thingsOf(database, each.user())).hasSize(1);
-        assertThat(ThingDatabase.joined(database, each.user())).isEqualTo(1);
-      }
-    }
-  }
-
-  @Test
-  void whereTwoServersRaceForAKeyThereIsOneEffect() {
-    // Pools of their own: one that watches another server keeps a connection for a while.
-    try (HikariDataSource leftPool = database.newPool(10);
-        HikariDataSource rightPool = database.newPool(10);
-        Host leftHost = Host.of(kind, way.on(leftPool));
-        Host rightHost = Host.of(kind, way.on(rightPool));
-        SpringServer left = SpringServer.start(leftHost, way);
-        SpringServer right = SpringServer.start(rightHost, way)) {
-      left.create(left::insert);
-      right.create(right::insert);
-      ThingClient toRight = right.newClient();
-      List<ThingClient> callers = Stream.generate(left::newClient).limit(4).toList();
-      Map<ThingClient, List<CompletableFuture<Reply>>> calls = new HashMap<>();
-      for (ThingClient caller : callers) {
-        calls.put(
-            caller,
-            Stream.of(caller, toRight.like(caller), caller, toRight.like(caller))
-                .map(each -> each.startThing(REQUEST))
-                .toList());
-      }
-
-      calls.forEach(
-          (caller, replies) -> {
-            assertThat(replies).allSatisfy(reply -> assertThat(reply.join().isOk()).isTrue());
-            assertThat(replies).filteredOn(reply -> !reply.join().isReplay()).hasSize(1);
-            assertThat(ThingDatabase.thingsOf(database, caller.user())).hasSize(1);
-          });
-    }
-  }
-
   /** Returns how many handlers are started for retries, and stopped at their first statement. */
   private int stopped(int retries) {
     return way == Way.WITH_FIRST_STATEMENT ? retries : 0;
@@ -528,27 +326,10 @@ class TransactionalHandlersTest extends SpringServerTest {
     assertThat(ThingDatabase.thingsOf(database, caller.user())).containsExactly(retried.thingId());
   }
 
-  /** What is cut off is in its own way until the database has noticed. */
-  private static Reply untilAnswered(ThingClient caller) {
-    return await().until(() -> caller.createThing(REQUEST), Reply::isOk);
-  }
-
   private List<UnprotectedCause> unprotected() {
     return server.journal().all(IdempotencyEvent.Unprotected.class).stream()
         .map(IdempotencyEvent.Unprotected::cause)
         .toList();
-  }
-
-  private void awaitAttached(int duplicates) {
-    await().until(() -> server.journal().all(IdempotencyEvent.Attached.class).size() == duplicates);
-  }
-
-  private static void awaitOpen(CountDownLatch open) {
-    try {
-      open.await();
-    } catch (InterruptedException stopped) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   private String currentUser() {
@@ -569,7 +350,8 @@ class TransactionalHandlersTest extends SpringServerTest {
     return Boolean.TRUE.equals(
         new JdbcTemplate(database.superuser())
             .queryForObject(
-                "SELECT notes.xmin = keys.xmin FROM app.notes, idempotency.idempotency_keys AS keys",
+                "SELECT notes.xmin = keys.xmin FROM app.notes, idempotency.idempotency_keys AS"
+                    + " keys",
                 Boolean.class));
   }
 }

@@ -9,20 +9,20 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-class RoomTest {
+class LayersTest {
   private static final JavaClasses MAIN =
       new ClassFileImporter()
           .importUrl(
               RedisIdempotencyStore.class.getProtectionDomain().getCodeSource().getLocation());
 
   @Test
-  void theStoreKnowsNothingOfGrpc() {
+  void theStoreDoesNotDependOnGrpc() {
     noClasses().should().dependOnClassesThat().resideInAPackage("io.grpc..").check(MAIN);
   }
 
   /** The store uses its parts; none of them uses the store. */
   @Test
-  void noArrowRunsBackUp() {
+  void noClassOfThePackageDependsOnTheStore() {
     noClasses()
         .that()
         .doNotBelongToAnyOf(RedisIdempotencyStore.class)
@@ -33,10 +33,10 @@ class RoomTest {
   }
 
   @Test
-  void theRoomSaysWhatItIsForAndHasNoNulls() {
-    JavaPackage room = MAIN.get(RedisIdempotencyStore.class).getPackage();
+  void thePackageIsDescribedAndNullMarked() {
+    JavaPackage itsPackage = MAIN.get(RedisIdempotencyStore.class).getPackage();
 
-    assertThat(room.tryGetPackageInfo()).isPresent();
-    assertThat(room.isAnnotatedWith(NullMarked.class)).isTrue();
+    assertThat(itsPackage.tryGetPackageInfo()).isPresent();
+    assertThat(itsPackage.isAnnotatedWith(NullMarked.class)).isTrue();
   }
 }

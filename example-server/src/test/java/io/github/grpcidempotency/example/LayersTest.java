@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Which package may use which: the service depends on no other, and only the demo knows its story.
  */
-class RoomsTest {
+class LayersTest {
   private static final String ROOT = "io.github.grpcidempotency.example";
   private static final String SERVICE = ROOT + ".service..";
   private static final String RUN = ROOT + ".run..";
@@ -65,7 +65,7 @@ class RoomsTest {
   }
 
   @Test
-  void noRoomOfTheServiceLeadsBackToItself() {
+  void packagesOfTheServiceHaveNoCycles() {
     slices().matching(ROOT + ".service.(*)..").should().beFreeOfCycles().check(MAIN);
   }
 }

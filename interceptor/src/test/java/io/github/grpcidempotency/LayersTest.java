@@ -34,7 +34,7 @@ import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
 /** Which packages may depend on which. */
-class RoomsTest {
+class LayersTest {
   private static final String ROOT = "io.github.grpcidempotency";
 
   private static final JavaClasses MAIN =
@@ -43,7 +43,7 @@ class RoomsTest {
               IdempotencyInterceptor.class.getProtectionDomain().getCodeSource().getLocation());
 
   @Test
-  void decisionsKnowOnlyKeysProceduresAndTheResultsOfAStore() {
+  void decisionsDependOnlyOnKeysProceduresAndTheResultsOfAStore() {
     classes()
         .that(resideInAPackage(ROOT + ".internal.decision"))
         .should()
@@ -71,7 +71,7 @@ class RoomsTest {
   }
 
   @Test
-  void theLogKnowsNothingOfTheOtherRooms() {
+  void theLogDependsOnNoOtherPackage() {
     classes()
         .that(resideInAPackage(ROOT + ".internal.log"))
         .should()
@@ -81,7 +81,7 @@ class RoomsTest {
   }
 
   @Test
-  void grpcIsKnownToItsOwnRoomsOnly() {
+  void onlyThePackagesForGrpcDependOnGrpc() {
     noClasses()
         .that(
             resideInAPackage(ROOT + "..")
@@ -101,7 +101,7 @@ class RoomsTest {
   }
 
   @Test
-  void ofGrpcProceduresKnowDescriptorsOnly() {
+  void proceduresDependOnNothingOfGrpcButDescriptors() {
     noClasses()
         .that(resideInAPackage(ROOT + ".procedure"))
         .should()
@@ -112,7 +112,7 @@ class RoomsTest {
   }
 
   @Test
-  void theStoreInterfaceKnowsNothingOfTheRunningCall() {
+  void theStoreInterfaceDoesNotDependOnTheRunningCall() {
     noClasses()
         .that(resideInAPackage(ROOT + ".store"))
         .should()
@@ -127,7 +127,7 @@ class RoomsTest {
 
   /** All but the exception, whose SQLSTATE is logged. */
   @Test
-  void noDatabaseIsKnown() {
+  void nothingDependsOnADatabase() {
     noClasses()
         .should()
         .dependOnClassesThat(
@@ -144,7 +144,7 @@ class RoomsTest {
 
   /** A host may leave Tink out. */
   @Test
-  void tinkIsKnownInOnePlaceOnly() {
+  void onlyOneClassDependsOnTink() {
     noClasses()
         .that(not(belongToAnyOf(TinkProtection.class)))
         .should()
@@ -153,21 +153,21 @@ class RoomsTest {
   }
 
   @Test
-  void roomsHaveNoCycles() {
+  void packagesHaveNoCycles() {
     slices().matching(ROOT + ".(**)").should().beFreeOfCycles().check(MAIN);
   }
 
   @Test
-  void everyRoomSaysWhatItIsForAndHasNoNulls() {
+  void everyPackageIsDescribedAndNullMarked() {
     Set<JavaPackage> packages =
         MAIN.stream().map(type -> type.getPackage()).collect(Collectors.toSet());
 
     assertThat(packages)
         .hasSizeGreaterThanOrEqualTo(6)
         .allSatisfy(
-            room -> {
-              assertThat(room.tryGetPackageInfo()).as(room.getName()).isPresent();
-              assertThat(room.isAnnotatedWith(NullMarked.class)).as(room.getName()).isTrue();
+            each -> {
+              assertThat(each.tryGetPackageInfo()).as(each.getName()).isPresent();
+              assertThat(each.isAnnotatedWith(NullMarked.class)).as(each.getName()).isTrue();
             });
   }
 }

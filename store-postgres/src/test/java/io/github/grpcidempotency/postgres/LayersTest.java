@@ -9,7 +9,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-class RoomTest {
+class LayersTest {
   private static final JavaClasses MAIN =
       new ClassFileImporter()
           .importUrl(
@@ -17,7 +17,7 @@ class RoomTest {
 
   /** jOOQ's threads take the gRPC context of a call along. */
   @Test
-  void theStoreKnowsNothingOfGrpcNorOfJooq() {
+  void theStoreDependsNeitherOnGrpcNorOnJooq() {
     noClasses()
         .that()
         .resideOutsideOfPackage("io.github.grpcidempotency.postgres.jooq")
@@ -29,7 +29,7 @@ class RoomTest {
 
   /** A host may leave Flyway out. */
   @Test
-  void flywayIsKnownInOnePlaceOnly() {
+  void onlyOneClassDependsOnFlyway() {
     noClasses()
         .that()
         .doNotBelongToAnyOf(FlywayMigration.class)
@@ -41,7 +41,7 @@ class RoomTest {
 
   /** The store uses its parts; none of them uses the store. */
   @Test
-  void noArrowRunsBackUp() {
+  void noClassOfThePackageDependsOnTheStore() {
     noClasses()
         .that()
         .doNotBelongToAnyOf(PostgresIdempotencyStore.class)
@@ -52,10 +52,10 @@ class RoomTest {
   }
 
   @Test
-  void theRoomSaysWhatItIsForAndHasNoNulls() {
-    JavaPackage room = MAIN.get(PostgresIdempotencyStore.class).getPackage();
+  void thePackageIsDescribedAndNullMarked() {
+    JavaPackage itsPackage = MAIN.get(PostgresIdempotencyStore.class).getPackage();
 
-    assertThat(room.tryGetPackageInfo()).isPresent();
-    assertThat(room.isAnnotatedWith(NullMarked.class)).isTrue();
+    assertThat(itsPackage.tryGetPackageInfo()).isPresent();
+    assertThat(itsPackage.isAnnotatedWith(NullMarked.class)).isTrue();
   }
 }

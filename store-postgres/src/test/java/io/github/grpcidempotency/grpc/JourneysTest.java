@@ -1,0 +1,4 @@
+package io.github.grpcidempotency.grpc;
+
+/** The tests of calls, with PostgreSQL behind. */
+class JourneysTest extends EveryJourney {}
