@@ -75,6 +75,27 @@ class WiringTest {
   }
 
   @Test
+  void aTransactionalHandlerWhoseOptionNamesNoExecutionIsTransactional() {
+    try (LogLines log = LogLines.listen()) {
+      complete()
+          .withBean(UndecidedService.Joining.class)
+          .run(
+              context ->
+                  assertThat(
+                          context
+                              .getBean(FoundProcedures.class)
+                              .procedures()
+                              .find(UndecidedService.METHOD.getFullMethodName())
+                              .orElseThrow()
+                              .execution())
+                      .isEqualTo(Execution.TRANSACTIONAL));
+      assertThat(log.all())
+          .anyMatch(
+              line -> line.contains("its execution is TRANSACTIONAL, because its handler is"));
+    }
+  }
+
+  @Test
   void aStatusResolverIsOfTheResourceTypeAfterWhichItIsNamed() {
     StatusResolver resolver = id -> IdempotencyStatus.COMPLETED;
     complete()
@@ -175,20 +196,19 @@ class WiringTest {
   }
 
   @Test
-  void theLibrarysServicesCanBeLeftOut() {
+  void theLibrarysServicesAreServedOnRequest() {
     complete()
-        .run(
-            context ->
-                assertThat(context.getBeansOfType(BindableService.class).keySet())
-                    .contains("idempotencyRecoveryService", "idempotencyOperationsService"));
-    complete()
-        .withPropertyValues(
-            "grpc.idempotency.services.recovery=false",
-            "grpc.idempotency.services.operations=false")
         .run(
             context ->
                 assertThat(context.getBeansOfType(BindableService.class).keySet())
                     .doesNotContain("idempotencyRecoveryService", "idempotencyOperationsService"));
+    complete()
+        .withPropertyValues(
+            "grpc.idempotency.services.recovery=true", "grpc.idempotency.services.operations=true")
+        .run(
+            context ->
+                assertThat(context.getBeansOfType(BindableService.class).keySet())
+                    .contains("idempotencyRecoveryService", "idempotencyOperationsService"));
   }
 
   @Test
