@@ -121,7 +121,9 @@ final class HostedTransaction extends HandlerTransaction {
 
   /** The handler has taken a connection, which is not this transaction's on another thread. */
   void connectionTaken() {
-    beside |= Thread.currentThread() != owner && !over.get();
+    if (Thread.currentThread() != owner && !over.get()) {
+      beside = true;
+    }
   }
 
   /** The host has begun it. */

@@ -3,9 +3,13 @@ package io.github.grpcidempotency.spring;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.transaction.IllegalTransactionStateException;
@@ -31,16 +35,19 @@ import org.springframework.util.StringUtils;
  * has {@code @EnableTransactionManagement}, so that it runs inside Spring's own advice:
  *
  * <pre>{@code
- * @Bean
- * @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
- * static JoinedAttributes joinedAttributes() {
+ * static @Bean @Role(BeanDefinition.ROLE_INFRASTRUCTURE) JoinedAttributes joinedAttributes() {
  *   return new JoinedAttributes();
  * }
  * }</pre>
  */
 public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
+  private static final Logger logger = LoggerFactory.getLogger(JoinedAttributes.class);
+
   private static final AnnotationTransactionAttributeSource annotations =
       new AnnotationTransactionAttributeSource(false);
+
+  /** Each problem is logged at its first call. */
+  private static final Set<String> logged = ConcurrentHashMap.newKeySet();
 
   /** Makes the advisor. */
   public JoinedAttributes() {
@@ -107,6 +114,9 @@ public final class JoinedAttributes extends StaticMethodMatcherPointcutAdvisor {
       problem(call.getMethod(), target)
           .ifPresent(
               problem -> {
+                if (logged.add(problem)) {
+                  logger.error(problem);
+                }
                 throw new IllegalTransactionStateException(problem);
               });
       timeout(call.getMethod(), target)

@@ -68,12 +68,12 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
         Procedures.builder()
             .defaultExecution(
                 method -> {
-                  String name = method.getFullMethodName();
-                  boolean joins = handlers.containsKey(name) && handlers.get(name).joins();
-                  if (joins) {
-                    chosen.add(name);
+                  Handler handler = handlers.get(method.getFullMethodName());
+                  if (handler == null || !handler.joins()) {
+                    return Optional.empty();
                   }
-                  return joins ? Optional.of(Execution.TRANSACTIONAL) : Optional.empty();
+                  chosen.add(method.getFullMethodName());
+                  return Optional.of(Execution.TRANSACTIONAL);
                 });
     List<String> problems = new ArrayList<>();
     StatusResolvers statuses = new StatusResolvers(beans);

@@ -288,19 +288,20 @@ class ThingApplicationTest {
   @Test
   void anIsolationThatAMethodCannotHaveIsRefusedAtItsFirstCall() {
     Strict strict = application.getBean(Strict.class);
+    List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
     things.writeThrough(
         new JdbcTemplate(application.getBean(DataSource.class)) {
           @Override
           public int update(String sql, @Nullable Object... values) {
-            strict.serializable();
+            thrown.add(catchThrowable(strict::serializable));
             return super.update(sql, values);
           }
         });
-    try (ThingClient alice = client("alice");
-        LogLines log = LogLines.listen()) {
-      assertThat(alice.createOther(THING).isOk()).isFalse();
-      assertThat(log.all())
-          .anyMatch(line -> line.contains("Strict.serializable: its @Transactional has an"));
+    try (ThingClient alice = client("alice")) {
+      assertThat(alice.createOther(THING).status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(thrown)
+          .singleElement(InstanceOfAssertFactories.THROWABLE)
+          .hasMessageStartingWith("Strict.serializable: its @Transactional has an isolation");
     } finally {
       things.writeThrough(application.getBean(JdbcTemplate.class));
     }
