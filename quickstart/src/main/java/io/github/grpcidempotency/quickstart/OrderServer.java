@@ -10,7 +10,7 @@ import io.github.grpcidempotency.quickstart.orders.v1.OrderServiceGrpc;
 import io.grpc.*;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.*;
+import java.util.Optional;
 import javax.sql.DataSource;
 
 /** A server whose methods are safe to retry. */
@@ -28,15 +28,10 @@ record OrderServer(Server server, IdempotencyInterceptor idempotency, ExpirySwee
           .build();
 
   private static final Procedures PROCEDURES =
-      Procedures.of(
-          Procedure.annotated(OrderServiceGrpc.getCreateOrderMethod()).status(ORDER_OUTBOX).build(),
-          Procedure.of(OrderServiceGrpc.getCreateShipmentMethod())
-              .execution(Execution.RESERVED)
-              .resource(ResourceType.of("shipment"), shipment -> UUID.fromString(shipment.getId()))
-              .build(),
-          Procedure.of(OrderServiceGrpc.getSendReceiptMethod())
-              .execution(Execution.RESERVED)
-              .build());
+      Procedures.builder()
+          .addAnnotated(OrderServiceGrpc.getServiceDescriptor())
+          .status("order", ORDER_OUTBOX)
+          .build();
 
   static OrderServer start(DataSource pool, ServerInterceptor authentication) throws IOException {
     IdempotencyInterceptor idempotency =

@@ -97,7 +97,49 @@ class MistakesTest {
     threads.shutdownNow();
   }
 
-  // At start-up.
+  // In the migration, and at start-up.
+
+  @Test
+  void theResourceTypeHasIdsOfAnotherTypeAndIsNotEnforced() {
+    Jdbi owner = Jdbi.create(grpc.registerCloseable(DATABASES.create()).owner());
+    owner.useHandle(handle -> handle.execute("CREATE TABLE app.numbered (id bigint PRIMARY KEY)"));
+
+    mistake.isFoundInTheMigration(
+        catchThrowable(
+                () ->
+                    owner.useHandle(
+                        handle ->
+                            handle.execute(
+                                "SELECT idempotency.add_resource_type("
+                                    + "'numbered', 'app.numbered', enforced => false)")))
+            .getMessage());
+  }
+
+  @Test
+  void theProcedureHasNoExecution() {
+    mistake.isFoundAtStartUp(
+        problems(database.pool(), Procedure.of(ThingServiceGrpc.getCreateOtherMethod())));
+  }
+
+  @Test
+  void anAnnotatedMethodIsLeftOut() {
+    mistake.isFoundAtStartUp(
+        problems(
+            database.pool(),
+            Procedure.of(ThingServiceGrpc.getCreateOtherMethod())
+                .execution(Execution.TRANSACTIONAL)));
+  }
+
+  @Test
+  void noStoreIsNamed() {
+    mistake.isFoundAtStartUp(
+        catchThrowable(
+                () ->
+                    IdempotencyInterceptor.builder(
+                            Procedures.of(writing().build()), Optional::empty)
+                        .build())
+            .getMessage());
+  }
 
   @Test
   void theMigrationIsNotRun() {
@@ -160,6 +202,32 @@ class MistakesTest {
   }
 
   // In the handler.
+
+  @Test
+  void aServiceWithAnnotatedMethodsIsNotNamed() {
+    try (LogLines log = LogLines.listen()) {
+      serve(
+              ThingHandler::answer,
+              new Authentication(),
+              protect(database.pool(), Procedures.builder().build()))
+          .createThing(BOOK);
+      mistake.isFoundInTheLog(log.all());
+    }
+  }
+
+  @Test
+  void theInterceptorIsNotRegistered() {
+    CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+    ThingHandler handler =
+        (request, answer) -> {
+          thrown.complete(catchThrowable(ClaimTransaction::connection));
+          answer.onError(Status.INTERNAL.asRuntimeException());
+        };
+
+    serve(handler, new Authentication()).createThing(BOOK);
+
+    mistake.isFoundByTheHandler(thrown.join());
+  }
 
   @Test
   void theHandlerWritesThroughAConnectionOfItsOwn() {
@@ -307,6 +375,12 @@ class MistakesTest {
   @Test
   void theResourceIdIsEmpty() {
     mistake.isFoundInTheLog(logOf(reserved(), answering(Thing.getDefaultInstance())));
+  }
+
+  @Test
+  @SuppressWarnings("NullAway") // the mistake
+  void theStatusResolverReturnsNull() {
+    mistake.isFoundInTheLog(logOf(writing().status(id -> null), writingHandler()));
   }
 
   @Test

@@ -79,6 +79,11 @@ public final class MistakeTable {
    * @param message the message, in which … stands for any text; or a sentence of a page
    */
   public record Row(Path page, String mistake, String found, String message) {
+    /** Asserts that the service's own migration fails, and why. */
+    public void isFoundInTheMigration(String why) {
+      isFound("migration", List.of(why));
+    }
+
     /** Asserts that the server does not start, and why. */
     public void isFoundAtStartUp(String why) {
       isFound("start-up", List.of(why));

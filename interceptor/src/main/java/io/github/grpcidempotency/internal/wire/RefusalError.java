@@ -110,7 +110,7 @@ public final class RefusalError {
       case IDEMPOTENCY_ANSWER_TOO_LARGE ->
           "the call was answered before, and its answer was recorded without its body: it was too large,"
               + " or this server cannot rebuild it";
-      case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for a different request";
+      case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for another request or method";
       case IDEMPOTENCY_RESOURCE_GONE -> "the call was answered before, and what it created is gone";
       case IDEMPOTENCY_KEY_UNKNOWN -> "nothing is known of a call with this " + keyName;
       case IDEMPOTENCY_OPERATION_UNKNOWN -> "there is no operation of this name";

@@ -4,9 +4,6 @@
 -- time. The store writes one of the columns at most: its statements name no other.
 ALTER TABLE ${schema}.idempotency_keys DROP CONSTRAINT IF EXISTS idempotency_keys_one_resource;
 
--- Whether the answer of a record named a resource: without a reference, that resource is gone.
-ALTER TABLE ${schema}.idempotency_keys ADD COLUMN names_resource boolean NOT NULL DEFAULT false;
-
 -- Lets records refer to a resource type: adds the column <resource_type>_id with its foreign key and index. The caller must own
 -- the table of keys and have the REFERENCES privilege on the referenced table.
 --
