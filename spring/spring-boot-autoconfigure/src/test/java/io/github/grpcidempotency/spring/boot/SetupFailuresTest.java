@@ -153,7 +153,7 @@ class SetupFailuresTest {
         .run(
             context ->
                 assertProblems(context)
-                    .singleElement()
+                    .first()
                     .asString()
                     .contains("Serializable.createThing: its @Transactional has an isolation"));
     complete()
@@ -161,7 +161,7 @@ class SetupFailuresTest {
         .run(
             context ->
                 assertProblems(context)
-                    .singleElement()
+                    .first()
                     .asString()
                     .contains("ReadOnly.createThing: its @Transactional has readOnly"));
   }

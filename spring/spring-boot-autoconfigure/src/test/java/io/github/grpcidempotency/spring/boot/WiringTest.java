@@ -27,8 +27,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
 import java.util.Optional;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 
@@ -76,22 +78,15 @@ class WiringTest {
 
   @Test
   void aTransactionalHandlerWhoseOptionNamesNoExecutionIsTransactional() {
+    DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+    beans.registerSingleton("service", new UndecidedService.Joining());
     try (LogLines log = LogLines.listen()) {
-      complete()
-          .withBean(UndecidedService.Joining.class)
-          .run(
-              context ->
-                  assertThat(
-                          context
-                              .getBean(FoundProcedures.class)
-                              .procedures()
-                              .find(UndecidedService.METHOD.getFullMethodName())
-                              .orElseThrow()
-                              .execution())
-                      .isEqualTo(Execution.TRANSACTIONAL));
+      Procedures procedures = FoundProcedures.in(beans, Set.of(), true).procedures();
+
+      assertThat(procedures.find(CREATE_THING).orElseThrow().execution())
+          .isEqualTo(Execution.TRANSACTIONAL);
       assertThat(log.all())
-          .anyMatch(
-              line -> line.contains("its execution is TRANSACTIONAL, because its handler is"));
+          .anyMatch(line -> line.contains("its execution is TRANSACTIONAL, because its handler is"));
     }
   }
 
