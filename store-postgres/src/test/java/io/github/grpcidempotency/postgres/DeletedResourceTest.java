@@ -91,15 +91,18 @@ class DeletedResourceTest {
                   .hasMessageContaining("truncate a table referenced in a foreign key constraint")
                   .hasMessageContaining("idempotency_keys");
               handle.rollbackToSavepoint("before");
+              handle.savepoint("before");
               assertThatThrownBy(() -> handle.execute("DROP TABLE app.tickets"))
                   .hasMessageContaining("constraint idempotency_keys_ticket_id_fkey");
               handle.rollbackToSavepoint("before");
+              handle.savepoint("before");
               assertThat(keys(handle)).isPositive();
 
               handle.execute("DROP TABLE app.tickets CASCADE");
               assertThat(keys(handle)).isPositive();
               handle.execute("SELECT ticket_id FROM idempotency.idempotency_keys");
               handle.rollbackToSavepoint("before");
+              handle.savepoint("before");
 
               handle.execute("TRUNCATE app.tickets CASCADE");
               assertThat(keys(handle)).isZero();
