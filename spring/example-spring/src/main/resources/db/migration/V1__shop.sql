@@ -36,6 +36,3 @@ SELECT idempotency.add_resource_type('order', 'shop.orders', 'id');
 SELECT idempotency.add_resource_type('shipment', 'shop.shipments', 'id');
 SELECT idempotency.add_resource_type('payment', 'shop.payments', 'id');
 SELECT idempotency.grant_to('shop_app');
-
--- For google.longrunning.Operations, which the starter serves.
-SELECT idempotency.add_operation_index();

@@ -16,10 +16,18 @@ public enum UnprotectedCause {
   TRANSACTION_NOT_TAKEN("the handler has not used the claim's transaction"),
   /**
    * The procedure is transactional, but the host has run another transaction beside the claim's, as
-   * {@code REQUIRES_NEW} does. What that one wrote stays if the call fails, and is written again by
-   * the retry.
+   * {@code REQUIRES_NEW} does, or the handler has used another connection on another thread. What
+   * that one wrote stays if the call fails, and is written again by the retry.
    */
   TRANSACTION_SUSPENDED("the handler has also used a transaction of its own"),
+  /**
+   * The handler of a reserved procedure answered with an error within a transaction of the host,
+   * and that transaction committed changes. The key stays reserved until its lease ends; a retry
+   * after that makes the changes again.
+   */
+  COMMITTED_WITH_ERROR(
+      "the handler answered with an error, but its transaction was committed; roll it back, or list"
+          + " the error's code in FailurePolicy.withNoEffect"),
   /**
    * Another idempotency interceptor already handles the call. This one does nothing, because it
    * would meet the first one's claim.

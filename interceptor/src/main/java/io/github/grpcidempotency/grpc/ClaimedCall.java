@@ -108,6 +108,7 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
 
   @Override
   public void broken(Runnable leaveToGrpc) {
+    operation.claim().failing();
     onceItsTransactionHasEnded(
         () -> {
           boolean unused = settleFailure(Status.INTERNAL, new Metadata());
@@ -139,6 +140,9 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
 
   @Override
   public void closed(RecordingCall.Answer<ResponseT> answer) {
+    if (!answer.status().isOk() || answer.message().isEmpty()) {
+      operation.claim().failing();
+    }
     onceItsTransactionHasEnded(() -> settle(answer));
   }
 

@@ -12,31 +12,40 @@ import java.util.Set;
  *     pointless
  * @param unknown codes after which the effect may have happened: the key stays reserved until its
  *     lease ends
+ * @param noEffect codes that mean that nothing has happened, also if the handler's own transaction
+ *     is committed: the key is freed
  * @param trailers the names of trailers that are recorded with a terminal error, beside {@code
  *     grpc-status-details-bin}
  */
-public record FailurePolicy(Set<Code> terminal, Set<Code> unknown, Set<String> trailers) {
-  private static final FailurePolicy RELEASE_ALL = new FailurePolicy(Set.of(), Set.of(), Set.of());
+public record FailurePolicy(
+    Set<Code> terminal, Set<Code> unknown, Set<Code> noEffect, Set<String> trailers) {
+  private static final FailurePolicy RELEASE_ALL =
+      new FailurePolicy(Set.of(), Set.of(), Set.of(), Set.of());
 
   /**
    * Checks the sets.
    *
-   * @throws IllegalArgumentException if a code is in both, or {@code OK} in either
+   * @throws IllegalArgumentException if a code is in two sets, or {@code OK} in any
    */
   public FailurePolicy {
     terminal = Set.copyOf(terminal);
     unknown = Set.copyOf(unknown);
+    noEffect = Set.copyOf(noEffect);
     trailers = Set.copyOf(trailers);
-    if (!Sets.intersection(terminal, unknown).isEmpty()) {
-      throw new IllegalArgumentException("a code is either terminal or unknown, not both");
+    Set<Code> all = Sets.union(Sets.union(terminal, unknown), noEffect);
+    if (all.size() < terminal.size() + unknown.size() + noEffect.size()) {
+      throw new IllegalArgumentException(
+          "a code is terminal, unknown or without an effect, not two of these");
     }
-    if (terminal.contains(Code.OK) || unknown.contains(Code.OK)) {
+    if (all.contains(Code.OK)) {
       throw new IllegalArgumentException("OK is not a failure");
     }
   }
 
   /**
    * Returns the default: every error frees the key, so that the client can retry with the same key.
+   * Only if the handler answered with the error within a transaction of the host, and that
+   * transaction has committed changes, the key stays reserved until its lease ends.
    */
   public static FailurePolicy releaseAll() {
     return RELEASE_ALL;
@@ -44,16 +53,21 @@ public record FailurePolicy(Set<Code> terminal, Set<Code> unknown, Set<String> t
 
   /** Returns this policy with other terminal codes. */
   public FailurePolicy withTerminal(Code... codes) {
-    return new FailurePolicy(Set.copyOf(List.of(codes)), unknown, trailers);
+    return new FailurePolicy(Set.copyOf(List.of(codes)), unknown, noEffect, trailers);
   }
 
   /** Returns this policy with other unknown codes. */
   public FailurePolicy withUnknown(Code... codes) {
-    return new FailurePolicy(terminal, Set.copyOf(List.of(codes)), trailers);
+    return new FailurePolicy(terminal, Set.copyOf(List.of(codes)), noEffect, trailers);
+  }
+
+  /** Returns this policy with other codes that mean that nothing has happened. */
+  public FailurePolicy withNoEffect(Code... codes) {
+    return new FailurePolicy(terminal, unknown, Set.copyOf(List.of(codes)), trailers);
   }
 
   /** Returns this policy with other trailers recorded beside the error's details. */
   public FailurePolicy withTrailers(String... names) {
-    return new FailurePolicy(terminal, unknown, Set.copyOf(List.of(names)));
+    return new FailurePolicy(terminal, unknown, noEffect, Set.copyOf(List.of(names)));
   }
 }

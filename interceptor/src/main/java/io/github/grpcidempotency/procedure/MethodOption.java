@@ -166,6 +166,7 @@ record MethodOption(
           new FailurePolicy(
               codes(builder, declared.getTerminalCodesList()),
               codes(builder, declared.getUnknownCodesList()),
+              codes(builder, declared.getNoEffectCodesList()),
               Set.copyOf(declared.getRecordedTrailersList())));
     } catch (IllegalArgumentException contradictory) {
       builder.problem(String.valueOf(contradictory.getMessage()));

@@ -203,9 +203,11 @@ public final class ProcedureBuilder<ResponseT extends Message> {
     return this;
   }
 
-  /** Sets the execution if none was set before. */
-  ProcedureBuilder<ResponseT> defaultExecution(Optional<Execution> execution) {
-    this.execution = this.execution.or(() -> execution);
+  /** Sets the execution if one is needed, and none was set before. */
+  ProcedureBuilder<ResponseT> defaultExecution(Supplier<Optional<Execution>> choice) {
+    if (keyPolicy.map(ProcedureBuilder::needsExecution).orElse(true)) {
+      this.execution = execution.or(choice);
+    }
     return this;
   }
 
@@ -317,15 +319,17 @@ public final class ProcedureBuilder<ResponseT extends Message> {
 
   private List<String> allProblems(KeyPolicy policy) {
     List<String> all = new ArrayList<>(problems);
-    if (execution.isEmpty()
-        && policy != KeyPolicy.HANDLER_INTERNAL
-        && policy != KeyPolicy.PROHIBITED) {
+    if (execution.isEmpty() && needsExecution(policy)) {
       all.add(NO_EXECUTION);
     }
     if (creates && deletedId.isPresent()) {
       all.add("it names a resource that it creates and one that it deletes: it can do but one");
     }
     return List.copyOf(all);
+  }
+
+  private static boolean needsExecution(KeyPolicy policy) {
+    return policy != KeyPolicy.HANDLER_INTERNAL && policy != KeyPolicy.PROHIBITED;
   }
 
   private static Optional<FieldPath> stringField(Descriptor type, String path) {

@@ -134,6 +134,9 @@ final class ProcedureCheck {
       if (!procedure.failurePolicy().unknown().isEmpty()) {
         problems.add("it is transactional, so a failure leaves nothing: no outcome is unknown");
       }
+      if (!procedure.failurePolicy().noEffect().isEmpty()) {
+        problems.add("it is transactional, so no failure has an effect: remove the codes");
+      }
     } else if (procedure.claimTiming().equals(Optional.of(ClaimTiming.WITH_FIRST_STATEMENT))) {
       problems.add(
           "it is claimed with its handler's first statement, but only a transactional handler"

@@ -121,7 +121,7 @@ public final class Procedures {
     private Procedure describe(MethodDescriptor<Message, Message> method) {
       ProcedureBuilder<Message> builder =
           Procedure.annotated(method, retentionClasses)
-              .defaultExecution(defaultExecution.apply(method));
+              .defaultExecution(() -> defaultExecution.apply(method));
       builder
           .build()
           .resourceType()

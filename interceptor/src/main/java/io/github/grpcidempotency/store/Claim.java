@@ -105,6 +105,20 @@ public interface Claim {
   }
 
   /**
+   * The handler has answered with an error. Called before {@link #deferSettlement}, so that the
+   * claim can find out what the handler's own transaction commits.
+   */
+  default void failing() {}
+
+  /**
+   * Returns whether the transaction in which the handler has answered with an error has changed
+   * anything, and was committed or may be. Called when the claim is settled.
+   */
+  default boolean hasCommitted() {
+    return false;
+  }
+
+  /**
    * Records the answer. Repeating it after a failure is safe: for a record that this claim has
    * completed already, it returns {@link Settled#DONE} again and changes nothing.
    *

@@ -11,22 +11,28 @@ class FailurePolicyTest {
   void byDefaultNoErrorIsSpecial() {
     assertThat(FailurePolicy.releaseAll().terminal()).isEmpty();
     assertThat(FailurePolicy.releaseAll().unknown()).isEmpty();
+    assertThat(FailurePolicy.releaseAll().noEffect()).isEmpty();
   }
 
   @Test
-  void terminalAndUnknownCodesAreSetOneByOne() {
+  void theCodesOfEachKindAreSetOneByOne() {
     FailurePolicy policy =
-        FailurePolicy.releaseAll().withTerminal(Code.NOT_FOUND).withUnknown(Code.UNAVAILABLE);
+        FailurePolicy.releaseAll()
+            .withTerminal(Code.NOT_FOUND)
+            .withUnknown(Code.UNAVAILABLE)
+            .withNoEffect(Code.ABORTED);
 
     assertThat(policy.terminal()).containsExactly(Code.NOT_FOUND);
     assertThat(policy.unknown()).containsExactly(Code.UNAVAILABLE);
+    assertThat(policy.noEffect()).containsExactly(Code.ABORTED);
   }
 
   @Test
-  void aCodeIsNotTerminalAndUnknownAtOnce() {
+  void aCodeIsOfOneKindOnly() {
     FailurePolicy terminal = FailurePolicy.releaseAll().withTerminal(Code.NOT_FOUND);
 
     assertThatIllegalArgumentException().isThrownBy(() -> terminal.withUnknown(Code.NOT_FOUND));
+    assertThatIllegalArgumentException().isThrownBy(() -> terminal.withNoEffect(Code.NOT_FOUND));
   }
 
   @Test
@@ -35,5 +41,6 @@ class FailurePolicyTest {
 
     assertThatIllegalArgumentException().isThrownBy(() -> none.withTerminal(Code.OK));
     assertThatIllegalArgumentException().isThrownBy(() -> none.withUnknown(Code.OK));
+    assertThatIllegalArgumentException().isThrownBy(() -> none.withNoEffect(Code.OK));
   }
 }

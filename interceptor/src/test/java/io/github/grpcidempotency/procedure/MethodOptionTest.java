@@ -187,6 +187,7 @@ class MethodOptionTest {
             FailurePolicy.releaseAll()
                 .withTerminal(Code.ALREADY_EXISTS, Code.FAILED_PRECONDITION)
                 .withUnknown(Code.DEADLINE_EXCEEDED)
+                .withNoEffect(Code.ABORTED)
                 .withTrailers("x-why"));
   }
 
@@ -371,7 +372,7 @@ class MethodOptionTest {
     return new MethodOption(
             MethodOption.of(OptionServiceGrpc.getNothingMethod()).schema(), declared)
         .describe(Procedure.of(ThingServiceGrpc.getCreateThingMethod()), RetentionClasses.presets())
-        .defaultExecution(Optional.of(Execution.RESERVED))
+        .defaultExecution(() -> Optional.of(Execution.RESERVED))
         .build()
         .problems();
   }
@@ -380,7 +381,7 @@ class MethodOptionTest {
   private static Procedure annotated(
       MethodDescriptor<? extends Message, ? extends Message> method) {
     Procedure procedure =
-        Procedure.annotated(method).defaultExecution(Optional.of(Execution.RESERVED)).build();
+        Procedure.annotated(method).defaultExecution(() -> Optional.of(Execution.RESERVED)).build();
     assertThat(Procedures.of(procedure).problems()).isEmpty();
     return procedure;
   }

@@ -228,7 +228,7 @@ class ProceduresTest {
                 + " webhook",
             "BadCodes: \"ALREADY_EXIST\" is not the name of a status code",
             "BadCodes: \"UNRECOGNIZED\" is not the name of a status code",
-            "BothCodes: a code is either terminal or unknown, not both",
+            "BothCodes: a code is terminal, unknown or without an effect, not two of these",
             "OkCode: OK is not a failure",
             "NegativeAttach: a duplicate cannot wait for PT-1S",
             "BadTrailer: it records \"x why\", which is not the name of a trailer",
@@ -319,7 +319,8 @@ class ProceduresTest {
                 + ": the id of what it deletes: \"labels\" is not a singular string field of"
                 + " idempotency.testing.v1.CreateThingRequest",
             CREATE_OTHER
-                + ": it names a resource that it creates and one that it deletes: it can do but one",
+                + ": it names a resource that it creates and one that it deletes: it can do but"
+                + " one",
             CREATE_OTHER + ": it deletes the resource that it would rebuild its response from");
     assertThat(Procedures.of(createOther().pastResources((c, id) -> true).build()).problems())
         .containsExactly(CREATE_OTHER + ": it says who knows past resources but deletes none");

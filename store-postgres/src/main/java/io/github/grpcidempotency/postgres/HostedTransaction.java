@@ -34,6 +34,7 @@ final class HostedTransaction extends HandlerTransaction {
   private final HostTransaction.Begun host;
   private final Thread owner = Thread.currentThread();
   private final AtomicBoolean over = new AtomicBoolean();
+  private volatile boolean beside;
   private final HostOutcome outcome;
   private Optional<StatementCarrier> carrier = Optional.empty();
 
@@ -118,6 +119,13 @@ final class HostedTransaction extends HandlerTransaction {
     return false;
   }
 
+  /** The handler has taken a connection, which is not this transaction's on another thread. */
+  void connectionTaken() {
+    if (Thread.currentThread() != owner && !over.get()) {
+      beside = true;
+    }
+  }
+
   /** The host has begun it. */
   @Override
   void begun() {}
@@ -141,7 +149,7 @@ final class HostedTransaction extends HandlerTransaction {
 
   @Override
   public boolean wasSuspended() {
-    return host.wasSuspended();
+    return beside || host.wasSuspended();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.postgres;
 
+import io.github.grpcidempotency.grpc.CurrentOperation;
 import java.io.PrintWriter;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -25,6 +26,9 @@ import javax.sql.DataSource;
  * sends what it carries in front of the first statement; by itself if it must, as before a batch, a
  * savepoint or an {@code unwrap}. What is not part of a claim's transaction is never touched.
  *
+ * <p>If a handler takes a connection on another thread than that of its transaction, with the
+ * call's {@code Context}, the call is reported as {@code TRANSACTION_SUSPENDED}.
+ *
  * <p>{@link #unwrap} reaches the pool, so that what measures or migrates it finds it. Thread-safe,
  * if the pool is.
  */
@@ -47,6 +51,10 @@ public final class IdempotencyDataSource implements DataSource, AutoCloseable {
   }
 
   private static Connection carrying(Connection connection) {
+    CurrentOperation.transaction()
+        .filter(HostedTransaction.class::isInstance)
+        .map(HostedTransaction.class::cast)
+        .ifPresent(HostedTransaction::connectionTaken);
     return new CarryingConnection(connection).proxy();
   }
 

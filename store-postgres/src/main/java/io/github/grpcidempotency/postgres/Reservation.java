@@ -38,6 +38,12 @@ final class Reservation implements Claim {
   /** Another owner has the row. */
   private volatile boolean lost;
 
+  /** The handler has answered with an error. */
+  private volatile boolean failing;
+
+  /** The host transaction in which the handler answered with an error has changed something. */
+  private volatile boolean changed;
+
   /** The end of the host transaction in which the handler answered without recording. */
   private volatile Completion answeredIn = Completion.COMMITTED;
 
@@ -185,6 +191,10 @@ final class Reservation implements Claim {
       return false;
     }
     try {
+      if (failing) {
+        HostTransaction transaction = open.get();
+        transaction.beforeCommit(() -> changed = row.hasChanges(transaction.connection()));
+      }
       open.get()
           .afterCompletion(
               completion -> {
@@ -198,6 +208,16 @@ final class Reservation implements Claim {
       answeredIn = Completion.ROLLED_BACK;
       return false;
     }
+  }
+
+  @Override
+  public void failing() {
+    failing = true;
+  }
+
+  @Override
+  public boolean hasCommitted() {
+    return changed && answeredIn != Completion.ROLLED_BACK;
   }
 
   @Override

@@ -11,6 +11,7 @@ record ReservationSql(
     String markUnknown,
     String lock,
     String isOpen,
+    String hasChanges,
     String clear,
     String retain,
     String isInFlight) {
@@ -23,6 +24,7 @@ record ReservationSql(
         SqlFile.load("settle/mark_unknown", values),
         SqlFile.load("settle/lock", withCodes(schema)),
         SqlFile.load("settle/is_open", values),
+        SqlFile.load("settle/has_changes", values),
         SqlFile.load("transaction/delete_ended", values),
         SqlFile.load("claim/retain", values),
         SqlFile.load("maintenance/is_in_flight", values));

@@ -87,6 +87,16 @@ record ReservedRow(
         .orElse(false);
   }
 
+  /** Returns whether a transaction of the handler's has changed or locked a row of any table. */
+  boolean hasChanges(Connection connection) {
+    return StatementBatch.run(
+            connection,
+            database.reservationSql().hasChanges(),
+            values -> values,
+            row -> row.getBoolean("changes"))
+        .orElse(false);
+  }
+
   /** Returns the statements that {@link #join} takes. */
   LastStatements joining() {
     return sql().join();

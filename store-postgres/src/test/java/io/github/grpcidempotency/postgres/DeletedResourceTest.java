@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -14,6 +15,7 @@ import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingServer;
 import java.util.Optional;
 import java.util.UUID;
+import org.jdbi.v3.core.Handle;
 import org.jdbi.v3.core.Jdbi;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -68,6 +70,51 @@ class DeletedResourceTest {
           .singleElement()
           .satisfies(line -> assertThat(line).contains("ThingService/CreateThing"));
     }
+  }
+
+  /** As the page about set-up says. Nothing of it remains for other tests. */
+  @Test
+  void aTableOfResourcesIsTruncatedOrDroppedWithCascadeOnly() {
+    Claim unused =
+        Things.win(
+            PostgresIdempotencyStore.builder(database.app()).build(),
+            Things.claimOf(ThingClient.to(1), REQUEST));
+    database
+        .superuser()
+        .useHandle(
+            handle -> {
+              handle.begin();
+              handle.execute("CREATE TABLE app.tickets (id uuid PRIMARY KEY)");
+              handle.execute("SELECT idempotency.add_resource_type('ticket', 'app.tickets')");
+              handle.savepoint("before");
+              assertThatThrownBy(() -> handle.execute("TRUNCATE app.tickets"))
+                  .hasMessageContaining("truncate a table referenced in a foreign key constraint")
+                  .hasMessageContaining("idempotency_keys");
+              handle.rollbackToSavepoint("before");
+              handle.savepoint("before");
+              assertThatThrownBy(() -> handle.execute("DROP TABLE app.tickets"))
+                  .hasMessageContaining("constraint idempotency_keys_ticket_id_fkey");
+              handle.rollbackToSavepoint("before");
+              handle.savepoint("before");
+              assertThat(keys(handle)).isPositive();
+
+              handle.execute("DROP TABLE app.tickets CASCADE");
+              assertThat(keys(handle)).isPositive();
+              handle.execute("SELECT ticket_id FROM idempotency.idempotency_keys");
+              handle.rollbackToSavepoint("before");
+              handle.savepoint("before");
+
+              handle.execute("TRUNCATE app.tickets CASCADE");
+              assertThat(keys(handle)).isZero();
+              handle.rollback();
+            });
+  }
+
+  private static int keys(Handle handle) {
+    return handle
+        .createQuery("SELECT count(*) FROM idempotency.idempotency_keys")
+        .mapTo(Integer.class)
+        .one();
   }
 
   private static int deleteAsTheUser(UUID user, UUID thing) {

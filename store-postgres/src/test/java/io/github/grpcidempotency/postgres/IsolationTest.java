@@ -118,6 +118,7 @@ class IsolationTest {
           "check/column",
           "check/operation_index",
           "operation/statuses",
+          "settle/has_changes",
           "settle/is_open",
           "settle/same_time_line",
           "claim/time_line",

@@ -287,6 +287,7 @@ public final class FaultProxy implements AutoCloseable {
   }
 
   /** What the server sends at a time; a type of its own stands for the end of an answer. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
   private record Answer(int type, byte[] bytes) {}
 
   private static Answer messageOf(DataInputStream server) throws IOException {

@@ -67,6 +67,16 @@ public abstract class ForwardingClaim implements Claim {
   }
 
   @Override
+  public void failing() {
+    claim.failing();
+  }
+
+  @Override
+  public boolean hasCommitted() {
+    return claim.hasCommitted();
+  }
+
+  @Override
   public Settled complete(RecordedOutcome outcome) {
     return claim.complete(outcome);
   }

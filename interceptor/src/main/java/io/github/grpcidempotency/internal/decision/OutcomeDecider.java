@@ -7,14 +7,21 @@ import io.github.grpcidempotency.procedure.FailurePolicy;
 public final class OutcomeDecider {
   private OutcomeDecider() {}
 
-  /** Returns the settlement of an outcome under a procedure's failure policy. */
-  public static Settlement decide(Outcome outcome, FailurePolicy policy) {
+  /**
+   * Returns the settlement of an outcome under a procedure's failure policy.
+   *
+   * @param committed whether the handler's own transaction, in which it has failed, is committed
+   */
+  public static Settlement decide(Outcome outcome, FailurePolicy policy, boolean committed) {
     if (!(outcome instanceof Outcome.Failed failed)) {
       return Settlement.COMPLETE;
     }
     if (failed.terminal() || policy.terminal().contains(failed.code())) {
       return Settlement.COMPLETE_WITH_ERROR;
     }
-    return policy.unknown().contains(failed.code()) ? Settlement.MARK_UNKNOWN : Settlement.RELEASE;
+    boolean mayHaveHappened = committed && !policy.noEffect().contains(failed.code());
+    return mayHaveHappened || policy.unknown().contains(failed.code())
+        ? Settlement.MARK_UNKNOWN
+        : Settlement.RELEASE;
   }
 }

@@ -100,8 +100,13 @@ public final class Settler {
   public boolean fail(
       Operation operation, Outcome.Failed failed, Supplier<RecordedOutcome> record) {
     operation.handlerEnded();
-    Settlement settlement = OutcomeDecider.decide(failed, operation.procedure().failurePolicy());
     Claim claim = operation.claim();
+    boolean committed = claim.hasCommitted();
+    Settlement settlement =
+        OutcomeDecider.decide(failed, operation.procedure().failurePolicy(), committed);
+    if (committed && settlement == Settlement.MARK_UNKNOWN) {
+      operation.events().unprotected(UnprotectedCause.COMMITTED_WITH_ERROR, null);
+    }
     if (!CHECKS.contains(failed.code())) {
       checkTransactionTaken(operation);
     }

@@ -18,9 +18,9 @@ class OutcomeDeciderTest {
 
   @Test
   void aResponseIsRecordedUnderAnyPolicy() {
-    assertThat(OutcomeDecider.decide(new Outcome.Succeeded(), FailurePolicy.releaseAll()))
+    assertThat(OutcomeDecider.decide(new Outcome.Succeeded(), FailurePolicy.releaseAll(), false))
         .isEqualTo(Settlement.COMPLETE);
-    assertThat(OutcomeDecider.decide(new Outcome.Succeeded(), POLICY))
+    assertThat(OutcomeDecider.decide(new Outcome.Succeeded(), POLICY, false))
         .isEqualTo(Settlement.COMPLETE);
   }
 
@@ -30,7 +30,9 @@ class OutcomeDeciderTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"OK", "UNRECOGNIZED"})
   void byDefaultEveryErrorFreesTheKey(Code code) {
-    assertThat(OutcomeDecider.decide(new Outcome.Failed(code, false), FailurePolicy.releaseAll()))
+    assertThat(
+            OutcomeDecider.decide(
+                new Outcome.Failed(code, false), FailurePolicy.releaseAll(), false))
         .isEqualTo(Settlement.RELEASE);
   }
 
@@ -56,7 +58,7 @@ class OutcomeDeciderTest {
           DATA_LOSS,           RELEASE
           """)
   void anErrorIsSettledByThePolicy(Code code, Settlement settlement) {
-    assertThat(OutcomeDecider.decide(new Outcome.Failed(code, false), POLICY))
+    assertThat(OutcomeDecider.decide(new Outcome.Failed(code, false), POLICY, false))
         .isEqualTo(settlement);
   }
 
@@ -66,7 +68,22 @@ class OutcomeDeciderTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"OK", "UNRECOGNIZED"})
   void anErrorThatTheHandlerMarkedIsTerminalUnderEveryPolicy(Code code) {
-    assertThat(OutcomeDecider.decide(new Outcome.Failed(code, true), POLICY))
+    assertThat(OutcomeDecider.decide(new Outcome.Failed(code, true), POLICY, false))
         .isEqualTo(Settlement.COMPLETE_WITH_ERROR);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "INVALID_ARGUMENT, COMPLETE_WITH_ERROR",
+    "NOT_FOUND, MARK_UNKNOWN",
+    "UNAVAILABLE, MARK_UNKNOWN",
+    "ABORTED, RELEASE"
+  })
+  void anErrorOfACommittedTransactionKeepsTheKeyUnlessItHasNoEffect(
+      Code code, Settlement settlement) {
+    assertThat(
+            OutcomeDecider.decide(
+                new Outcome.Failed(code, false), POLICY.withNoEffect(Code.ABORTED), true))
+        .isEqualTo(settlement);
   }
 }

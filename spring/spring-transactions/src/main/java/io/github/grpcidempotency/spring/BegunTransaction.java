@@ -2,12 +2,16 @@ package io.github.grpcidempotency.spring;
 
 import io.github.grpcidempotency.postgres.HostTransaction;
 import java.sql.Connection;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.TransactionTimedOutException;
 import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.ResourceHolderSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -24,10 +28,22 @@ final class BegunTransaction implements HostTransaction.Begun {
   private final Connection connection;
   private final Ending ending;
   private final SuspensionWatch watch = new SuspensionWatch();
+  private Optional<TimeLimit> limit = Optional.empty();
+
+  /** When the transaction must have ended, by {@link System#nanoTime}, and which method says so. */
+  private record TimeLimit(long end, String method) {
+    boolean isOver() {
+      return end - System.nanoTime() <= 0;
+    }
+  }
 
   /** Hears that the transaction makes way for another one, or for none. */
-  private static final class SuspensionWatch implements TransactionSynchronization {
+  private final class SuspensionWatch implements TransactionSynchronization {
     private boolean suspended;
+
+    BegunTransaction transaction() {
+      return BegunTransaction.this;
+    }
 
     @Override
     public void suspend() {
@@ -49,6 +65,36 @@ final class BegunTransaction implements HostTransaction.Begun {
     BegunTransaction begun = new BegunTransaction(manager, status, connection);
     TransactionSynchronizationManager.registerSynchronization(begun.watch);
     return begun;
+  }
+
+  /** Returns the current transaction of this thread, if the store has begun it. */
+  static Optional<BegunTransaction> current() {
+    if (!TransactionSynchronizationManager.isSynchronizationActive()) {
+      return Optional.empty();
+    }
+    return TransactionSynchronizationManager.getSynchronizations().stream()
+        .filter(SuspensionWatch.class::isInstance)
+        .map(SuspensionWatch.class::cast)
+        .map(SuspensionWatch::transaction)
+        .findFirst();
+  }
+
+  /**
+   * Limits the time that is left, unless it is less already. Spring limits its statements by the
+   * deadline of their resources; the commit is limited here.
+   */
+  void limit(Duration timeout, String method) {
+    TimeLimit latest = new TimeLimit(System.nanoTime() + timeout.toNanos(), method);
+    if (limit.filter(earlier -> earlier.end() - latest.end() <= 0).isPresent()) {
+      return;
+    }
+    limit = Optional.of(latest);
+    for (Object resource : TransactionSynchronizationManager.getResourceMap().values()) {
+      if (resource instanceof ResourceHolderSupport holder
+          && !(holder.hasTimeout() && holder.getTimeToLiveInMillis() < timeout.toMillis())) {
+        holder.setTimeoutInMillis(timeout.toMillis());
+      }
+    }
   }
 
   @Override
@@ -91,6 +137,12 @@ final class BegunTransaction implements HostTransaction.Begun {
       throw new IllegalStateException(
           "the claim's transaction is not the current one of this thread: another thread has begun"
               + " it, or the handler has left a transaction of its own open");
+    }
+    if (limit.filter(TimeLimit::isOver).isPresent()) {
+      rollback();
+      throw new TransactionTimedOutException(
+          "the transaction is rolled back, because the timeout of %s has passed"
+              .formatted(limit.get().method()));
     }
     // Registered only now, it comes after all that the handler has registered.
     TransactionSynchronizationManager.registerSynchronization(ending);

@@ -27,9 +27,8 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * transactions through {@code DataSourceUtils}. It needs neither JPA nor Hibernate.
  *
  * <p>As everywhere in Spring, a transaction has the attributes of whoever began it. A claim has
- * those of the manager's defaults; what a joining {@code @Transactional} says of isolation, timeout
- * or {@code readOnly} has no effect, or is refused by a manager that validates existing
- * transactions.
+ * those of the manager's defaults. {@link JoinedAttributes} honours or refuses what a
+ * {@code @Transactional} method that joins declares.
  *
  * <p>What the store writes last travels with the commit if the data source is an {@code
  * IdempotencyDataSource} and the manager is one of those three, {@code JpaTransactionManager} with

@@ -6,8 +6,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -41,7 +44,13 @@ final class Host implements AutoCloseable {
 
   @Configuration(proxyBeanMethods = false)
   @EnableTransactionManagement
-  static class Annotations {}
+  static class Annotations {
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static JoinedAttributes joinedAttributes() {
+      return new JoinedAttributes();
+    }
+  }
 
   private Host(Kind kind, DataSource dataSource) {
     this.dataSource = dataSource;

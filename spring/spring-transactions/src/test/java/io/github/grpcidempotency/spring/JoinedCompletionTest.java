@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.grpcidempotency.event.IdempotencyEvent;
+import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
 import io.github.grpcidempotency.testing.PostgresFixture;
@@ -294,6 +296,51 @@ class JoinedCompletionTest extends SpringServerTest {
 
     assertThat(client.createThing(REQUEST).isOk()).isFalse();
     assertThat(ThingDatabase.records(database, client.user())).isZero();
+  }
+
+  @Test
+  void anErrorWhoseTransactionIsCommittedKeepsTheKeyAndIsReported() {
+    server.journal().clear();
+    server.handle(
+        annotated(
+            (request, answer) -> {
+              asCaller();
+              server.insert(ThingHandler.newThing(request));
+              answer.onError(Status.UNAVAILABLE.asRuntimeException());
+            }));
+
+    Reply failed = client.createThing(REQUEST);
+    Reply retried = client.createThing(REQUEST);
+
+    assertThat(failed.status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(retried.reason()).isEqualTo("IDEMPOTENCY_OUTCOME_UNKNOWN");
+    assertThat(ThingDatabase.thingsOf(database, client.user())).hasSize(1);
+    assertThat(server.journal().only(IdempotencyEvent.Unprotected.class).cause())
+        .isEqualTo(UnprotectedCause.COMMITTED_WITH_ERROR);
+  }
+
+  @Test
+  void anErrorFreesTheKeyIfItsTransactionOnlyReadsOrThePolicySaysThatItHasNoEffect() {
+    server.journal().clear();
+    for (ThingHandler failing :
+        List.<ThingHandler>of(
+            (request, answer) -> {
+              asCaller();
+              answer.onError(Status.UNAVAILABLE.asRuntimeException());
+            },
+            (request, answer) -> {
+              asCaller();
+              host.note("tried");
+              answer.onError(Status.RESOURCE_EXHAUSTED.asRuntimeException());
+            })) {
+      ThingClient caller = server.newClient();
+      server.handle(annotated(failing));
+      assertThat(caller.createThing(REQUEST).isOk()).isFalse();
+      server.handle(annotated(this::insertAndAnswer));
+      assertThat(caller.createThing(REQUEST).isOk()).isTrue();
+    }
+    assertThat(server.journal().all(IdempotencyEvent.Unprotected.class)).isEmpty();
+    assertThat(ThingDatabase.notes(database)).containsExactly("tried");
   }
 
   /** By hand, and by an annotation. */

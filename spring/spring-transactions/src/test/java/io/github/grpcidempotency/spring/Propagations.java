@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.spring;
 
+import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
@@ -12,6 +13,32 @@ class Propagations {
 
   @Transactional(readOnly = true)
   public void readOnly(Runnable work) {
+    work.run();
+  }
+
+  @Transactional(isolation = Isolation.READ_COMMITTED)
+  public void readCommitted(Runnable work) {
+    work.run();
+  }
+
+  @Transactional(isolation = Isolation.SERIALIZABLE)
+  public void serializable(Runnable work) {
+    work.run();
+  }
+
+  @Transactional(propagation = Propagation.REQUIRES_NEW, isolation = Isolation.SERIALIZABLE)
+  public void serializableOfItsOwn(Runnable work) {
+    work.run();
+  }
+
+  @Transactional(timeout = 100)
+  public void patient(Runnable work) {
+    work.run();
+  }
+
+  /** Its time is over as it begins. */
+  @Transactional(timeout = 0)
+  public void overdue(Runnable work) {
     work.run();
   }
 

@@ -11,6 +11,7 @@ import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
 import io.github.grpcidempotency.thing.ThingClient.Reply;
 import io.github.grpcidempotency.thing.ThingHandler;
+import io.grpc.Context;
 import io.grpc.Status;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -176,6 +177,79 @@ class TransactionalHandlersTest extends SpringServerTest {
 
     assertThat(client.createThing(REQUEST).isOk()).isTrue();
     assertThat(ThingDatabase.joined(database, client.user())).isEqualTo(1);
+  }
+
+  /** Without the call's context, or without the library's data source, nobody can see it. */
+  @Test
+  void whatAnotherThreadWritesIsReportedIfTheDataSourceIsTheLibrarys() {
+    server.create(
+        thing -> {
+          server.insert(thing);
+          CompletableFuture.runAsync(Context.current().wrap(() -> host.note("elsewhere"))).join();
+        });
+
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+
+    assertThat(ThingDatabase.notes(database)).containsExactly("elsewhere");
+    assertThat(unprotected())
+        .isEqualTo(way == Way.WITH_FIRST_STATEMENT ? List.of(TRANSACTION_SUSPENDED) : List.of());
+  }
+
+  @Test
+  void aStricterIsolationIsRefusedUnlessItsTransactionIsAnother() {
+    assertThatNothingIsLeft(
+        creating(
+            thing -> {
+              server.insert(thing);
+              host.propagations().serializable(() -> host.note("never"));
+            }),
+        Status.Code.UNKNOWN);
+    server.create(
+        thing -> {
+          server.insert(thing);
+          assertThatThrownBy(() -> host.propagations().serializable(() -> {}))
+              .hasMessageStartingWith(
+                  "Propagations.serializable: its @Transactional has an isolation")
+              .hasMessageContaining("set the isolation of the pool instead");
+        });
+    assertThat(server.newClient().createThing(REQUEST).isOk()).isFalse();
+
+    server.create(
+        thing -> {
+          host.propagations().readCommitted(() -> server.insert(thing));
+          host.propagations()
+              .serializableOfItsOwn(
+                  () ->
+                      assertThat(
+                              host.jdbc()
+                                  .queryForObject("SHOW transaction_isolation", String.class))
+                          .isEqualTo("serializable"));
+        });
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+    assertThat(ThingDatabase.notes(database)).isEmpty();
+  }
+
+  @Test
+  void theTimeoutOfAMethodThatJoinsLimitsStatementsAndTheCommit() {
+    assertThatNothingIsLeft(
+        creating(
+            thing -> {
+              server.insert(thing);
+              host.propagations().overdue(() -> host.note("never"));
+            }),
+        Status.Code.UNKNOWN);
+    assertThatNothingIsLeft(
+        creating(
+            thing -> {
+              server.insert(thing);
+              host.propagations().overdue(() -> {});
+              host.propagations().patient(() -> {});
+            }),
+        Status.Code.INTERNAL);
+
+    server.create(thing -> host.propagations().patient(() -> server.insert(thing)));
+    assertThat(client.createThing(REQUEST).isOk()).isTrue();
+    assertThat(ThingDatabase.notes(database)).isEmpty();
   }
 
   @Test

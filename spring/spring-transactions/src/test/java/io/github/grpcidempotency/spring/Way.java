@@ -1,9 +1,11 @@
 package io.github.grpcidempotency.spring;
 
 import com.google.protobuf.Message;
+import com.google.rpc.Code;
 import io.github.grpcidempotency.postgres.IdempotencyDataSource;
 import io.github.grpcidempotency.procedure.ClaimTiming;
 import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import javax.sql.DataSource;
 
@@ -26,7 +28,10 @@ enum Way {
   <ResponseT extends Message> ProcedureBuilder<ResponseT> describe(
       ProcedureBuilder<ResponseT> procedure) {
     return switch (this) {
-      case RESERVED, RESERVED_CARRYING -> procedure.execution(Execution.RESERVED);
+      case RESERVED, RESERVED_CARRYING ->
+          procedure
+              .execution(Execution.RESERVED)
+              .failures(FailurePolicy.releaseAll().withNoEffect(Code.RESOURCE_EXHAUSTED));
       case BEFORE_HANDLER -> procedure.execution(Execution.TRANSACTIONAL);
       case WITH_FIRST_STATEMENT ->
           procedure.execution(Execution.TRANSACTIONAL).claim(ClaimTiming.WITH_FIRST_STATEMENT);

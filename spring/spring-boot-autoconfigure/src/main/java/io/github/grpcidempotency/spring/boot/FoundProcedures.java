@@ -1,19 +1,27 @@
 package io.github.grpcidempotency.spring.boot;
 
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.Procedures;
 import io.github.grpcidempotency.procedure.ResourceType;
 import io.github.grpcidempotency.procedure.RetentionClasses;
+import io.github.grpcidempotency.spring.JoinedAttributes;
 import io.grpc.BindableService;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 
@@ -27,13 +35,46 @@ import org.springframework.beans.factory.ListableBeanFactory;
 record FoundProcedures(Procedures procedures, List<String> problems) {
   private static final Logger logger = LoggerFactory.getLogger(FoundProcedures.class);
 
+  /** The Java method of a bean that handles a method of its service. */
+  private record Handler(Method method, Class<?> type) {
+    static Optional<Handler> of(Class<?> type, MethodDescriptor<?, ?> called) {
+      String name = String.valueOf(called.getBareMethodName()).replace("_", "");
+      return Arrays.stream(type.getMethods())
+          .filter(method -> method.getParameterCount() == 2)
+          .filter(method -> method.getName().replace("_", "").equalsIgnoreCase(name))
+          .findFirst()
+          .map(method -> new Handler(method, type));
+    }
+
+    boolean joins() {
+      return JoinedAttributes.joins(method, type);
+    }
+
+    Optional<String> problem() {
+      return JoinedAttributes.problem(method, type);
+    }
+  }
+
   /**
    * Looks for them.
    *
    * @param ours the names of the library's own services, which are made later
+   * @param hostTransactions whether transactional handlers run in transactions of Spring
    */
-  static FoundProcedures in(ListableBeanFactory beans, Set<String> ours) {
-    Procedures.Builder builder = Procedures.builder();
+  static FoundProcedures in(ListableBeanFactory beans, Set<String> ours, boolean hostTransactions) {
+    Map<String, Handler> handlers = new HashMap<>();
+    Set<String> chosen = new LinkedHashSet<>();
+    Procedures.Builder builder =
+        Procedures.builder()
+            .defaultExecution(
+                method -> {
+                  Handler handler = handlers.get(method.getFullMethodName());
+                  if (handler == null || !handler.joins()) {
+                    return Optional.empty();
+                  }
+                  chosen.add(method.getFullMethodName());
+                  return Optional.of(Execution.TRANSACTIONAL);
+                });
     List<String> problems = new ArrayList<>();
     StatusResolvers statuses = new StatusResolvers(beans);
     beans.getBeanProvider(RetentionClasses.class).ifUnique(builder::retentionClasses);
@@ -41,9 +82,15 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
     for (String name :
         BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, BindableService.class)) {
       if (!ours.contains(name)) {
-        ServiceDescriptor service =
-            beans.getBean(name, BindableService.class).bindService().getServiceDescriptor();
-        service.getMethods().forEach(method -> bound.add(method.getFullMethodName()));
+        BindableService bean = beans.getBean(name, BindableService.class);
+        ServiceDescriptor service = bean.bindService().getServiceDescriptor();
+        for (MethodDescriptor<?, ?> method : service.getMethods()) {
+          bound.add(method.getFullMethodName());
+          if (hostTransactions) {
+            Handler.of(AopUtils.getTargetClass(bean), method)
+                .ifPresent(handler -> handlers.put(method.getFullMethodName(), handler));
+          }
+        }
         builder.addAnnotated(service);
       }
     }
@@ -66,6 +113,19 @@ record FoundProcedures(Procedures procedures, List<String> problems) {
     problems.removeAll(procedures.problems());
     problems.addAll(statuses.problems(procedures));
     problems.addAll(unbound(described, bound));
+    for (Procedure procedure : procedures.all()) {
+      if (procedure.execution() == Execution.TRANSACTIONAL) {
+        Optional.ofNullable(handlers.get(procedure.name()))
+            .flatMap(Handler::problem)
+            .ifPresent(problem -> problems.add(procedure.name() + ": " + problem));
+      }
+    }
+    chosen.forEach(
+        name ->
+            logger.info(
+                "{}: its execution is TRANSACTIONAL, because its handler is @Transactional and its"
+                    + " option names no execution",
+                name));
     if (procedures.all().isEmpty()) {
       logger.warn(
           "no method of a gRPC service has the option (idempotency.v1.procedure), and no bean"

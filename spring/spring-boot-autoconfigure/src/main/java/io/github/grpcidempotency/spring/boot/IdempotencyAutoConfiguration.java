@@ -54,8 +54,9 @@ public final class IdempotencyAutoConfiguration {
   IdempotencyAutoConfiguration() {}
 
   @Bean
-  FoundProcedures idempotencyFoundProcedures(ListableBeanFactory beans) {
-    return FoundProcedures.in(beans, Set.of(RECOVERY, OPERATIONS));
+  FoundProcedures idempotencyFoundProcedures(
+      ListableBeanFactory beans, IdempotencyProperties properties) {
+    return FoundProcedures.in(beans, Set.of(RECOVERY, OPERATIONS), properties.hostTransactions());
   }
 
   @Bean
@@ -98,20 +99,14 @@ public final class IdempotencyAutoConfiguration {
 
   @Bean(RECOVERY)
   @ConditionalOnMissingBean(name = RECOVERY)
-  @ConditionalOnBooleanProperty(
-      prefix = IdempotencyProperties.PREFIX,
-      name = "services.recovery",
-      matchIfMissing = true)
+  @ConditionalOnBooleanProperty(prefix = IdempotencyProperties.PREFIX, name = "services.recovery")
   BindableService idempotencyRecoveryService(IdempotencyInterceptor interceptor) {
     return interceptor.recovery();
   }
 
   @Bean(OPERATIONS)
   @ConditionalOnMissingBean(name = OPERATIONS)
-  @ConditionalOnBooleanProperty(
-      prefix = IdempotencyProperties.PREFIX,
-      name = "services.operations",
-      matchIfMissing = true)
+  @ConditionalOnBooleanProperty(prefix = IdempotencyProperties.PREFIX, name = "services.operations")
   BindableService idempotencyOperationsService(IdempotencyInterceptor interceptor) {
     return interceptor.operations();
   }

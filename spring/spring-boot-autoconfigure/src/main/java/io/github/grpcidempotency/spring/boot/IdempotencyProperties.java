@@ -135,8 +135,9 @@ record IdempotencyProperties(
    * The library's own gRPC services.
    *
    * @param recovery Whether to serve idempotency.v1.Recovery.
-   * @param operations Whether to serve google.longrunning.Operations.
+   * @param operations Whether to serve google.longrunning.Operations. The migration then also makes
+   *     the index that it needs.
    */
   record Services(
-      @DefaultValue("true") boolean recovery, @DefaultValue("true") boolean operations) {}
+      @DefaultValue("false") boolean recovery, @DefaultValue("false") boolean operations) {}
 }

@@ -3,12 +3,14 @@ package io.github.grpcidempotency.spring.boot;
 import io.github.grpcidempotency.postgres.HostTransactions;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
 import io.github.grpcidempotency.procedure.SetupException;
+import io.github.grpcidempotency.spring.JoinedAttributes;
 import io.github.grpcidempotency.spring.SpringTransactions;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import java.util.List;
 import java.util.Optional;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -22,6 +24,7 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Role;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
@@ -34,6 +37,7 @@ import org.springframework.transaction.PlatformTransactionManager;
       "org.springframework.boot.jdbc.autoconfigure.XADataSourceAutoConfiguration",
       "org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration",
       "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration",
+      "org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration",
       "org.springframework.boot.transaction.jta.autoconfigure.JtaAutoConfiguration"
     })
 @ConditionalOnBooleanProperty(
@@ -57,6 +61,15 @@ public final class IdempotencyStoreAutoConfiguration {
   @Conditional(OnWrapping.class)
   static WrappedDataSource idempotencyWrappedDataSource(ConfigurableListableBeanFactory beans) {
     return new WrappedDataSource(new HostBeans(beans));
+  }
+
+  /**
+   * Spring sorts advice of one order as the beans were declared, so it runs inside Spring's own.
+   */
+  @Bean
+  @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+  static JoinedAttributes idempotencyJoinedAttributes() {
+    return new JoinedAttributes();
   }
 
   /** Made when it is first needed, so that a service without procedures needs no database. */

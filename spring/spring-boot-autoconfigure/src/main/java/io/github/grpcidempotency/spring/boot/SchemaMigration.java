@@ -11,6 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
@@ -48,6 +49,10 @@ final class SchemaMigration implements InitializingBean {
     checkRole(owner, username);
     try {
       IdempotencySchema.migrate(owner, properties.schema());
+      if (properties.services().operations()) {
+        new JdbcTemplate(owner)
+            .execute("SELECT %s.add_operation_index()".formatted(properties.schema()));
+      }
     } catch (IllegalStateException noFlyway) {
       throw problem(String.valueOf(noFlyway.getMessage()));
     } catch (RuntimeException failure) {

@@ -127,6 +127,46 @@ class SetupFailuresTest {
   }
 
   @Test
+  void aHandlerWithoutAnExecutionThatDoesNotJoinIsAProblem() {
+    for (Class<? extends UndecidedService> service :
+        List.of(UndecidedService.Plain.class, UndecidedService.OfItsOwn.class)) {
+      complete()
+          .withBean(service)
+          .run(
+              context ->
+                  assertProblems(context)
+                      .singleElement()
+                      .asString()
+                      .contains("CreateThing: it has no execution"));
+    }
+    complete()
+        .withBean(UndecidedService.Joining.class)
+        .withPropertyValues("grpc.idempotency.host-transactions=false")
+        .run(
+            context -> assertProblems(context).singleElement().asString().contains("no execution"));
+  }
+
+  @Test
+  void anIsolationAndReadOnlyThatAHandlerCannotHaveAreProblems() {
+    complete()
+        .withBean(UndecidedService.Serializable.class)
+        .run(
+            context ->
+                assertProblems(context)
+                    .first()
+                    .asString()
+                    .contains("Serializable.createThing: its @Transactional has an isolation"));
+    complete()
+        .withBean(UndecidedService.ReadOnly.class)
+        .run(
+            context ->
+                assertProblems(context)
+                    .first()
+                    .asString()
+                    .contains("ReadOnly.createThing: its @Transactional has readOnly"));
+  }
+
+  @Test
   void aMethodThatIsDescribedTwiceIsAProblem() {
     Procedure other =
         Procedure.of(ThingServiceGrpc.getCreateOtherMethod()).execution(Execution.RESERVED).build();
@@ -499,7 +539,8 @@ class SetupFailuresTest {
     List<String> problems =
         List.of(
             "the table idempotency.idempotency_keys does not exist; migrate it with X",
-            "a.B/C: the table has no column order_id with a foreign key; call idempotency.add_resource_type('order', …)",
+            "a.B/C: the table has no column order_id with a foreign key; call"
+                + " idempotency.add_resource_type('order', …)",
             "the role shop_app owns idempotency.idempotency_keys, or may act as its owner",
             "the migration failed as grpc.idempotency.migration.username shop_owner: denied",
             "Flyway is not on the class path: add",

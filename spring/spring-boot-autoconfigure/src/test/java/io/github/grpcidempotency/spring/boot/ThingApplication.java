@@ -32,7 +32,7 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 @EnableTransactionManagement(proxyTargetClass = true)
-@Import({Things.class, Waiting.class})
+@Import({Strict.class, Things.class, Waiting.class})
 class ThingApplication {
   static final UUID BOB = UUID.fromString("6a6c3f40-52a5-4f4e-9a83-0f6a3ff4a6a1");
 

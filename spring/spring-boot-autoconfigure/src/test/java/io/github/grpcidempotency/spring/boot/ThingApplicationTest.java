@@ -43,6 +43,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import javax.sql.DataSource;
 import org.assertj.core.api.InstanceOfAssertFactories;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -88,7 +89,11 @@ class ThingApplicationTest {
 
   @BeforeAll
   static void start() {
-    application = newApplication().run();
+    application =
+        newApplication(
+                "grpc.idempotency.services.recovery=true",
+                "grpc.idempotency.services.operations=true")
+            .run();
     things = application.getBean(Things.class);
   }
 
@@ -268,6 +273,38 @@ class ThingApplicationTest {
         .isEqualTo("boot_owner");
     assertThat(application.getBeanFactory().getDependentBeans("idempotencySchemaMigration"))
         .contains("flyway", "idempotencyInterceptor");
+  }
+
+  @Test
+  void theMigrationMakesTheIndexOfOperationsThatAreServed() {
+    assertThat(
+            new JdbcTemplate(database.superuser())
+                .queryForList(
+                    "SELECT indexname FROM pg_indexes WHERE tablename = 'idempotency_keys'",
+                    String.class))
+        .contains("idempotency_keys_operations");
+  }
+
+  @Test
+  void anIsolationThatAMethodCannotHaveIsRefusedAtItsFirstCall() {
+    Strict strict = application.getBean(Strict.class);
+    List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
+    things.writeThrough(
+        new JdbcTemplate(application.getBean(DataSource.class)) {
+          @Override
+          public int update(String sql, @Nullable Object... values) {
+            thrown.add(catchThrowable(strict::serializable));
+            return super.update(sql, values);
+          }
+        });
+    try (ThingClient alice = client("alice")) {
+      assertThat(alice.createOther(THING).status().getCode()).isEqualTo(Status.Code.INTERNAL);
+      assertThat(thrown)
+          .singleElement(InstanceOfAssertFactories.THROWABLE)
+          .hasMessageStartingWith("Strict.serializable: its @Transactional has an isolation");
+    } finally {
+      things.writeThrough(application.getBean(JdbcTemplate.class));
+    }
   }
 
   @Test

@@ -27,8 +27,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
 import java.util.Optional;
+import java.util.Set;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.grpc.server.lifecycle.GrpcServerLifecycle;
 
@@ -72,6 +74,20 @@ class WiringTest {
                   .isEqualTo(KeyPolicy.REQUIRED);
               assertThat(found.find(CREATE_OTHER)).isPresent();
             });
+  }
+
+  @Test
+  void aTransactionalHandlerWhoseOptionNamesNoExecutionIsTransactional() {
+    DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
+    beans.registerSingleton("service", new UndecidedService.Joining());
+    try (LogLines log = LogLines.listen()) {
+      Procedures procedures = FoundProcedures.in(beans, Set.of(), true).procedures();
+
+      assertThat(procedures.find(CREATE_THING).orElseThrow().execution())
+          .isEqualTo(Execution.TRANSACTIONAL);
+      assertThat(log.all())
+          .anyMatch(line -> line.contains("its execution is TRANSACTIONAL, because its handler is"));
+    }
   }
 
   @Test
@@ -175,20 +191,19 @@ class WiringTest {
   }
 
   @Test
-  void theLibrarysServicesCanBeLeftOut() {
+  void theLibrarysServicesAreServedOnRequest() {
     complete()
-        .run(
-            context ->
-                assertThat(context.getBeansOfType(BindableService.class).keySet())
-                    .contains("idempotencyRecoveryService", "idempotencyOperationsService"));
-    complete()
-        .withPropertyValues(
-            "grpc.idempotency.services.recovery=false",
-            "grpc.idempotency.services.operations=false")
         .run(
             context ->
                 assertThat(context.getBeansOfType(BindableService.class).keySet())
                     .doesNotContain("idempotencyRecoveryService", "idempotencyOperationsService"));
+    complete()
+        .withPropertyValues(
+            "grpc.idempotency.services.recovery=true", "grpc.idempotency.services.operations=true")
+        .run(
+            context ->
+                assertThat(context.getBeansOfType(BindableService.class).keySet())
+                    .contains("idempotencyRecoveryService", "idempotencyOperationsService"));
   }
 
   @Test
