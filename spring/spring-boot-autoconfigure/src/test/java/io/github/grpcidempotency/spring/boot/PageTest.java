@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The code of the page about Spring Boot is cut from what is tested here. */
+/** The code of the page about Spring Boot is cut from what is tested here and from the example. */
 class PageTest {
   @Test
   void everySnippetIsCutFromATest() throws IOException {
@@ -19,6 +19,7 @@ class PageTest {
     for (String snippet : snippets) {
       assertThat(
               Snippets.isCut(snippet, Path.of("src", "test"))
+                  || Snippets.isCut(snippet, Path.of("..", "example-spring", "src", "main"))
                   || Snippets.isCut(snippet, Path.of("..", "..", "test-base", "src", "main")))
           .as(snippet)
           .isTrue();
