@@ -97,6 +97,7 @@ public final class Report {
     }
 
     /** Prints what is being done now. */
+    @SuppressWarnings("AnnotateFormatMethod") // a dependency for one annotation
     public void progress(String format, Object... values) {
       console.printf("… %s: %s%n", scenario, format.formatted(values));
     }

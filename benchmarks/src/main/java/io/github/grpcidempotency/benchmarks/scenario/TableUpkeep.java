@@ -50,7 +50,7 @@ final class TableUpkeep {
     database.execute("ALTER SYSTEM SET autovacuum_naptime = '1s'");
     database.execute("SELECT pg_reload_conf()");
     for (int upkeep = 0; upkeep < rounds; upkeep++) {
-      Vacuum.Way way = Vacuum.Way.values()[upkeep % WAYS];
+      Vacuum.Way way = List.of(Vacuum.Way.values()).get(upkeep % WAYS);
       List<KeyTable> inTurn = new ArrayList<>(tables);
       if (upkeep / WAYS % 2 == 1) {
         Collections.reverse(inTurn);

@@ -55,7 +55,9 @@ public final class Keys implements Callable<Integer> {
         Files.createFile(
             file,
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        write(KeysetHandle.generateNew(PredefinedAeadParameters.AES256_GCM));
+        write(
+            KeysetHandle.generateNew(
+                PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get()));
       }
       case ADD -> {
         KeysetHandle.Builder keys = KeysetHandle.newBuilder(read(file));
@@ -76,7 +78,8 @@ public final class Keys implements Callable<Integer> {
   private void write(KeysetHandle keys) throws GeneralSecurityException, IOException {
     Files.writeString(
         file,
-        TinkJsonProtoKeysetFormat.serializeKeyset(keys, InsecureSecretKeyAccess.get()),
+        TinkJsonProtoKeysetFormat.serializeKeyset(
+            keys, RegistryConfiguration.get(), InsecureSecretKeyAccess.get()),
         StandardOpenOption.WRITE,
         StandardOpenOption.TRUNCATE_EXISTING);
   }
@@ -84,7 +87,7 @@ public final class Keys implements Callable<Integer> {
   private static KeysetHandle read(Path file) throws GeneralSecurityException, IOException {
     AeadConfig.register();
     return TinkJsonProtoKeysetFormat.parseKeyset(
-        Files.readString(file), InsecureSecretKeyAccess.get());
+        Files.readString(file), RegistryConfiguration.get(), InsecureSecretKeyAccess.get());
   }
 
   /** Returns a protection with the keys in a file. */
@@ -95,7 +98,8 @@ public final class Keys implements Callable<Integer> {
   /** Returns a protection with a key that nobody else has: what it encrypts is lost with it. */
   public static ResponseProtection temporary() throws GeneralSecurityException {
     AeadConfig.register();
-    return protection(KeysetHandle.generateNew(PredefinedAeadParameters.AES256_GCM));
+    return protection(
+        KeysetHandle.generateNew(PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get()));
   }
 
   private static ResponseProtection protection(KeysetHandle keys) throws GeneralSecurityException {

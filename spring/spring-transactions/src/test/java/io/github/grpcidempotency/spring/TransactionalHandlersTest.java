@@ -1,6 +1,7 @@
 package io.github.grpcidempotency.spring;
 
 import static io.github.grpcidempotency.event.UnprotectedCause.TRANSACTION_NOT_TAKEN;
+import static io.github.grpcidempotency.event.UnprotectedCause.TRANSACTION_SUSPENDED;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -18,6 +19,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;

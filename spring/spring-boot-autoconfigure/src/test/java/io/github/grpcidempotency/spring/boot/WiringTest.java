@@ -86,7 +86,8 @@ class WiringTest {
       assertThat(procedures.find(CREATE_THING).orElseThrow().execution())
           .isEqualTo(Execution.TRANSACTIONAL);
       assertThat(log.all())
-          .anyMatch(line -> line.contains("its execution is TRANSACTIONAL, because its handler is"));
+          .anyMatch(
+              line -> line.contains("its execution is TRANSACTIONAL, because its handler is"));
     }
   }
 
