@@ -9,6 +9,7 @@ import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.UnprotectedCause;
 import io.github.grpcidempotency.fault.FaultProxy;
 import io.github.grpcidempotency.postgres.TransactionalCompletion;
+import io.github.grpcidempotency.test.MistakeTable;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.testing.v1.Thing;
@@ -315,8 +316,11 @@ class JoinedCompletionTest extends SpringServerTest {
     assertThat(failed.status().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
     assertThat(retried.reason()).isEqualTo("IDEMPOTENCY_OUTCOME_UNKNOWN");
     assertThat(ThingDatabase.thingsOf(database, client.user())).hasSize(1);
-    assertThat(server.journal().only(IdempotencyEvent.Unprotected.class).cause())
-        .isEqualTo(UnprotectedCause.COMMITTED_WITH_ERROR);
+    UnprotectedCause cause = server.journal().only(IdempotencyEvent.Unprotected.class).cause();
+    assertThat(cause).isEqualTo(UnprotectedCause.COMMITTED_WITH_ERROR);
+    MistakeTable.under("In Spring's transactions")
+        .of("aReservedHandlerAnswersWithAnErrorAndCommits")
+        .isFoundInTheLog(List.of("CreateThing: a call is not protected: " + cause.words()));
   }
 
   @Test

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.grpcidempotency.event.IdempotencyEvent;
 import io.github.grpcidempotency.event.UnprotectedCause;
+import io.github.grpcidempotency.test.MistakeTable;
 import io.github.grpcidempotency.testing.PostgresFixture;
 import io.github.grpcidempotency.testing.v1.Thing;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -195,6 +196,10 @@ class TransactionalHandlersTest extends SpringServerTest {
     assertThat(ThingDatabase.notes(database)).containsExactly("elsewhere");
     assertThat(unprotected())
         .isEqualTo(way == Way.WITH_FIRST_STATEMENT ? List.of(TRANSACTION_SUSPENDED) : List.of());
+    MistakeTable.under("In Spring's transactions")
+        .of("aHandlerWritesOnAnotherThread")
+        .isFoundInTheLog(
+            List.of("CreateThing: a call is not protected: " + TRANSACTION_SUSPENDED.words()));
   }
 
   @Test
