@@ -57,6 +57,7 @@ class LockedRowsTest {
           "maintenance/sweep.sql",
           "maintenance/sweep_lag.sql",
           "maintenance/wake.sql",
+          "settle/has_changes.sql",
           "settle/is_open.sql",
           "settle/lock.sql",
           "settle/refer.sql",
