@@ -14,8 +14,11 @@ final class ProcedureSql {
   private static final String RESOURCE = "CAST(:resource_id AS uuid)";
   private static final String NAMES = " names_resource = " + RESOURCE + " IS NOT NULL,";
   private static final String RESOURCE_OF_RECORD = "idempotency_record.idempotency_record_resource";
+
+  /** Remembers how the handler's own transactions commit, for claim/time_line.sql. */
   private static final String ASYNCHRONOUS_COMMIT =
-      ", set_config('synchronous_commit', 'off', true)";
+      ", set_config('idempotency.effects_commit', current_setting('synchronous_commit'), true)"
+          + ", set_config('synchronous_commit', 'off', true)";
 
   /**
    * The first two entries: none, one, or too many. An entry that says nothing reads as an unknown

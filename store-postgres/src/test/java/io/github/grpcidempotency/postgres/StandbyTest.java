@@ -7,6 +7,8 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.key.Fingerprinter;
 import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.procedure.Execution;
+import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.store.Claim;
 import io.github.grpcidempotency.store.Claim.Settled;
 import io.github.grpcidempotency.store.ClaimRequest;
@@ -14,6 +16,7 @@ import io.github.grpcidempotency.store.ClaimResult;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.RecordedOutcome;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
+import io.github.grpcidempotency.testing.v1.ThingServiceGrpc;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -28,6 +31,10 @@ import org.junit.jupiter.api.io.TempDir;
 /** A primary that comes back as a standby, as after a failover, under servers that stay. */
 class StandbyTest {
   private static final CreateThingRequest REQUEST = Things.named("a thing");
+  private static final Procedure SAME_DATABASE =
+      Procedure.annotated(ThingServiceGrpc.getCreateThingMethod())
+          .execution(Execution.RESERVED_SAME_DATABASE)
+          .build();
   private static final RecordedOutcome ANSWER =
       new RecordedOutcome.Response(ByteString.copyFromUtf8("an answer"), Optional.empty());
 
@@ -47,17 +54,24 @@ class StandbyTest {
       execute(database, "ALTER SYSTEM SET synchronous_standby_names = 'another'");
       execute(database, "SELECT pg_reload_conf()");
       pool.getHikariPoolMXBean().softEvictConnections();
-      Claim synchronous = Things.win(store, request());
+      Claim local = Things.win(store, request());
+      execute(database, "ALTER ROLE things_app SET synchronous_commit = 'on'");
+      pool.getHikariPoolMXBean().softEvictConnections();
+      // Its reservation waits for no replica, as there is none; the handler's commits would.
+      Claim synchronous = Things.win(store(pool).build(), requestOf(SAME_DATABASE));
 
       postgres.close();
       Files.createFile(data.resolve("standby.signal"));
       postgres = start(port, data);
       execute(database, "SELECT pg_promote()");
+      execute(database, "ALTER SYSTEM RESET synchronous_standby_names");
+      execute(database, "SELECT pg_reload_conf()");
       pool.getHikariPoolMXBean().softEvictConnections();
 
       assertThat(reserved.complete(ANSWER)).isEqualTo(Settled.LOST);
       assertThat(takenOver.complete(ANSWER)).isEqualTo(Settled.LOST);
       assertThat(careless.complete(ANSWER)).isEqualTo(Settled.DONE);
+      assertThat(local.complete(ANSWER)).isEqualTo(Settled.LOST);
       assertThat(synchronous.complete(ANSWER)).isEqualTo(Settled.DONE);
       assertThat(store.claim(request))
           .isInstanceOfSatisfying(
@@ -76,9 +90,13 @@ class StandbyTest {
   }
 
   private static ClaimRequest request() {
+    return requestOf(Things.CREATE_THING);
+  }
+
+  private static ClaimRequest requestOf(Procedure procedure) {
     return Things.claimOf(
         new IdempotencyKey(Caller.of(UUID.randomUUID()), "a key"),
-        Things.CREATE_THING,
+        procedure,
         Fingerprinter.wholeRequest().fingerprint(REQUEST));
   }
 
