@@ -8,6 +8,7 @@ import com.google.protobuf.DescriptorProtos.MethodDescriptorProto;
 import com.google.protobuf.DescriptorProtos.MethodOptions;
 import com.google.protobuf.DescriptorProtos.ServiceDescriptorProto;
 import com.google.protobuf.Descriptors.FileDescriptor;
+import io.github.grpcidempotency.proto.v1.Execution;
 import io.github.grpcidempotency.proto.v1.Procedure;
 import io.github.grpcidempotency.proto.v1.ProcedureProto;
 import java.io.IOException;
@@ -22,7 +23,11 @@ final class OrderSchema {
 
   /** Returns the option of a procedure that the database is made for. */
   static Procedure sound() {
-    return Procedure.newBuilder().setResourceType("order").setResourceIdField("id").build();
+    return Procedure.newBuilder()
+        .setResourceType("order")
+        .setResourceIdField("id")
+        .setExecution(Execution.EXECUTION_TRANSACTIONAL)
+        .build();
   }
 
   static Path write(Path folder, Procedure option) throws IOException {

@@ -33,8 +33,8 @@ import org.objectweb.asm.tree.TypeInsnNode;
 final class Linkage implements AutoCloseable {
   private static final String LIBRARY = "io/github/grpcidempotency/";
 
-  /** Not for all: who encrypts brings it along. */
-  private static final String OPTIONAL = "com/google/crypto/tink/";
+  /** Optional dependencies: a service that encrypts, or uses jOOQ, brings them. */
+  private static final List<String> OPTIONAL = List.of("com/google/crypto/tink/", "org/jooq/");
 
   private final URLClassLoader loader;
   private final Map<String, Optional<ClassNode>> classes = new HashMap<>();
@@ -127,7 +127,7 @@ final class Linkage implements AutoCloseable {
   private void check(ClassNode user, Reference reference) {
     boolean another =
         !reference.owner.startsWith(LIBRARY)
-            && !reference.owner.startsWith(OPTIONAL)
+            && OPTIONAL.stream().noneMatch(reference.owner::startsWith)
             && !reference.owner.startsWith("java/")
             && !reference.owner.startsWith("[");
     if (another && references.add(reference) && !isThere(reference.owner, reference.member)) {
