@@ -50,6 +50,7 @@ class HowToPageTest {
   void close() {
     server.close();
     pool.close();
+    buyer.execute("DELETE FROM buyer.answers");
   }
 
   @Test
