@@ -107,7 +107,8 @@ def _in_the_site(path, tracked):
             (STAGED / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / path, STAGED / path)
         return path
-    rendered = "source/" + path + (".html" if path in tracked else "/index.html")
+    # MkDocs leaves out folders whose names begin with a dot.
+    rendered = "source/" + path.lstrip(".") + (".html" if path in tracked else "/index.html")
     if not (STAGED / rendered).exists():
         _write(rendered, _source(path, rendered, tracked))
     return rendered

@@ -7,7 +7,6 @@ import static org.assertj.core.groups.Tuple.tuple;
 import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
-import com.google.protobuf.util.Durations;
 import com.google.rpc.BadRequest;
 import com.google.rpc.ErrorInfo;
 import io.github.grpcidempotency.admin.service.AdminErrorReason;
@@ -179,9 +178,10 @@ class AdminServiceTest {
     assertInvalid(
         "user_id", () -> stub.listOperations(two.toBuilder().setUserId("1-1-1-1-1").build()));
     assertInvalid("states", () -> stub.listOperations(two.toBuilder().addStatesValue(99).build()));
+    com.google.protobuf.Duration.Builder negative =
+        com.google.protobuf.Duration.newBuilder().setSeconds(-1);
     assertInvalid(
-        "older_than",
-        () -> stub.listOperations(two.toBuilder().setOlderThan(Durations.fromSeconds(-1)).build()));
+        "older_than", () -> stub.listOperations(two.toBuilder().setOlderThan(negative).build()));
     assertInvalid("operation", () -> get(stub, "no-uuid"));
   }
 

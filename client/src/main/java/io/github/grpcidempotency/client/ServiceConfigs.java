@@ -30,6 +30,11 @@ import java.util.Map;
  *   <li>One deadline for all attempts of the call: {@code DEADLINE_EXCEEDED} ends it.
  * </ul>
  *
+ * <p><b>An error of the handler frees its key</b>, unless its procedure says otherwise: a handler
+ * that sends a mail and then answers {@code UNAVAILABLE} sends one with each of the five attempts.
+ * Let such a procedure be {@code TRANSACTIONAL} and write the mail to an outbox, or let its failure
+ * policy name the code as unknown, or give the other service an outbound key.
+ *
  * <p>For more attempts, or for hours of retries, use {@link RetryingCaller}.
  */
 public final class ServiceConfigs {

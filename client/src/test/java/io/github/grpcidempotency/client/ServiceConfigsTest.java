@@ -54,6 +54,21 @@ class ServiceConfigsTest {
   }
 
   @Test
+  void anErrorFreesTheKeySoThatTheNextAttemptRunsTheHandlerAgain() {
+    try (ShopServer server = new ShopServer(Databases.shop()).failing(2)) {
+      Reply<Order> reply =
+          Reply.blocking(
+              OrderServiceGrpc.newBlockingStub(server.channel(ServiceConfigsTest::configured)),
+              stub -> stub.createOrder(REQUEST));
+
+      assertThat(reply.replayed()).isFalse();
+      assertThat(server.runs()).isEqualTo(3);
+      assertThat(server.keys()).hasSize(3);
+      assertThat(server.keys().stream().distinct()).hasSize(1);
+    }
+  }
+
+  @Test
   void fiveAttemptsAreTheMost() {
     try (EchoServer server = new EchoServer()) {
       for (int i = 0; i < 10; i++) {

@@ -94,6 +94,12 @@ final class ShopServer implements AutoCloseable {
     return this;
   }
 
+  /** Lets the next handlers that create an order answer {@code UNAVAILABLE}. */
+  ShopServer failing(int handlers) {
+    service.toFail.set(handlers);
+    return this;
+  }
+
   /** Lets handlers of orders with such names wait until released; gives what releases one. */
   Semaphore holdHandlers(String prefix) {
     service.held = prefix;
@@ -132,12 +138,17 @@ final class ShopServer implements AutoCloseable {
 
   private static final class Service extends OrderServiceGrpc.OrderServiceImplBase {
     private final AtomicInteger runs = new AtomicInteger();
+    private final AtomicInteger toFail = new AtomicInteger();
     private volatile Optional<Semaphore> gate = Optional.empty();
     private volatile String held = "";
 
     @Override
     public void createOrder(OrderRequest request, StreamObserver<Order> observer) {
       runs.incrementAndGet();
+      if (toFail.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+        observer.onError(Status.UNAVAILABLE.asRuntimeException());
+        return;
+      }
       if (request.getName().isEmpty()) {
         observer.onError(
             Status.INVALID_ARGUMENT.withDescription("an order has a name").asRuntimeException());

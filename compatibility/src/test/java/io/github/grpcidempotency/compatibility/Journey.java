@@ -51,7 +51,7 @@ final class Journey {
     for (String name :
         List.of(
             "com.google.protobuf.Message",
-            "com.google.protobuf.util.Durations",
+            "com.google.common.base.Throwables",
             "io.grpc.ServerInterceptor",
             "io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder",
             "org.flywaydb.core.Flyway")) {

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Plays {@link Journey} on a few sets of versions, or with {@code -Dcompatibility.all=true} on all,
@@ -52,19 +53,41 @@ class JourneyTest {
 
     List<String> said =
         run(
-            row,
+            row.classPath().stream().map(Path::toString),
             directory.resolve("output"),
             "jdbc:postgresql://localhost:%d/%s".formatted(postgres.getPort(), database));
 
     assertThat(said).containsAll(row.jars()).endsWith(Journey.HELD);
   }
 
-  private List<String> run(Row row, Path output, String url)
+  /** Maven takes the nearest version, and of two that are equally near the first. */
+  @ParameterizedTest
+  @ValueSource(strings = {"ours-first", "ours-last"})
+  void aServiceKeepsItsVersionsWhereverItListsTheLibrary(String service, @TempDir Path directory)
+      throws Exception {
+    asSuperuser("CREATE DATABASE \"%s\" OWNER seat_owner".formatted(service));
+    Stream<String> own =
+        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+            .filter(entry -> entry.matches(".*(test-classes|assertj-core|byte-buddy).*"));
+    String listed = Files.readString(Path.of(service, "target", "class-path")).strip();
+
+    List<String> said =
+        run(
+            Stream.concat(own, Stream.of(listed)),
+            directory.resolve("output"),
+            "jdbc:postgresql://localhost:%d/%s".formatted(postgres.getPort(), service));
+
+    assertThat(said)
+        .contains(
+            "grpc-api-1.85.1.jar",
+            "grpc-netty-shaded-1.85.1.jar",
+            "protobuf-java-4.34.2.jar",
+            "guava-33.6.0-android.jar")
+        .endsWith(Journey.HELD);
+  }
+
+  private List<String> run(Stream<String> classPath, Path output, String url)
       throws IOException, InterruptedException {
-    String classPath =
-        row.classPath().stream()
-            .map(Path::toString)
-            .collect(Collectors.joining(File.pathSeparator));
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -73,7 +96,7 @@ class JourneyTest {
                 "-XX:+UseSerialGC",
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                 "-cp",
-                classPath,
+                classPath.collect(Collectors.joining(File.pathSeparator)),
                 Journey.class.getName(),
                 url)
             .redirectErrorStream(true)

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** The versions that one host has, and the class path which that makes. */
@@ -55,7 +56,6 @@ record Row(String protobuf, String grpc, String flyway) {
   List<String> jars() {
     return List.of(
         "protobuf-java-%s.jar".formatted(protobuf),
-        "protobuf-java-util-%s.jar".formatted(protobuf),
         "grpc-api-%s.jar".formatted(grpc),
         "grpc-netty-shaded-%s.jar".formatted(grpc),
         "flyway-core-%s.jar".formatted(flyway));
@@ -70,7 +70,10 @@ record Row(String protobuf, String grpc, String flyway) {
   private Stream<Part> parts() {
     return Stream.of(
             Stream.of(new Part("/com/google/protobuf/", "protobuf-" + protobuf)),
-            Stream.of(new Part("/io/grpc/", "grpc-" + grpc))
+            Stream.of(
+                    new Part(
+                        "/(io/grpc|com/google/guava/guava|com/google/api/grpc/proto-[a-z-]*)/",
+                        "grpc-" + grpc))
                 .filter(own -> !grpc.equals(BUILD.grpc)),
             Stream.of(new Part("/org/flywaydb/", "flyway-" + flyway))
                 .filter(own -> !flyway.equals(BUILD.flyway)))
@@ -82,11 +85,12 @@ record Row(String protobuf, String grpc, String flyway) {
   }
 
   /**
-   * A library of the row: its group in a repository's layout, and the folder that the pom fills.
+   * A library of the row: the pattern of its folders in a repository, and the folder that the pom
+   * fills.
    */
-  private record Part(String group, String folder) {
+  private record Part(String folders, String folder) {
     boolean replaces(String entry) {
-      return entry.replace('\\', '/').contains(group);
+      return Pattern.compile(folders).matcher(entry.replace('\\', '/')).find();
     }
 
     Stream<Path> jars() {

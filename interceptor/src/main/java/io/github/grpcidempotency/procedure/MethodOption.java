@@ -5,7 +5,6 @@ import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import com.google.protobuf.Duration;
 import com.google.protobuf.Message;
-import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.internal.field.NoUuidException;
@@ -27,6 +26,9 @@ import java.util.stream.Stream;
  */
 record MethodOption(
     MethodDescriptor schema, io.github.grpcidempotency.proto.v1.Procedure declared) {
+  /** Ten thousand years: the most that a valid {@link Duration} has. */
+  private static final long MAX_SECONDS = 315_576_000_000L;
+
   static MethodOption of(io.grpc.MethodDescriptor<?, ?> method) {
     return find(method)
         .orElseThrow(
@@ -216,11 +218,18 @@ record MethodOption(
 
   private static Optional<java.time.Duration> duration(
       ProcedureBuilder<?> builder, String field, Duration duration) {
-    if (!Durations.isValid(duration)) {
+    if (!isValid(duration)) {
       builder.problem("its %s is not a valid duration".formatted(field));
       return Optional.empty();
     }
     return Optional.of(java.time.Duration.ofSeconds(duration.getSeconds(), duration.getNanos()));
+  }
+
+  private static boolean isValid(Duration duration) {
+    return 0 <= duration.getSeconds()
+        && duration.getSeconds() <= MAX_SECONDS
+        && 0 <= duration.getNanos()
+        && duration.getNanos() < 1_000_000_000;
   }
 
   private UUID resourceId(FieldPath path, Message response) {

@@ -50,6 +50,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -238,7 +239,8 @@ public final class IdempotentWork implements AutoCloseable {
     }
 
     private void waitEnded(WaitEnd how) {
-      wait.ifPresent(waited -> events.waitEnded(waited.elapsed(), how));
+      wait.map(waited -> Duration.ofNanos(waited.elapsed(TimeUnit.NANOSECONDS)))
+          .ifPresent(waited -> events.waitEnded(waited, how));
       wait = Optional.empty();
     }
 

@@ -7,7 +7,6 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import com.google.protobuf.Message;
 import com.google.protobuf.UnknownFieldSet;
-import com.google.protobuf.util.Durations;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.field.NoUuidException;
 import io.github.grpcidempotency.key.Caller;
@@ -340,6 +339,11 @@ class MethodOptionTest {
   void aDurationThatIsNoneIsAProblem() {
     com.google.protobuf.Duration.Builder tooLong =
         com.google.protobuf.Duration.newBuilder().setSeconds(Long.MAX_VALUE);
+    com.google.protobuf.Duration longest =
+        com.google.protobuf.Duration.newBuilder()
+            .setSeconds(315_576_000_000L)
+            .setNanos(999_999_999)
+            .build();
     com.google.protobuf.Duration mixedSigns =
         com.google.protobuf.Duration.newBuilder().setSeconds(1).setNanos(-1).build();
     for (com.google.protobuf.Duration none :
@@ -349,7 +353,7 @@ class MethodOptionTest {
       assertThat(problems(option().setAttach(none).build()))
           .containsExactly("its attach is not a valid duration");
     }
-    assertThat(problems(option().setAttach(Durations.MAX_VALUE).build()))
+    assertThat(problems(option().setAttach(longest).build()))
         .containsExactly("a duplicate cannot wait for PT87660000H0.999999999S");
   }
 

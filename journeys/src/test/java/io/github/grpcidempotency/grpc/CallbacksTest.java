@@ -6,6 +6,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.CallerResolver;
 import io.github.grpcidempotency.key.KeySource;
+import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.Procedure;
 import io.github.grpcidempotency.procedure.ProcedureBuilder;
 import io.github.grpcidempotency.procedure.Procedures;
@@ -82,7 +83,9 @@ class CallbacksTest extends CallTest {
     CallerResolver none = () -> null;
     IdempotencyInterceptor unresolved =
         IdempotencyInterceptor.builder(
-                Procedures.of(Procedure.of(ThingServer.CREATE_THING).build()), none)
+                Procedures.of(
+                    Procedure.of(ThingServer.CREATE_THING).execution(Execution.RESERVED).build()),
+                none)
             .store(memory)
             .build();
     grpc.registerCloseable(unresolved);

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
 import com.google.crypto.tink.Aead;
-import com.google.crypto.tink.KeyTemplates;
 import com.google.crypto.tink.KeysetHandle;
 import com.google.crypto.tink.RegistryConfiguration;
 import com.google.crypto.tink.aead.AeadConfig;
+import com.google.crypto.tink.aead.PredefinedAeadParameters;
 import com.google.protobuf.ByteString;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.key.Caller;
@@ -364,7 +364,7 @@ class PoliciesTest extends CallTest {
   @Test
   void anEncryptedAnswerIsReplayedAsItWas() throws Exception {
     AeadConfig.register();
-    KeysetHandle keyset = KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM"));
+    KeysetHandle keyset = newKeyset();
     ResponseProtection protection =
         new TinkProtection(keyset.getPrimitive(RegistryConfiguration.get(), Aead.class));
     ThingServer server = start(server().createThing(procedure -> procedure.protect(protection)));
@@ -442,9 +442,7 @@ class PoliciesTest extends CallTest {
   void whatWasSealedForOneRecordDoesNotOpenForAnother() throws Exception {
     AeadConfig.register();
     ResponseProtection protection =
-        new TinkProtection(
-            KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM"))
-                .getPrimitive(RegistryConfiguration.get(), Aead.class));
+        new TinkProtection(newKeyset().getPrimitive(RegistryConfiguration.get(), Aead.class));
     ByteString sealed =
         protection.seal(ByteString.copyFromUtf8("secret"), ByteString.copyFromUtf8("alice"));
 
@@ -456,8 +454,12 @@ class PoliciesTest extends CallTest {
   }
 
   private static Aead newAead() throws GeneralSecurityException {
-    return KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM"))
-        .getPrimitive(RegistryConfiguration.get(), Aead.class);
+    return newKeyset().getPrimitive(RegistryConfiguration.get(), Aead.class);
+  }
+
+  private static KeysetHandle newKeyset() throws GeneralSecurityException {
+    return KeysetHandle.generateNew(
+        PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get());
   }
 
   /** A keyset that is exchanged while the server runs. */

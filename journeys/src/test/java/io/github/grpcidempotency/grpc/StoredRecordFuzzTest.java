@@ -155,7 +155,8 @@ class StoredRecordFuzzTest {
   private static Aead aead() {
     try {
       AeadConfig.register();
-      return KeysetHandle.generateNew(PredefinedAeadParameters.AES256_GCM)
+      return KeysetHandle.generateNew(
+              PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get())
           .getPrimitive(RegistryConfiguration.get(), Aead.class);
     } catch (GeneralSecurityException impossible) {
       throw new AssertionError(impossible);

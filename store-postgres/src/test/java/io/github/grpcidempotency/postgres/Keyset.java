@@ -6,6 +6,7 @@ import com.google.crypto.tink.KeysetHandle;
 import com.google.crypto.tink.KeysetManager;
 import com.google.crypto.tink.RegistryConfiguration;
 import com.google.crypto.tink.aead.AeadConfig;
+import com.google.crypto.tink.aead.PredefinedAeadParameters;
 import io.github.grpcidempotency.procedure.ResponseProtection;
 import io.github.grpcidempotency.procedure.TinkProtection;
 import java.security.GeneralSecurityException;
@@ -22,7 +23,9 @@ final class Keyset {
   static Keyset create() {
     try {
       AeadConfig.register();
-      return new Keyset(KeysetHandle.generateNew(KeyTemplates.get("AES256_GCM")));
+      return new Keyset(
+          KeysetHandle.generateNew(
+              PredefinedAeadParameters.AES256_GCM, RegistryConfiguration.get()));
     } catch (GeneralSecurityException failure) {
       throw new IllegalStateException(failure);
     }

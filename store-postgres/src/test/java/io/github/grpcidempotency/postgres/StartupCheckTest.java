@@ -112,7 +112,7 @@ class StartupCheckTest {
         .hasMessage(
             "idempotency cannot be set up:\n"
                 + "  the table idempotency.idempotency_keys is of an earlier release, without"
-                + " V4__observation.sql; migrate it with IdempotencySchema before this server"
+                + " V4__observation.sql or V6__refusals.sql; migrate it with IdempotencySchema before this server"
                 + " starts");
   }
 

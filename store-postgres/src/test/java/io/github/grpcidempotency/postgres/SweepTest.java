@@ -56,6 +56,22 @@ class SweepTest {
   }
 
   @Test
+  void whatWritesForEveryUserWaitsForALockNoLongerThanTwoSeconds() {
+    List<String> bounded =
+        app.withHandle(
+            handle ->
+                handle
+                    .createQuery(
+                        "SELECT proname FROM pg_proc WHERE proname IN"
+                            + " ('renew_leases', 'sweep_expired')"
+                            + " AND 'lock_timeout=2s' = ANY (proconfig)")
+                    .mapTo(String.class)
+                    .list());
+
+    assertThat(bounded).containsExactlyInAnyOrder("renew_leases", "sweep_expired");
+  }
+
+  @Test
   void everySweepIsHeardAfterItsLastBatchAndSoIsOneThatFails() {
     EventJournal journal = new EventJournal();
     EventJournal second = new EventJournal();

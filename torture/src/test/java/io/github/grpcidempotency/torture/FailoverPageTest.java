@@ -16,11 +16,6 @@ class FailoverPageTest {
   private static final Path SOURCES = Path.of("src/test/java/io/github/grpcidempotency/torture");
 
   @Test
-  void theDataSourceIsTheOneOfTheServers() throws IOException {
-    assertThat(Files.readString(SOURCES.resolve("PatientDataSource.java"))).endsWith(block("java"));
-  }
-
-  @Test
   void theUrlHasTheSettingsOfTheServers() throws IOException {
     String query = block("properties").strip().replaceAll(".*targetServerType=primary&", "");
     String life = ServerLife.ordinary().driverProperties().toString();

@@ -10,6 +10,7 @@ import io.github.grpcidempotency.grpc.IdempotencyInterceptor;
 import io.github.grpcidempotency.key.Caller;
 import io.github.grpcidempotency.postgres.ExpirySweeper;
 import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.postgres.RetryingDataSource;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.FailurePolicy;
 import io.github.grpcidempotency.procedure.InFlightPolicy;
@@ -213,8 +214,8 @@ final class TortureServer {
     return new CheckedPool(config).checkUsers();
   }
 
-  private PatientDataSource patient(String jdbcUrl) {
-    PatientDataSource source = new PatientDataSource();
+  private RetryingDataSource patient(String jdbcUrl) {
+    RetryingDataSource source = new RetryingDataSource();
     source.setUrl(jdbcUrl);
     life.driverProperties()
         .forEach(

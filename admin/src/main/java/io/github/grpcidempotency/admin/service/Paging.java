@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.admin.service;
 
-import com.google.protobuf.util.Durations;
 import io.github.grpcidempotency.admin.OperationQuery;
 import io.github.grpcidempotency.admin.OperationState;
 import io.github.grpcidempotency.proto.v1.ListAuditEntriesRequest;
@@ -21,6 +20,9 @@ import java.util.UUID;
 final class Paging {
   private static final int DEFAULT_SIZE = 50;
   private static final int MAX_SIZE = 500;
+
+  /** Ten thousand years: the most that a valid {@code google.protobuf.Duration} has. */
+  private static final long MAX_SECONDS = 315_576_000_000L;
 
   private Paging() {}
 
@@ -151,7 +153,10 @@ final class Paging {
   }
 
   private static Duration duration(String field, com.google.protobuf.Duration duration) {
-    if (!Durations.isValid(duration) || Durations.isNegative(duration)) {
+    if (duration.getSeconds() < 0
+        || duration.getSeconds() > MAX_SECONDS
+        || duration.getNanos() < 0
+        || duration.getNanos() >= 1_000_000_000) {
       throw AdminError.invalid(field, "is negative, or not valid");
     }
     return Duration.ofSeconds(duration.getSeconds(), duration.getNanos());

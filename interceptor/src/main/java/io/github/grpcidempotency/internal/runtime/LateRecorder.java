@@ -222,7 +222,8 @@ final class LateRecorder implements AutoCloseable {
       failure = latest;
       boolean permanent = !FailureDecider.passes(latest.failureCause());
       permanentFailures += permanent ? 1 : 0;
-      if (permanentFailures >= limits.attempts || sinceFirst.elapsed().compareTo(time()) > 0) {
+      Duration passed = Duration.ofNanos(sinceFirst.elapsed(TimeUnit.NANOSECONDS));
+      if (permanentFailures >= limits.attempts || passed.compareTo(time()) > 0) {
         markUnknown();
         giveUp();
       } else {

@@ -95,7 +95,7 @@ final class OperationMessage implements Replay.Actor<RuntimeException> {
     }
   }
 
-  private static Timestamp timestamp(Instant instant) {
+  static Timestamp timestamp(Instant instant) {
     return Timestamp.newBuilder()
         .setSeconds(instant.getEpochSecond())
         .setNanos(instant.getNano())

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.internal.service;
 
 import com.google.protobuf.ByteString;
-import com.google.protobuf.util.Timestamps;
 import io.github.grpcidempotency.event.Entry;
 import io.github.grpcidempotency.event.WaitEnd;
 import io.github.grpcidempotency.internal.decision.Refusal;
@@ -340,7 +339,7 @@ public final class RecoveryService extends RecoveryGrpc.RecoveryImplBase {
                 failure -> events.statusUnknown(recorded.operationId(), failure))
             .accept(new Filler(response));
         events.replayed(recorded, took);
-        return response.setExpires(Timestamps.fromMillis(expires(recorded).toEpochMilli())).build();
+        return response.setExpires(OperationMessage.timestamp(expires(recorded))).build();
       }
 
       private Instant expires(ClaimResult.Recorded recorded) {

@@ -1,6 +1,5 @@
 package io.github.grpcidempotency.internal.service;
 
-import com.google.protobuf.util.Durations;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import java.time.Duration;
@@ -15,10 +14,8 @@ final class WaitLimit {
 
   /** Returns what the client asks for, within the server's limit and the current deadline. */
   static Duration of(com.google.protobuf.Duration asked) {
-    Duration wanted =
-        Durations.isValid(asked)
-            ? Duration.ofSeconds(asked.getSeconds(), asked.getNanos())
-            : Duration.ZERO;
+    long seconds = Math.max(0, Math.min(asked.getSeconds(), MOST.toSeconds()));
+    Duration wanted = Duration.ofSeconds(seconds, asked.getNanos());
     Duration most = most();
     return wanted.compareTo(most) < 0 ? wanted : most;
   }

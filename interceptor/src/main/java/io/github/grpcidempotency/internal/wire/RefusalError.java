@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.internal.wire;
 
 import com.google.protobuf.Any;
-import com.google.protobuf.util.Durations;
 import com.google.rpc.BadRequest;
 import com.google.rpc.Code;
 import com.google.rpc.ErrorInfo;
@@ -61,7 +60,10 @@ public final class RefusalError {
             status.addDetails(
                 Any.pack(
                     RetryInfo.newBuilder()
-                        .setRetryDelay(Durations.fromMillis(delay.toMillis()))
+                        .setRetryDelay(
+                            com.google.protobuf.Duration.newBuilder()
+                                .setSeconds(delay.toSeconds())
+                                .setNanos(delay.toNanosPart()))
                         .build())));
     Metadata trailers = new Metadata();
     trailers.put(

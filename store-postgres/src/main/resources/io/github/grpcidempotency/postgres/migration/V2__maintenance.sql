@@ -7,7 +7,6 @@ CREATE FUNCTION ${schema}.renew_leases(ids uuid[], attempts integer[], lease int
   RETURNS SETOF uuid
   LANGUAGE sql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
-  SET lock_timeout = '2s'
 AS $$
   -- A row that its handler's own transaction has locked, to complete it, is left alone.
   WITH free AS (
@@ -30,8 +29,8 @@ AS $$
    WHERE k.completed IS NULL;
 $$;
 
--- Which of these operations still run: by a reservation whose lease lives and whose outcome is not
--- unknown, or by the advisory lock of a transaction. Returns the locks of those that do.
+-- Which of these operations still run: by a reservation whose lease lives, or by the advisory lock of
+-- a transaction. Returns the locks of those that do.
 CREATE FUNCTION ${schema}.in_flight(keys text[], users uuid[], locks bigint[])
   RETURNS SETOF bigint
   LANGUAGE sql STABLE SECURITY DEFINER
@@ -52,7 +51,6 @@ AS $$
     JOIN ${schema}.idempotency_keys AS k USING (idempotency_key, user_id)
    WHERE k.completed IS NULL
      AND k.lease_expires > now()
-     AND NOT k.outcome_unknown
   UNION
   SELECT w.lock_id FROM watched AS w JOIN held USING (lock_id);
 $$;
@@ -63,7 +61,6 @@ CREATE FUNCTION ${schema}.sweep_expired(batch integer)
   RETURNS integer
   LANGUAGE sql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
-  SET lock_timeout = '2s'
 AS $$
   -- By an array of ids, which the planner takes for short: joined with a batch whose size it does not
   -- know, it may read the whole table for each.

@@ -1,10 +1,9 @@
--- What operators ask of a record: who holds the reservation, and which run made the answer; and whether the answer named a resource.
--- Servers of the previous version, which know none of these columns, work on. Nothing is rewritten, and nothing is checked here: the
--- store bounds their lengths, and a constraint would cost every call a little.
+-- What operators ask of a record: who holds the reservation, and which run made the answer. Servers of the previous version,
+-- which know neither, work on. Both columns are nullable, so that nothing is rewritten, and nothing is checked here: the store
+-- bounds their lengths, and a constraint would cost every call a little.
 ALTER TABLE ${schema}.idempotency_keys
   ADD COLUMN server text,  -- who holds or held the reservation; null for what a transaction recorded whole
-  ADD COLUMN trace  bytea, -- the trace of the run that made the answer, or is about to; opaque to the store
-  ADD COLUMN names_resource boolean NOT NULL DEFAULT false; -- the answer named a resource: without a reference, it is gone
+  ADD COLUMN trace  bytea; -- the trace of the run that made the answer, or is about to; opaque to the store
 
 -- Lets operators find what is in flight, and metrics count it, without reading what is not. Call it if the service is watched so: the
 -- index is as small as the number of calls that run, but costs each reserved call 80 bytes of WAL, and 350 if its procedure has no resource

@@ -250,6 +250,7 @@ CREATE OR REPLACE FUNCTION ${schema}.sweep_expired(batch integer)
   RETURNS integer
   LANGUAGE plpgsql VOLATILE SECURITY DEFINER
   SET search_path = pg_catalog, pg_temp
+  SET lock_timeout = '2s'
 AS $$
 DECLARE
   keys  CONSTANT regclass := '${schema}.idempotency_keys'::regclass;

@@ -44,7 +44,9 @@ public final class Keyset {
       String json = Files.readString(file);
       AeadConfig.register();
       Keyset keyset =
-          new Keyset(TinkJsonProtoKeysetFormat.parseKeyset(json, InsecureSecretKeyAccess.get()));
+          new Keyset(
+              TinkJsonProtoKeysetFormat.parseKeyset(
+                  json, RegistryConfiguration.get(), InsecureSecretKeyAccess.get()));
       keyset.aead();
       return keyset;
     } catch (NoSuchFileException e) {
@@ -130,7 +132,8 @@ public final class Keyset {
 
   private String json() {
     try {
-      return TinkJsonProtoKeysetFormat.serializeKeyset(handle, InsecureSecretKeyAccess.get());
+      return TinkJsonProtoKeysetFormat.serializeKeyset(
+          handle, RegistryConfiguration.get(), InsecureSecretKeyAccess.get());
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("the keyset cannot be serialized", e);
     }

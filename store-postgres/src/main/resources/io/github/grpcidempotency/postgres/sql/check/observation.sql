@@ -1,4 +1,4 @@
--- Whether the table has the columns of V4__observation.sql.
+-- Whether the table has the columns of V4__observation.sql and V6__refusals.sql.
 SELECT count(*) = 3
   FROM pg_attribute AS a
   JOIN pg_class AS c ON c.oid = a.attrelid
