@@ -148,7 +148,7 @@ def _navigation():
             entries += _entries(INDEX, line)
     if API.is_dir():
         shutil.copytree(API, STAGED / "api")
-        next(group["Reference"] for group in nav if "Reference" in group).append({"Java API": "api/index.html"})
+        nav.append({"Java API": "api/index.html"})
     return nav
 
 

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** The code on the page "admin service" is cut from here, and runs. */
 class AdminServicePageTest {
-  private static final Path PAGE = Path.of("..", "docs", "how-to", "admin-service.md");
+  private static final Path PAGE = Path.of("..", "docs", "how-to", "operators.md");
   private static final Path SOURCE =
       Path.of("src/test/java/io/github/grpcidempotency/admin/AdminServicePageTest.java");
   private static final Context.Key<Person> PERSON = Context.key("person");
@@ -54,7 +54,8 @@ class AdminServicePageTest {
 
   @Test
   void everySnippetOfThePageIsCutFromHere() throws IOException {
-    List<String> snippets = Snippets.of(PAGE);
+    List<String> snippets =
+        Snippets.of(PAGE).stream().filter(snippet -> snippet.contains("Authorizer")).toList();
 
     assertThat(snippets).isNotEmpty();
     assertThat(snippets).allMatch(snippet -> Snippets.isCutFrom(snippet, SOURCE));

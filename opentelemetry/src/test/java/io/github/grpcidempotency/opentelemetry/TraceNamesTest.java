@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class TraceNamesTest {
-  private static final Path PAGE = Path.of("..", "docs", "how-to", "trace-calls.md");
+  private static final Path PAGE = Path.of("..", "docs", "how-to", "listen-to-events.md");
 
   /** The first cell of a row of one of the page's tables. */
   private static final Pattern ROW = Pattern.compile("(?m)^\\| `(idempotency\\.[a-z_.]+)` \\|");

@@ -55,7 +55,7 @@ class RunbookTest {
     own.set("NAMESPACED_KEY", KEY);
     own.set("KEY_HASH_SECRET", HexFormat.of().formatHex(SECRET));
 
-    List<String> said = own.run(Page.read("operations/rotation.md"));
+    List<String> said = own.run(Page.read("operations/rights.md"));
 
     Mac mac = Mac.getInstance("HmacSHA256");
     mac.init(new SecretKeySpec(SECRET, "HmacSHA256"));
@@ -87,7 +87,7 @@ class RunbookTest {
             SET_UP.name(),
             "operations/backups.md",
             "operations/partitions.md",
-            "operations/rotation.md",
+            "operations/rights.md",
             "operations/uninstalling.md");
 
     assertThat(Page.names("operations"))

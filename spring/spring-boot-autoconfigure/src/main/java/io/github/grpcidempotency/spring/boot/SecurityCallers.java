@@ -14,8 +14,8 @@ import org.springframework.security.core.context.SecurityContext;
  * {@code SecurityContextHolder}, which may still hold another call's authentication.
  *
  * <p>A name that is a UUID is the user's id, so that row-level security finds it; any other is
- * hashed to a UUID of version 5. A name that is itself of version 5 is hashed too: otherwise
- * whoever may choose his name could choose the hash of another's.
+ * hashed to a UUID of version 5. A name that is itself a UUID of version 5 is hashed too. Otherwise
+ * a user who can choose a name could choose the hash of another user's name.
  */
 final class SecurityCallers implements CallerResolver {
   private static final int HASHED = 5;
