@@ -170,7 +170,7 @@ record Plan(
     faults.put(FaultKind.CUT_ALL, 2);
     faults.put(FaultKind.SWALLOW_CLAIM, 4);
     faults.put(FaultKind.REFUSE, 1);
-    return everything(Duration.ofSeconds(8))
+    return everything(Duration.ofSeconds(20))
         .breaking(faults)
         .serving(ServerKind.PLAIN, ServerKind.SPRING)
         .calling(8)
