@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * Measures what idempotency costs on this machine, and writes it down: {@code mvn -q -pl benchmarks
- * -am compile exec:exec}.
+ * -am test-compile exec:exec}.
  */
 @Command(
     name = "benchmarks",

@@ -15,8 +15,8 @@ import picocli.CommandLine;
 
 /**
  * The model still agrees with what was measured, and the page still says what the model says. If
- * results have changed: {@code mvn -q -pl benchmarks -am compile exec:exec -Dexec.args="capacity
- * --write docs/operations/scale.md"}, and read the page's text again.
+ * results have changed: {@code mvn -q -pl benchmarks -am test-compile exec:exec
+ * -Dexec.args="capacity --write docs/operations/scale.md"}, and read the page's text again.
  */
 class CapacityTest {
   private static final Path RESULTS = Path.of("results");
