@@ -8,6 +8,7 @@ import com.google.protobuf.Message;
 import com.google.rpc.Code;
 import io.github.grpcidempotency.internal.field.FieldPath;
 import io.github.grpcidempotency.internal.field.NoUuidException;
+import io.github.grpcidempotency.internal.field.ProtobufDurations;
 import io.github.grpcidempotency.internal.method.AnnotatedMethods;
 import io.github.grpcidempotency.key.KeySource;
 import io.github.grpcidempotency.proto.v1.KeyFormat;
@@ -26,9 +27,6 @@ import java.util.stream.Stream;
  */
 record MethodOption(
     MethodDescriptor schema, io.github.grpcidempotency.proto.v1.Procedure declared) {
-  /** Ten thousand years: the most that a valid {@link Duration} has. */
-  private static final long MAX_SECONDS = 315_576_000_000L;
-
   static MethodOption of(io.grpc.MethodDescriptor<?, ?> method) {
     return find(method)
         .orElseThrow(
@@ -219,18 +217,11 @@ record MethodOption(
 
   private static Optional<java.time.Duration> duration(
       ProcedureBuilder<?> builder, String field, Duration duration) {
-    if (!isValid(duration)) {
+    Optional<java.time.Duration> read = ProtobufDurations.read(duration);
+    if (read.isEmpty()) {
       builder.problem("its %s is not a valid duration".formatted(field));
-      return Optional.empty();
     }
-    return Optional.of(java.time.Duration.ofSeconds(duration.getSeconds(), duration.getNanos()));
-  }
-
-  private static boolean isValid(Duration duration) {
-    return 0 <= duration.getSeconds()
-        && duration.getSeconds() <= MAX_SECONDS
-        && 0 <= duration.getNanos()
-        && duration.getNanos() < 1_000_000_000;
+    return read;
   }
 
   private UUID resourceId(FieldPath path, Message response) {

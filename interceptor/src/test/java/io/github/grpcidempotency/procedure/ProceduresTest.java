@@ -230,7 +230,7 @@ class ProceduresTest {
             "BadCodes: \"UNRECOGNIZED\" is not the name of a status code",
             "BothCodes: a code is terminal, unknown or without an effect, not two of these",
             "OkCode: OK is not a failure",
-            "NegativeAttach: its attach is not a valid duration",
+            "NegativeAttach: a duplicate cannot wait for PT-1S",
             "BadTrailer: it records \"x why\", which is not the name of a trailer",
             "BadOmission: it omits \"inner.thing.secret\", which is not a field of Nested",
             "BadSources: a key source does not say where to look",

@@ -225,7 +225,7 @@ final class Model {
     return busy + POOL_DEVIATIONS * Math.sqrt(busy) + 1;
   }
 
-  /** Returns the rates at which one primary has used up each of what it has. */
+  /** Returns, for each resource of one primary, the rate of calls that uses it up. */
   Map<String, Double> limits(Load load) {
     Load one = load.at(1);
     double log = logBytes(load);

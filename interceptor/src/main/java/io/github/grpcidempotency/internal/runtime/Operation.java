@@ -129,7 +129,8 @@ public final class Operation {
 
   /** Returns whether the record of a response will refer to a resource, as far as is known. */
   public boolean namesResource(Message response) {
-    return !lacksResource(answerOf(response));
+    return procedure().resourceType().isEmpty()
+        || RecordedResponse.resourceId(request, claim.operationId(), response).isPresent();
   }
 
   /** Returns why an answer is too large to be recorded, as a sentence; empty if it is not. */

@@ -49,8 +49,8 @@ public final class RecordedResponse {
     return recorded;
   }
 
-  private static Optional<UUID> resourceId(
-      KeyedRequest request, UUID operationId, Message response) {
+  /** Returns the resource that a response names; warns if it should name one. */
+  static Optional<UUID> resourceId(KeyedRequest request, UUID operationId, Message response) {
     Procedure procedure = request.procedure();
     if (procedure.resourceType().isEmpty()) {
       return Optional.empty();

@@ -1,5 +1,6 @@
 package io.github.grpcidempotency.internal.service;
 
+import io.github.grpcidempotency.internal.field.ProtobufDurations;
 import io.grpc.Context;
 import io.grpc.Deadline;
 import java.time.Duration;
@@ -14,10 +15,11 @@ final class WaitLimit {
 
   /** Returns what the client asks for, within the server's limit and the current deadline. */
   static Duration of(com.google.protobuf.Duration asked) {
-    long seconds = Math.max(0, Math.min(asked.getSeconds(), MOST.toSeconds()));
-    Duration wanted = Duration.ofSeconds(seconds, asked.getNanos());
     Duration most = most();
-    return wanted.compareTo(most) < 0 ? wanted : most;
+    return ProtobufDurations.read(asked)
+        .filter(wanted -> !wanted.isNegative())
+        .map(wanted -> wanted.compareTo(most) < 0 ? wanted : most)
+        .orElse(Duration.ZERO);
   }
 
   /** Returns the longest possible wait. */

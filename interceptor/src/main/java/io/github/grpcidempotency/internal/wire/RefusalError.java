@@ -8,6 +8,7 @@ import com.google.rpc.RetryInfo;
 import com.google.rpc.Status;
 import io.github.grpcidempotency.event.RefusalReason;
 import io.github.grpcidempotency.internal.decision.Refusal;
+import io.github.grpcidempotency.internal.field.ProtobufDurations;
 import io.github.grpcidempotency.proto.WireNames;
 import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
@@ -59,12 +60,7 @@ public final class RefusalError {
         delay ->
             status.addDetails(
                 Any.pack(
-                    RetryInfo.newBuilder()
-                        .setRetryDelay(
-                            com.google.protobuf.Duration.newBuilder()
-                                .setSeconds(delay.toSeconds())
-                                .setNanos(delay.toNanosPart()))
-                        .build())));
+                    RetryInfo.newBuilder().setRetryDelay(ProtobufDurations.write(delay)).build())));
     Metadata trailers = new Metadata();
     trailers.put(
         WireMetadata.PUSHBACK,
