@@ -8,6 +8,7 @@ import io.github.grpcidempotency.client.testing.v1.Order;
 import io.github.grpcidempotency.client.testing.v1.OrderRequest;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc;
 import io.github.grpcidempotency.client.testing.v1.OrderServiceGrpc.OrderServiceBlockingStub;
+import io.github.grpcidempotency.test.RepositoryRoot;
 import io.github.grpcidempotency.test.Snippets;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The code on the page "write a client" is cut from this file, and runs. */
 class HowToPageTest {
-  private static final Path PAGE = Path.of("..", "docs", "how-to", "write-a-client.md");
+  private static final Path PAGE = RepositoryRoot.resolve("docs/how-to/write-a-client.md");
   private static final Path SOURCE =
       Path.of("src/test/java/io/github/grpcidempotency/client/HowToPageTest.java");
 

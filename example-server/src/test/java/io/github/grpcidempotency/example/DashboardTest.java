@@ -13,6 +13,7 @@ import io.github.grpcidempotency.example.run.MachineShop;
 import io.github.grpcidempotency.example.service.Settings;
 import io.github.grpcidempotency.example.service.organization.CloudProvider;
 import io.github.grpcidempotency.fault.FaultProxy;
+import io.github.grpcidempotency.test.RepositoryRoot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,9 +28,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A real Prometheus scrapes a server of the example under load. */
 class DashboardTest {
-  private static final Path DASHBOARD = Path.of("..", "micrometer", "grafana", "idempotency.json");
+  private static final Path DASHBOARD =
+      RepositoryRoot.resolve("extensions/micrometer/grafana/idempotency.json");
   private static final Path ALERTS =
-      Path.of("..", "micrometer", "prometheus", "idempotency-alerts.yml");
+      RepositoryRoot.resolve("extensions/micrometer/prometheus/idempotency-alerts.yml");
 
   /** A part of the statement that records the answer of a reserved call. */
   private static final String RECORDING = "SET response_bytes";

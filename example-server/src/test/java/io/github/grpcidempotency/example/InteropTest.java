@@ -9,6 +9,7 @@ import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
 import com.google.protobuf.Descriptors.FileDescriptor;
 import io.github.grpcidempotency.example.organization.v1.CreateNodePoolRequest;
 import io.github.grpcidempotency.example.organization.v1.CreateProjectRequest;
+import io.github.grpcidempotency.test.RepositoryRoot;
 import io.github.grpcidempotency.test.Snippets;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -31,9 +32,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 @ExtendWith(SharedExample.class)
 class InteropTest {
   private static final Path CLIENTS = Path.of("src/test/interop").toAbsolutePath();
-  private static final Path PAGES = Path.of("..", "docs", "how-to", "clients");
+  private static final Path PAGES = RepositoryRoot.resolve("docs/how-to/clients");
   private static final Path PROTOS = Path.of("src/main/protobuf").toAbsolutePath();
-  private static final Path LIBRARY_PROTOS = Path.of("../proto/src/main/protobuf").toAbsolutePath();
+  private static final Path LIBRARY_PROTOS = RepositoryRoot.resolve("proto/src/main/protobuf");
 
   /** Debian's packages belong to Debian's Python, which need not be the first on the PATH. */
   private static final List<String> PYTHONS = List.of("python3", "/usr/bin/python3");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.example.run.Keys;
 import io.github.grpcidempotency.procedure.ResponseProtection;
+import io.github.grpcidempotency.test.RepositoryRoot;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The rotation of {@code docs/how-to/secrets.md}, command by command. */
 class KeyRotationTest {
-  private static final Path PAGE = Path.of("..", "docs", "how-to", "secrets.md");
+  private static final Path PAGE = RepositoryRoot.resolve("docs/how-to/secrets.md");
   private static final Pattern COMMAND =
       Pattern.compile("-Dexec\\.args=\"keys (\\w+) keyset\\.json\"");
   private static final ByteString ANSWER = ByteString.copyFromUtf8("token");

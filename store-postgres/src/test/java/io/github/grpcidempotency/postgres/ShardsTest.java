@@ -9,6 +9,7 @@ import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.SetupException;
 import io.github.grpcidempotency.store.IdempotencyStore;
 import io.github.grpcidempotency.store.ShardedStore;
+import io.github.grpcidempotency.test.RepositoryRoot;
 import io.github.grpcidempotency.test.Snippets;
 import io.github.grpcidempotency.testing.v1.CreateThingRequest;
 import io.github.grpcidempotency.thing.ThingClient;
@@ -148,7 +149,7 @@ class ShardsTest {
 
   @Test
   void thePageShowsWhatIsTestedHere() throws IOException {
-    assertThat(Snippets.of(Path.of("..", "docs", "how-to", "shards.md")))
+    assertThat(Snippets.of(RepositoryRoot.resolve("docs/how-to/shards.md")))
         .hasSize(2)
         .allMatch(
             snippet ->

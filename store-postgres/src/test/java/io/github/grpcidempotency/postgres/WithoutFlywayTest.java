@@ -8,6 +8,7 @@ import io.github.grpcidempotency.fault.ServerProcess;
 import io.github.grpcidempotency.postgres.jooq.ClaimConfiguration;
 import io.github.grpcidempotency.procedure.Execution;
 import io.github.grpcidempotency.procedure.TinkProtection;
+import io.github.grpcidempotency.test.RepositoryRoot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A host may leave out Flyway, jOOQ and Tink: no more than what they are for is then missing. */
 class WithoutFlywayTest {
-  private static final Path PAGE = Path.of("..", "docs", "how-to", "migrations.md");
+  private static final Path PAGE = RepositoryRoot.resolve("docs/how-to/migrations.md");
 
   private final TestDatabase database = TestDatabase.unmigrated();
 

@@ -1,0 +1,158 @@
+package io.github.grpcidempotency.benchmarks;
+
+import com.google.common.collect.ObjectArrays;
+import io.github.grpcidempotency.benchmarks.capacity.CapacityCommand;
+import io.github.grpcidempotency.benchmarks.database.DatabaseSettings;
+import io.github.grpcidempotency.benchmarks.database.DurableDatabase;
+import io.github.grpcidempotency.benchmarks.report.Report;
+import io.github.grpcidempotency.benchmarks.scenario.Calls;
+import io.github.grpcidempotency.benchmarks.scenario.CostOfCall;
+import io.github.grpcidempotency.benchmarks.scenario.Duplicates;
+import io.github.grpcidempotency.benchmarks.scenario.InterceptorAlone;
+import io.github.grpcidempotency.benchmarks.scenario.LargeTables;
+import io.github.grpcidempotency.benchmarks.scenario.LiveKeys;
+import io.github.grpcidempotency.benchmarks.scenario.Pace;
+import io.github.grpcidempotency.benchmarks.scenario.Records;
+import io.github.grpcidempotency.benchmarks.scenario.Scenario;
+import io.github.grpcidempotency.benchmarks.scenario.SteadyState;
+import io.github.grpcidempotency.benchmarks.scenario.Sweep;
+import io.github.grpcidempotency.benchmarks.scenario.WaitingCalls;
+import io.github.grpcidempotency.benchmarks.service.BenchmarkServer;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * Measures what idempotency costs on this machine, and writes it down: {@code mvn -q -pl
+ * verification/benchmarks -am test-compile exec:exec}.
+ */
+@Command(
+    name = "benchmarks",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    subcommands = CapacityCommand.class,
+    description = "Measures what idempotency costs a call, against the bare handler.")
+public final class Benchmarks implements Callable<Integer> {
+  private static final String[] CALLS = {"--seconds", "--rounds", "--variants", "--concurrency"};
+  private static final String[] ACROSS_NETWORK = ObjectArrays.concat(CALLS, "--network-micros");
+
+  static final List<Scenario> SCENARIOS =
+      List.of(
+          Scenario.of("cost of a call", CostOfCall::run, "--rounds", "--variants"),
+          Scenario.of("calls", Calls::onOneMachine, CALLS),
+          Scenario.of("calls across a network", Calls::acrossNetwork, ACROSS_NETWORK),
+          Scenario.of("storm", Duplicates::storm),
+          Scenario.of("starvation", Duplicates::starvation, "--seconds", "--rounds"),
+          Scenario.of("waiting calls", WaitingCalls::run, "--seconds", "--rounds"),
+          Scenario.of("sweep", Sweep::run, "--seconds", "--rounds"),
+          Scenario.of("live keys", LiveKeys::run, "--seconds", "--rounds", "--rows"),
+          Scenario.of("record size", Records::size),
+          Scenario.of("life of a record", Records::life),
+          Scenario.of("steady state", SteadyState::run, "--retention"),
+          Scenario.of("replay of the log", Records::replayOfTheLog),
+          Scenario.of(
+              "large tables", LargeTables::run, "--seconds", "--rounds", "--rows", "--partitions"),
+          new Scenario("interceptor alone", InterceptorAlone::run, Set.of("--rounds")));
+
+  @Mixin private Options options = new Options();
+  @Mixin private Pace pace = new Pace();
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  /** Runs the program. */
+  public static void main(String... arguments) {
+    System.exit(
+        new CommandLine(new Benchmarks())
+            .setParameterExceptionHandler(Benchmarks::complain)
+            .execute(arguments));
+  }
+
+  @Override
+  public Integer call() throws IOException {
+    Set<String> given =
+        spec.commandLine().getParseResult().matchedOptions().stream()
+            .map(OptionSpec::longestName)
+            .collect(Collectors.toSet());
+    List<Scenario> chosen = checked(() -> options.chosenOf(SCENARIOS, given, pace));
+    DatabaseSettings settings = checked(options::database);
+    Report report = new Report();
+    describe(report);
+    for (Scenario scenario : chosen) {
+      report.circumstance(
+          "load",
+          String.format(
+              Locale.ROOT,
+              "%.2f on average in the minute before",
+              ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()));
+      // A database of its own: no scenario pays for the rows of another.
+      try (DurableDatabase database = checked(() -> DurableDatabase.start(settings))) {
+        report.circumstance("database", database.description());
+        scenario.measurement().run(database, pace, report.of(scenario.name()));
+      }
+      report.writeNew(options.results());
+    }
+    report.sumUp();
+    return 0;
+  }
+
+  private <T> T checked(Supplier<T> asked) {
+    try {
+      return asked.get();
+    } catch (IllegalArgumentException wrong) {
+      throw new ParameterException(spec.commandLine(), wrong.getMessage(), wrong);
+    }
+  }
+
+  private static int complain(ParameterException wrong, String[] arguments) {
+    System.err.printf("benchmarks: %s%nTry --help.%n", wrong.getMessage());
+    return CommandLine.ExitCode.USAGE;
+  }
+
+  private void describe(Report report) {
+    report.circumstance("commit", commit());
+    report.circumstance(
+        "machine",
+        "%d cores, %s, %s %s; clients, server and database share it"
+            .formatted(
+                Runtime.getRuntime().availableProcessors(),
+                System.getProperty("os.arch"),
+                System.getProperty("os.name"),
+                System.getProperty("os.version")));
+    report.circumstance(
+        "JDK",
+        "%s %s"
+            .formatted(
+                System.getProperty("java.vm.name"), System.getProperty("java.runtime.version")));
+    report.circumstance(
+        "pace",
+        "%d rounds of %.1f s for each variant; a pool of %d connections"
+            .formatted(pace.rounds(), pace.round().toMillis() / 1e3, BenchmarkServer.CONNECTIONS));
+  }
+
+  private static String commit() {
+    try {
+      Process git =
+          new ProcessBuilder("git", "describe", "--always", "--dirty", "--abbrev=12")
+              .redirectError(Redirect.DISCARD)
+              .start();
+      String commit = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      return commit.isBlank() ? "unknown" : commit.strip();
+    } catch (IOException noGit) {
+      return "unknown";
+    }
+  }
+}

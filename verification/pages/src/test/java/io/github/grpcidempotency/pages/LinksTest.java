@@ -1,0 +1,135 @@
+package io.github.grpcidempotency.pages;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.grpcidempotency.test.RepositoryRoot;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Every link within the repository's pages leads to a file, and to a heading of it if it says so.
+ */
+class LinksTest {
+  private static final Path ROOT = RepositoryRoot.PATH;
+  private static final Set<String> NOT_OURS = Set.of("target", "node_modules", ".git");
+  private static final Pattern CODE = Pattern.compile("(?s)```.*?```|`[^`\\n]*`");
+  private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
+  private static final Pattern ELSEWHERE = Pattern.compile("[a-z]+:.*");
+  private static final Pattern FENCED = Pattern.compile("(?s)```.*?```");
+  private static final Pattern HEADING = Pattern.compile("(?m)^#+ +(.*)$");
+
+  @Test
+  void everyRelativeLinkLeadsSomewhere() throws IOException {
+    List<Path> pages = pages();
+    List<String> dead = new ArrayList<>();
+    int links = 0;
+    for (Path page : pages) {
+      String text = CODE.matcher(Files.readString(page)).replaceAll("");
+      for (String link : groups(LINK, text)) {
+        if (!ELSEWHERE.matcher(link).matches()) {
+          links++;
+          if (!leadsSomewhere(page, link)) {
+            dead.add(ROOT.relativize(page) + ": " + link);
+          }
+        }
+      }
+    }
+    assertThat(links).isGreaterThan(50);
+    assertThat(dead).isEmpty();
+  }
+
+  /** The site takes its navigation from it. */
+  @Test
+  void everyPageOfTheDocumentationIsInItsIndex() throws IOException {
+    Path docs = ROOT.resolve("docs");
+    Path index = docs.resolve("README.md");
+    Set<Path> indexed = new HashSet<>(Set.of(index));
+    indexed.addAll(targets(index));
+    for (Path page : Set.copyOf(indexed)) {
+      if (page.startsWith(docs) && page.endsWith("README.md")) {
+        indexed.addAll(targets(page));
+      }
+    }
+    assertThat(indexed)
+        .containsAll(pages().stream().filter(page -> page.startsWith(docs)).toList());
+  }
+
+  @Test
+  void aDeadLinkIsNoticed() {
+    Path readme = ROOT.resolve("README.md");
+    assertThat(leadsSomewhere(readme, "README.md")).isTrue();
+    assertThat(leadsSomewhere(readme, "no-such-page.md")).isFalse();
+    assertThat(leadsSomewhere(readme, "README.md#no-such-heading")).isFalse();
+  }
+
+  private static boolean leadsSomewhere(Path page, String link) {
+    Path target = target(page, link);
+    int fragment = link.indexOf('#');
+    if (!Files.exists(target)) {
+      return false;
+    }
+    return fragment < 0 || headings(target).contains(link.substring(fragment + 1));
+  }
+
+  private static List<Path> targets(Path page) throws IOException {
+    return groups(LINK, Files.readString(page)).stream().map(link -> target(page, link)).toList();
+  }
+
+  private static Path target(Path page, String link) {
+    String path = link.replaceFirst("#.*", "");
+    return path.isEmpty() ? page : page.resolveSibling(path).normalize();
+  }
+
+  /** Headings as a browser knows them: in lower case, without punctuation, joined by hyphens. */
+  private static List<String> headings(Path page) {
+    try {
+      return groups(HEADING, FENCED.matcher(Files.readString(page)).replaceAll("")).stream()
+          .map(heading -> heading.replaceAll("\\[([^\\]]*)\\]\\([^)]*\\)", "$1"))
+          .map(heading -> heading.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}_ -]", ""))
+          .map(heading -> heading.strip().replace(' ', '-'))
+          .toList();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private static List<String> groups(Pattern pattern, String text) {
+    return pattern.matcher(text).results().map((MatchResult found) -> found.group(1)).toList();
+  }
+
+  private static List<Path> pages() throws IOException {
+    List<Path> pages = new ArrayList<>();
+    Files.walkFileTree(
+        ROOT,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+            return NOT_OURS.contains(directory.getFileName().toString())
+                ? FileVisitResult.SKIP_SUBTREE
+                : FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            if (file.toString().endsWith(".md")) {
+              pages.add(file);
+            }
+            return FileVisitResult.CONTINUE;
+          }
+        });
+    return pages;
+  }
+}

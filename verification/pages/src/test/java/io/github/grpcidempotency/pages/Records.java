@@ -1,0 +1,99 @@
+package io.github.grpcidempotency.pages;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.StringValue;
+import io.github.grpcidempotency.key.Caller;
+import io.github.grpcidempotency.key.Fingerprinter;
+import io.github.grpcidempotency.key.IdempotencyKey;
+import io.github.grpcidempotency.postgres.PostgresIdempotencyStore;
+import io.github.grpcidempotency.procedure.ResourceType;
+import io.github.grpcidempotency.store.Claim;
+import io.github.grpcidempotency.store.ClaimRequest;
+import io.github.grpcidempotency.store.ClaimResult;
+import io.github.grpcidempotency.store.RecordedOutcome;
+import io.github.grpcidempotency.store.RecordedProcedure;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import javax.sql.DataSource;
+
+/** What is recorded in a shop: a create with its order, and a create whose server is gone. */
+final class Records {
+  static final UUID USER = UUID.fromString("00000000-0000-4000-8000-00000000cafe");
+  static final UUID ORDER = UUID.fromString("019303cd-3f00-7000-8000-0000000000aa");
+
+  /** The operation whose server is gone, as the pages call it. */
+  static final UUID STUCK = UUID.fromString("019303cd-3f00-7000-8000-000000000001");
+
+  static final ByteString ANSWER = ByteString.copyFromUtf8("the order");
+
+  private static final RecordedProcedure CREATE =
+      new RecordedProcedure(
+          "shop.v1.Orders/CreateOrder",
+          Optional.of(ResourceType.of("order")),
+          false,
+          Optional.empty(),
+          false,
+          true);
+
+  private Records() {}
+
+  /** Makes both, as the application. */
+  static void make(Shop shop) throws SQLException {
+    PostgresIdempotencyStore store = store(shop.connect("shop_app", "shop"));
+    execute(
+        shop.connect("superuser", "shop"),
+        "INSERT INTO app.orders VALUES (?, ?, 'a lamp')",
+        ORDER,
+        USER);
+    Claim.Settled unused =
+        claim(store, "answered").complete(new RecordedOutcome.Response(ANSWER, Optional.of(ORDER)));
+    execute(
+        shop.connect("superuser", "shop"),
+        "UPDATE idempotency.idempotency_keys SET lease_expires = now() - interval '1 minute',"
+            + " created = now() - interval '1 minute', id = ? WHERE id = ?",
+        STUCK,
+        claim(store, "stuck").operationId());
+  }
+
+  /** Returns what a retry of the answered call is told. */
+  static Optional<ClaimResult> replayed(DataSource app) {
+    PostgresIdempotencyStore store = store(app);
+    store.verify(List.of(CREATE));
+    store.verifyTransactions();
+    return store.find(key("answered"), CREATE);
+  }
+
+  private static PostgresIdempotencyStore store(DataSource app) {
+    return PostgresIdempotencyStore.builder(app).build();
+  }
+
+  private static Claim claim(PostgresIdempotencyStore store, String key) {
+    ClaimRequest request =
+        new ClaimRequest(
+            key(key),
+            CREATE,
+            Fingerprinter.wholeRequest().fingerprint(StringValue.of(key)),
+            Duration.ofDays(1));
+    return ((ClaimResult.Won) store.claim(request)).claim();
+  }
+
+  private static IdempotencyKey key(String key) {
+    return new IdempotencyKey(Caller.of(USER), key);
+  }
+
+  private static void execute(DataSource dataSource, String sql, Object... values)
+      throws SQLException {
+    try (Connection connection = dataSource.getConnection();
+        PreparedStatement statement = connection.prepareStatement(sql)) {
+      for (int i = 0; i < values.length; i++) {
+        statement.setObject(i + 1, values[i]);
+      }
+      statement.execute();
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package io.github.grpcidempotency.pages;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.sql.SQLException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Every command of the pages for operators works, in the order in which they tell it. */
+class RunbookTest {
+  static final Page SET_UP = Page.read("operations/set-up.md");
+
+  private static final byte[] SECRET = "a secret of the logs".getBytes(StandardCharsets.UTF_8);
+  private static final String KEY = "team-a:019303cd-3f00-7000-8000-000000000001";
+
+  private static Shop shop;
+
+  /** One for all pages that leave it as it is. */
+  @BeforeAll
+  static void setUp(@TempDir Path directory) throws SQLException {
+    shop = new Shop(RunbookServer.embedded(), directory);
+    shop.run(SET_UP);
+    Records.make(shop);
+    shop.set("IDEMPOTENCY_USER", shop.mapped("shop_operator"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "operations/failover.md",
+        "operations/sizing.md",
+        "operations/upgrades.md",
+        "operations/alerts.md",
+      })
+  void everyCommandOfAPageWorks(String name) {
+    shop.run(Page.read(name));
+  }
+
+  @Test
+  void aKeyIsFoundInTheLogsByItsHash(@TempDir Path directory) throws GeneralSecurityException {
+    Shop own = new Shop(RunbookServer.embedded(), directory); // the page replaces a role
+    own.run(SET_UP);
+    own.set("NAMESPACED_KEY", KEY);
+    own.set("KEY_HASH_SECRET", HexFormat.of().formatHex(SECRET));
+
+    List<String> said = own.run(Page.read("operations/rights.md"));
+
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(SECRET, "HmacSHA256"));
+    String hash = HexFormat.of().formatHex(mac.doFinal(KEY.getBytes(StandardCharsets.UTF_8)));
+    assertThat(said.get(0)).isEqualToIgnoringNewLines(hash.substring(0, 16));
+  }
+
+  @Test
+  void aTableInPartitionsAnswersAsBefore(@TempDir Path directory) throws SQLException {
+    Shop own = new Shop(RunbookServer.embedded(), directory);
+    own.run(SET_UP);
+    Records.make(own);
+
+    own.run(Page.read("operations/partitions.md"));
+
+    assertThat(Records.replayed(own.connect("shop_app", "shop"))).isPresent();
+  }
+
+  /** Every page is run here, or by a test of its own, or has no commands. */
+  @Test
+  void everyPageIsRun() throws NoSuchMethodException {
+    String[] here =
+        RunbookTest.class
+            .getDeclaredMethod("everyCommandOfAPageWorks", String.class)
+            .getAnnotation(ValueSource.class)
+            .strings();
+    List<String> elsewhere =
+        List.of(
+            SET_UP.name(),
+            "operations/backups.md",
+            "operations/partitions.md",
+            "operations/rights.md",
+            "operations/uninstalling.md");
+
+    assertThat(Page.names("operations"))
+        .filteredOn(name -> !Page.read(name).blocks().isEmpty())
+        .isSubsetOf(Stream.concat(Arrays.stream(here), elsewhere.stream()).toList());
+  }
+}
