@@ -5,7 +5,10 @@ import io.github.grpcidempotency.event.ProcedureInfo;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The meters of one procedure, for each tenant, or tenant and project, that has its own. */
+/**
+ * The meters of one procedure, for each tenant, or for each pair of tenant and project, that has
+ * its own.
+ */
 final class NamespaceMeters {
   private final Meters meters;
   private final ProcedureInfo procedure;

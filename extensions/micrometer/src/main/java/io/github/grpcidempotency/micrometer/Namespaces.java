@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The tenants, or tenants and projects, that have meters of their own: the first ones that call, up
- * to a limit. Thread-safe.
+ * The tenants, or pairs of tenant and project, that have meters of their own: the first ones that
+ * call, up to a limit. Thread-safe.
  */
 final class Namespaces {
   private final int most;
@@ -19,7 +19,8 @@ final class Namespaces {
 
   Namespaces(int most, boolean byProject) {
     if (most <= 0) {
-      throw new IllegalArgumentException("at least one tenant has meters of its own, not " + most);
+      throw new IllegalArgumentException(
+          "the number of tenants with meters of their own must be at least 1, not " + most);
     }
     this.most = most;
     this.byProject = byProject;
@@ -38,7 +39,10 @@ final class Namespaces {
     return byProject ? tags.and(MetricTags.PROJECT, project) : tags;
   }
 
-  /** Returns whether these have meters of their own; once they have, they always have. */
+  /**
+   * Returns whether a tenant and project have meters of their own. Once true, the result stays
+   * true.
+   */
   boolean admits(String tenant, String project) {
     Set<String> projects = admitted.get(tenant);
     return (projects != null && projects.contains(project)) || (!full && admit(tenant, project));

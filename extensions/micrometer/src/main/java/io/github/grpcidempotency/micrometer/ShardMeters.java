@@ -5,9 +5,9 @@ import java.util.Optional;
 /** All meters of one shard, or of a store without shards. */
 record ShardMeters(CallMeters calls, ProcessMeters process, LiveGauges gauges) {
   /**
-   * Makes and registers them.
+   * Creates and registers the meters.
    *
-   * @param namespaces the tenants and projects to tell apart, if any
+   * @param namespaces the tenants and projects with meters of their own, if any
    */
   static ShardMeters of(Meters meters, Optional<Namespaces> namespaces) {
     return new ShardMeters(

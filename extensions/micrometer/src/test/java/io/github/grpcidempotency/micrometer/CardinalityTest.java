@@ -21,7 +21,7 @@ class CardinalityTest {
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
   @Test
-  void tenantsAndProjectsAreNoTagsUnlessAskedFor() {
+  void tenantsAndProjectsAreNoTagsByDefault() {
     everyTenantCallsTwice(IdempotencyMetrics.of(registry));
 
     assertThat(tags(MetricTags.TENANT)).isEmpty();
@@ -42,7 +42,7 @@ class CardinalityTest {
   }
 
   @Test
-  void shardsAreToldApartIfAskedFor() {
+  void shardsHaveMetersOfTheirOwnIfConfigured() {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).shards().build();
     for (String shard : List.of("east", "west", "west")) {
       metrics.leaseLost(new IdempotencyEvent.LeaseLost(onShard(shard), UUID.randomUUID()));
@@ -69,7 +69,7 @@ class CardinalityTest {
   }
 
   @Test
-  void shardsAreNoTagUnlessAskedFor() {
+  void shardsAreNoTagByDefault() {
     IdempotencyMetrics.of(registry)
         .leaseLost(new IdempotencyEvent.LeaseLost(onShard("east"), UUID.randomUUID()));
 
@@ -100,7 +100,7 @@ class CardinalityTest {
   }
 
   @Test
-  void callersOutsideAllTenantsAreTold() {
+  void callersWithoutATenantHaveATagValueOfTheirOwn() {
     IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).tenants(10).build();
 
     metrics.leaseLost(

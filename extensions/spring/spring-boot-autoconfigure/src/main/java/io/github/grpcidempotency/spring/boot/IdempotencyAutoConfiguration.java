@@ -111,7 +111,10 @@ public final class IdempotencyAutoConfiguration {
     return interceptor.operations();
   }
 
-  /** Takes callers from Spring Security, and gives waiting calls their authentication back. */
+  /**
+   * Reads callers from Spring Security, and restores the authentication of calls that continue
+   * after a wait.
+   */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({GrpcSecurity.class, SecurityContext.class})
   static class SecurityConfiguration {
@@ -127,7 +130,7 @@ public final class IdempotencyAutoConfiguration {
     }
   }
 
-  /** Sweeps, unless the application has a sweeper of its own. */
+  /** Deletes expired records, unless the application has a sweeper of its own. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnBean(DataSource.class)
   @ConditionalOnMissingBean(ExpirySweeper.class)
