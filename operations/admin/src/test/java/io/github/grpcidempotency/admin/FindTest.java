@@ -25,7 +25,7 @@ class FindTest {
   private final Caller user = Caller.of(UUID.randomUUID());
 
   @Test
-  void aRunningCallIsFoundByItsIdWithAllThatIsKnown() {
+  void aRunningCallIsFoundByItsIdWithAllDetails() {
     Claim claim = shop.claim(Shop.request(user.inTenant("acme").inProject("apollo"), KEY));
 
     OperationRecord found = operator.find(claim.operationId()).orElseThrow();
@@ -74,7 +74,7 @@ class FindTest {
   }
 
   @Test
-  void theServerAndTheTraceOfARunAreTold() {
+  void theServerAndTheTraceOfARunAreReturned() {
     ClaimRequest untraced = Shop.request(user, KEY);
     ClaimRequest request =
         new ClaimRequest(
@@ -103,7 +103,7 @@ class FindTest {
   }
 
   @Test
-  void everyStateIsTold() {
+  void everyStateIsReturned() {
     UUID stuck = shop.claim().operationId();
     shop.endLease(stuck);
     Claim unknown = shop.claim();
@@ -136,7 +136,7 @@ class FindTest {
   }
 
   @Test
-  void anUnknownOutcomeIsStillToldOnceTheLeaseHasEnded() {
+  void anUnknownOutcomeIsReturnedAfterTheEndOfTheLeaseToo() {
     Claim claim = shop.claim();
     assertThat(claim.markUnknown()).isEqualTo(Claim.Settled.DONE);
     shop.endLease(claim.operationId());
@@ -178,7 +178,7 @@ class FindTest {
   }
 
   @Test
-  void aCallInATransactionHasNoRecordButIsSaidToRun() {
+  void aCallInATransactionHasNoRecordButIsReportedAsRunning() {
     for (String key : List.of(KEY, "schlüssel-鍵-🔑", "provider:evt_1")) {
       for (Caller caller : List.of(user, user.inTenant("acme"))) {
         ClaimRequest request = Shop.request(caller, key);
@@ -205,7 +205,7 @@ class FindTest {
   }
 
   @Test
-  void theOutboxIsAskedAsTheOperationsUserIfTheHostGrantsIt() {
+  void theOutboxIsQueriedAsTheOperationsUserIfTheHostGrantsIt() {
     UUID order = shop.order();
     Claim claim = shop.claim();
     Shop.complete(claim, Optional.of(order));
@@ -247,7 +247,7 @@ class FindTest {
   }
 
   @Test
-  void neitherKeysNorContentsAreInTheTextOfWhatIsFound() {
+  void toStringContainsNeitherKeysNorContents() {
     UUID id = shop.claim(Shop.request(user, KEY)).operationId();
 
     assertThat(operator.find(id).orElseThrow().toString())

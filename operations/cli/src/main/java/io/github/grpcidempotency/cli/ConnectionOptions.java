@@ -5,24 +5,24 @@ import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /**
- * Which database, and as whom. No option takes a password: others could read it in the list of
- * processes.
+ * The database and the role. There is no option for a password, because others could read it in the
+ * list of processes.
  */
 final class ConnectionOptions {
   @Option(
       names = "--url",
       paramLabel = "URL",
       description =
-          "The database: jdbc:postgresql://HOST:PORT/NAME or postgres://HOST:PORT/NAME. Default:"
-              + " IDEMPOTENCY_URL, or what PGHOST, PGPORT and PGDATABASE say.")
+          "The database: jdbc:postgresql://HOST:PORT/NAME or postgres://HOST:PORT/NAME."
+              + " Default: IDEMPOTENCY_URL, or PGHOST, PGPORT and PGDATABASE.")
   Optional<String> url = Optional.empty();
 
   @Option(
       names = "--user",
       paramLabel = "ROLE",
       description =
-          "The database role. Default: the URL's, IDEMPOTENCY_USER, PGUSER, or the name of the user"
-              + " of this computer.")
+          "The database role. Default: the user in the URL, IDEMPOTENCY_USER, PGUSER, or the"
+              + " name of the user of this computer.")
   Optional<String> role = Optional.empty();
 
   @Option(
@@ -30,7 +30,7 @@ final class ConnectionOptions {
       paramLabel = "FILE",
       description =
           "A file whose first line is the role's password. Default: IDEMPOTENCY_PASSWORD,"
-              + " PGPASSWORD, or ~/.pgpass; on a terminal it is asked for.")
+              + " PGPASSWORD, or ~/.pgpass; on a terminal, the command prompts for it.")
   Optional<Path> passwordFile = Optional.empty();
 
   @Option(

@@ -37,7 +37,7 @@ class CrashStoryTest {
   private final Shell shell = Shell.with(Orders.operator(database));
 
   @Test
-  void aCallOfADeadServerIsSeenUnderstoodAndFreed() {
+  void aCallOfACrashedServerIsFoundExplainedAndFreed() {
     String id = claim("orders-7d9f:4711", "a chair").claim().operationId().toString();
 
     // Nobody renews its lease, as nobody does once its server was killed.
@@ -50,7 +50,7 @@ class CrashStoryTest {
 
     assertThat(shell.run("show", key.value(), "--tenant", "acme").expect(ExitCode.OK).out())
         .contains(id, "state         stuck", "server        orders-7d9f:4711")
-        .contains("so its server is gone or cut off");
+        .contains("so the server has crashed or is disconnected");
 
     shell.run("free", id, "--reason", "orders-7d9f is gone; no order was made").expect(ExitCode.OK);
 

@@ -82,7 +82,7 @@ class OptionsTest {
   }
 
   @Test
-  void valuesOutOfRangeAreRefusedBeforeAnythingIsAsked() {
+  void valuesOutOfRangeAreRefusedBeforeTheDatabaseIsUsed() {
     unreachable.run("list", "--limit", "0").expect(ExitCode.USAGE);
     unreachable.run("list", "--limit", "1001").expect(ExitCode.USAGE);
     unreachable.run("list", "--schema", "a;b").expect(ExitCode.USAGE);
@@ -131,7 +131,7 @@ class OptionsTest {
   }
 
   @Test
-  void atATerminalTheReasonIsAskedFor() {
+  void onATerminalTheCommandPromptsForTheReason() {
     assertThat(unreachable.typing("it is late").run("free", ID).expect(ExitCode.UNREACHABLE).err())
         .contains("Reason:");
     unreachable.typing("").run("free", ID).expect(ExitCode.NO_REASON);
@@ -139,7 +139,7 @@ class OptionsTest {
   }
 
   @Test
-  void toFreeWhatLivesTheIdMustBeTypedOrTheAnswerBeGiven() {
+  void toFreeALiveReservationTheIdMustBeTypedOrYesBeGiven() {
     String[] free = {"free", ID, "--even-if-live", "--reason", "r"};
 
     unreachable.run(free).expect(ExitCode.REFUSED);
@@ -151,7 +151,7 @@ class OptionsTest {
   }
 
   @Test
-  void aPasswordFileThatIsNotThereIsSaid(@TempDir Path folder) throws Exception {
+  void aMissingPasswordFileIsReported(@TempDir Path folder) throws Exception {
     Path file = folder.resolve("password");
     unreachable.run("list", "--password-file", file.toString()).expect(ExitCode.USAGE);
     Files.writeString(file, "swordfish\n");

@@ -80,7 +80,7 @@ class PageTest {
   }
 
   @Test
-  void theExitCodesAreTold() throws Exception {
+  void theExitCodesAreDocumented() throws Exception {
     List<String> rows =
         Pattern.compile("(?m)^\\| (\\d) \\| (.*) \\|$")
             .matcher(Files.readString(PAGE))
@@ -96,7 +96,7 @@ class PageTest {
   }
 
   @Test
-  void theVariablesAreTold() throws Exception {
+  void theVariablesAreDocumented() throws Exception {
     Set<String> told =
         VARIABLE
             .matcher(Files.readString(PAGE))
@@ -118,7 +118,7 @@ class PageTest {
   }
 
   @Test
-  void everyFieldOfTheJsonIsTold() throws Exception {
+  void everyFieldOfTheJsonIsDocumented() throws Exception {
     Orders.insertOperations(database);
     Shell shell = Shell.with(Orders.operator(database));
     Shell auditor = shell.and("IDEMPOTENCY_USER", Orders.AUDITOR);
