@@ -16,8 +16,8 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Serves what the library and gRPC's handlers count to Prometheus, at {@code /metrics}, on this
- * machine only.
+ * Serves the metrics of the library and of gRPC's handlers to Prometheus, at {@code /metrics}, on
+ * this machine only.
  */
 final class Metrics implements AutoCloseable {
   private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
@@ -34,7 +34,7 @@ final class Metrics implements AutoCloseable {
   }
 
   /**
-   * Starts to serve.
+   * Starts serving.
    *
    * @param port 0 for any free port
    */
@@ -47,7 +47,7 @@ final class Metrics implements AutoCloseable {
       return metrics;
     } catch (IOException taken) {
       throw new UncheckedIOException(
-          "metrics cannot be served on port %d (%s)".formatted(port, taken.getMessage()), taken);
+          "could not serve metrics on port %d (%s)".formatted(port, taken.getMessage()), taken);
     }
   }
 
@@ -59,7 +59,7 @@ final class Metrics implements AutoCloseable {
     return listener;
   }
 
-  /** Returns what counts and times the handlers behind it. */
+  /** Returns the interceptor that counts and times the handlers behind it. */
   ServerInterceptor handlers() {
     return handlers;
   }
