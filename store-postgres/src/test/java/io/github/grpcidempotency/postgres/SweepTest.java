@@ -87,7 +87,7 @@ class SweepTest {
   }
 
   @Test
-  void everySweepIsHeardAfterItsLastBatchAndSoIsOneThatFails() {
+  void everySweepIsReportedAfterItsLastBatchAndSoIsAFailedOne() {
     EventJournal journal = new EventJournal();
     EventJournal second = new EventJournal();
     table.add(25, EXPIRED);
@@ -122,7 +122,7 @@ class SweepTest {
   }
 
   @Test
-  void whoSweepsCanReadNothingOfAnyRow() {
+  void theSweepRevealsNoContentsOfARow() {
     table.add(3, EXPIRED);
     table.add(3, LIVE);
 
@@ -290,7 +290,7 @@ class SweepTest {
     try (ExpirySweeper sweeper = ExpirySweeper.builder(rollingBack).batchSize(10).build()) {
       assertThatThrownBy(sweeper::sweep)
           .isInstanceOf(SetupException.class)
-          .hasMessageContaining("the sweeper's pool rolls back what it has swept");
+          .hasMessageContaining("the sweeper's pool rolls back the sweep");
     }
     assertThat(table.size()).isEqualTo(10);
   }

@@ -78,7 +78,7 @@ class ScopesTest extends CallTest {
   }
 
   @Test
-  void everyEventOfACallIsHeardWithinItsScopes() {
+  void everyEventOfACallIsReportedWithinItsScopes() {
     ThingServer server = start(scoped(server()));
 
     keyed(server).end().first();
@@ -153,7 +153,7 @@ class ScopesTest extends CallTest {
   }
 
   @Test
-  void aListenerThatCannotCaptureDisturbsNobody() {
+  void aListenerThatCannotCaptureAffectsNoOtherListener() {
     outer.capturing(
         () -> {
           throw new IllegalStateException("there is no span");
