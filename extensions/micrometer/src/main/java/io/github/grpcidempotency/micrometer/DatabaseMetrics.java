@@ -67,7 +67,7 @@ public final class DatabaseMetrics implements AutoCloseable {
               + " tells the databases apart, such as shard: "
               + tags);
     }
-    Meters named = new Meters(registry, tags, false);
+    Meters named = new Meters(registry, tags);
     this.reads = named.timer(MetricName.DATABASE_READS);
     this.failures = named.counter(MetricName.DATABASE_READ_FAILURES);
     this.meters = Stream.concat(Stream.of(reads, failures), gauges(named)).toList();

@@ -33,7 +33,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   private final Map<String, ShardMeters> shards = new ConcurrentHashMap<>();
 
   private IdempotencyMetrics(Builder builder) {
-    Meters meters = new Meters(builder.registry, builder.tags, builder.histograms);
+    Meters meters = new Meters(builder.registry, builder.tags);
     this.byShard =
         builder.shards
             ? Optional.of(
@@ -190,7 +190,6 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   public static final class Builder {
     private final MeterRegistry registry;
     private Tags tags = Tags.empty();
-    private boolean histograms;
     private boolean shards;
     private Optional<Namespaces> namespaces = Optional.empty();
 
@@ -201,15 +200,6 @@ public final class IdempotencyMetrics implements IdempotencyListener {
     /** Adds a tag to all meters, such as the name of the service. */
     public Builder tag(String name, String value) {
       this.tags = tags.and(name, value);
-      return this;
-    }
-
-    /**
-     * Times with histograms of fixed buckets, from 1 ms to 1 min, so that percentiles can be
-     * computed over several servers. Not by default: it makes 15 series more for each timer.
-     */
-    public Builder histograms() {
-      this.histograms = true;
       return this;
     }
 
