@@ -166,7 +166,7 @@ public final class DatabaseMetrics implements AutoCloseable {
       this.schema = schema;
     }
 
-    /** Adds a tag to all meters, such as the name of the service. */
+    /** Adds a tag to all meters, which tells the databases of one registry apart. */
     public Builder tag(String name, String value) {
       this.tags = tags.and(name, value);
       return this;

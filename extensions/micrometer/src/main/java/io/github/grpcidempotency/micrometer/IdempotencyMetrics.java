@@ -33,7 +33,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   private final Map<String, ShardMeters> shards = new ConcurrentHashMap<>();
 
   private IdempotencyMetrics(Builder builder) {
-    Meters meters = new Meters(builder.registry, builder.tags);
+    Meters meters = new Meters(builder.registry, Tags.empty());
     this.byShard =
         builder.shards
             ? Optional.of(
@@ -189,18 +189,11 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   /** Settings of a listener. Not thread-safe. */
   public static final class Builder {
     private final MeterRegistry registry;
-    private Tags tags = Tags.empty();
     private boolean shards;
     private Optional<Namespaces> namespaces = Optional.empty();
 
     private Builder(MeterRegistry registry) {
       this.registry = registry;
-    }
-
-    /** Adds a tag to all meters, such as the name of the service. */
-    public Builder tag(String name, String value) {
-      this.tags = tags.and(name, value);
-      return this;
     }
 
     /**

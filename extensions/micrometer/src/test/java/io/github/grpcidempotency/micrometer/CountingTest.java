@@ -140,20 +140,6 @@ class CountingTest {
     }
   }
 
-  @Test
-  void aTagOfTheServiceIsOnEveryMeter() {
-    SimpleMeterRegistry tagged = new SimpleMeterRegistry();
-    IdempotencyMetrics several =
-        IdempotencyMetrics.builder(tagged).tag("service", "orders").build();
-
-    SampleEvents.ofEachKind(SampleEvents.call(SampleEvents.CREATE))
-        .forEach(event -> event.accept(several));
-
-    assertThat(tagged.getMeters())
-        .isNotEmpty()
-        .allSatisfy(meter -> assertThat(meter.getId().getTag("service")).isEqualTo("orders"));
-  }
-
   private RequiredSearch find(MetricName name) {
     return registry.get(name.meter());
   }
