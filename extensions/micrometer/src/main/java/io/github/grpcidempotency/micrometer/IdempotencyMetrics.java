@@ -22,8 +22,7 @@ import java.util.function.Function;
  *
  * <p>{@link MetricName} lists the meters. Each procedure has its own, which are registered with its
  * first call and found by its identity from then on. Their number is limited: by the procedures, by
- * the shards if they are told apart, and by the limits of the builder if tenants or projects are.
- * Nothing that a client sends becomes a tag.
+ * the shards if they are told apart, and by the limits of the builder if tenants are. Nothing that a client sends becomes a tag.
  *
  * <p>Thread-safe. It needs no closing: an interceptor that is closed is not referred to any more.
  */
@@ -39,12 +38,12 @@ public final class IdempotencyMetrics implements IdempotencyListener {
             ? Optional.of(
                 name ->
                     ShardMeters.of(
-                        meters.with(Tags.of(MetricTags.SHARD, name)), builder.namespaces))
+                        meters.with(Tags.of(MetricTags.SHARD, name)), builder.tenants))
             : Optional.empty();
     this.common =
         byShard.isPresent()
             ? byShard.get().apply(MetricTags.NONE)
-            : ShardMeters.of(meters, builder.namespaces);
+            : ShardMeters.of(meters, builder.tenants);
   }
 
   /** Returns a listener with default settings. */
@@ -190,7 +189,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
   public static final class Builder {
     private final MeterRegistry registry;
     private boolean shards;
-    private Optional<Namespaces> namespaces = Optional.empty();
+    private Optional<Tenants> tenants = Optional.empty();
 
     private Builder(MeterRegistry registry) {
       this.registry = registry;
@@ -205,20 +204,7 @@ public final class IdempotencyMetrics implements IdempotencyListener {
      * @throws IllegalArgumentException if it is not positive
      */
     public Builder tenants(int most) {
-      this.namespaces = Optional.of(new Namespaces(most, false));
-      return this;
-    }
-
-    /**
-     * Tells tenants and their projects apart, by the tags {@link MetricTags#TENANT} and {@link
-     * MetricTags#PROJECT}. Not by default: every project has about 40 meters for each procedure.
-     *
-     * @param most how many pairs of tenant and project have meters of their own; all others share
-     *     the value {@link MetricTags#OTHER}
-     * @throws IllegalArgumentException if it is not positive
-     */
-    public Builder tenantsAndProjects(int most) {
-      this.namespaces = Optional.of(new Namespaces(most, true));
+      this.tenants = Optional.of(new Tenants(most));
       return this;
     }
 

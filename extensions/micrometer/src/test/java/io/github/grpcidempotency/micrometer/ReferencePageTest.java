@@ -101,7 +101,7 @@ class ReferencePageTest {
     assertThat(
             Stream.concat(
                 Arrays.stream(MetricName.values()).flatMap(name -> name.tags().stream()),
-                Stream.of(MetricTags.TENANT, MetricTags.PROJECT, MetricTags.SHARD)))
+                Stream.of(MetricTags.TENANT, MetricTags.SHARD)))
         .allMatch(page::explains);
   }
 
