@@ -185,11 +185,9 @@ public final class DatabaseMetrics implements AutoCloseable {
     /**
      * Sets how long the database may take, in full seconds, at least one; 5 by default. How long a
      * connection may be waited for is the pool's own setting.
-     *
-     * @throws IllegalArgumentException if it is not positive
      */
-    public Builder timeout(Duration limit) {
-      this.timeout = positive(limit);
+    Builder timeout(Duration limit) {
+      this.timeout = limit;
       return this;
     }
 
