@@ -34,7 +34,7 @@ final class Metrics implements AutoCloseable {
   private Metrics(HttpServer server) {
     this.server = server;
     registry.config().meterFilter(new Histograms());
-    this.listener = IdempotencyMetrics.of(registry);
+    this.listener = IdempotencyMetrics.builder(registry).build();
   }
 
   /** Gives the library's timers histograms, from which percentiles over servers are computed. */

@@ -77,19 +77,12 @@ public final class DatabaseMetrics implements AutoCloseable {
   }
 
   /**
-   * Starts to read, every 30 seconds.
+   * Starts the settings.
    *
    * @param pool connects as a role that may call the schema's {@code statistics()}: the
    *     application's or an operator's
    * @param schema the schema of the library's table
-   * @throws IllegalArgumentException if the schema's name is not a plain lower case identifier
-   * @throws IllegalStateException if the registry has such meters with the same tags already
    */
-  public static DatabaseMetrics of(MeterRegistry registry, DataSource pool, String schema) {
-    return builder(registry, pool, schema).start();
-  }
-
-  /** Starts the settings; see {@link #of}. */
   public static Builder builder(MeterRegistry registry, DataSource pool, String schema) {
     return new Builder(registry, pool, schema);
   }

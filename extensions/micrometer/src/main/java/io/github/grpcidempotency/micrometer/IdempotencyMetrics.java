@@ -16,13 +16,14 @@ import java.util.function.Function;
  * a service:
  *
  * <pre>{@code
- * IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+ * IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
  * IdempotencyInterceptor.builder(procedures, callers).store(store).listener(metrics)
  * }</pre>
  *
  * <p>{@link MetricName} lists the meters. Each procedure has its own, which are registered with its
  * first call and found by its identity from then on. Their number is limited: by the procedures, by
- * the shards if they are told apart, and by the limits of the builder if tenants are. Nothing that a client sends becomes a tag.
+ * the shards if they are told apart, and by the limits of the builder if tenants are. Nothing that
+ * a client sends becomes a tag.
  *
  * <p>Thread-safe. It needs no closing: an interceptor that is closed is not referred to any more.
  */
@@ -37,18 +38,12 @@ public final class IdempotencyMetrics implements IdempotencyListener {
         builder.shards
             ? Optional.of(
                 name ->
-                    ShardMeters.of(
-                        meters.with(Tags.of(MetricTags.SHARD, name)), builder.tenants))
+                    ShardMeters.of(meters.with(Tags.of(MetricTags.SHARD, name)), builder.tenants))
             : Optional.empty();
     this.common =
         byShard.isPresent()
             ? byShard.get().apply(MetricTags.NONE)
             : ShardMeters.of(meters, builder.tenants);
-  }
-
-  /** Returns a listener with default settings. */
-  public static IdempotencyMetrics of(MeterRegistry registry) {
-    return builder(registry).build();
   }
 
   /** Starts the settings of a listener. */

@@ -22,7 +22,7 @@ class CardinalityTest {
 
   @Test
   void tenantsAreNoTagUnlessAskedFor() {
-    everyTenantCallsTwice(IdempotencyMetrics.of(registry));
+    everyTenantCallsTwice(IdempotencyMetrics.builder(registry).build());
 
     assertThat(tags(MetricTags.TENANT)).isEmpty();
     assertThat(lost()).hasSize(1);
@@ -68,7 +68,8 @@ class CardinalityTest {
 
   @Test
   void shardsAreNoTagUnlessAskedFor() {
-    IdempotencyMetrics.of(registry)
+    IdempotencyMetrics.builder(registry)
+        .build()
         .leaseLost(new IdempotencyEvent.LeaseLost(onShard("east"), UUID.randomUUID()));
 
     assertThat(tags(MetricTags.SHARD)).isEmpty();
@@ -101,7 +102,7 @@ class CardinalityTest {
 
   @Test
   void sourcesThatAServiceMakesUpAreLimited() {
-    IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+    IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
     for (int i = 0; i < 1_000; i++) {
       metrics.keyFound(

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 class CountingTest {
   private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-  private final IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+  private final IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
 
   private void hear(IdempotencyEvent... events) {
     Stream.of(events).forEach(event -> event.accept(metrics));

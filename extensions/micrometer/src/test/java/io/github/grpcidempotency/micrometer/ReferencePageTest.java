@@ -45,10 +45,10 @@ class ReferencePageTest {
 
   /** Has everything exported that can be. */
   private static DatabaseMetrics fill(MeterRegistry registry) {
-    IdempotencyMetrics metrics = IdempotencyMetrics.of(registry);
+    IdempotencyMetrics metrics = IdempotencyMetrics.builder(registry).build();
     SampleEvents.ofEachKind(SampleEvents.call(SampleEvents.CREATE))
         .forEach(event -> event.accept(metrics));
-    return DatabaseMetrics.of(registry, new PGSimpleDataSource(), "idempotency");
+    return DatabaseMetrics.builder(registry, new PGSimpleDataSource(), "idempotency").start();
   }
 
   @Test
