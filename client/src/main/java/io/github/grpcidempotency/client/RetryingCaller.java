@@ -53,12 +53,7 @@ public final class RetryingCaller {
     this.keys = builder.keys;
   }
 
-  /** Returns one with the default settings. */
-  public static RetryingCaller create() {
-    return builder().build();
-  }
-
-  /** Begins one with other settings. */
+  /** Begins the settings of one; each has a default. */
   public static Builder builder() {
     return new Builder();
   }
