@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  idempotency list --stuck",
       "  idempotency list --running --older-than 10m",
-      "  idempotency list --expiring 1h --tenant acme --output json",
+      "  idempotency list --expiring 1h --namespace acme --output json",
       "  idempotency list --procedure orders.v1.OrderService/CreateOrder --limit 20"
     })
 final class ListOperations implements Callable<Integer> {
@@ -72,7 +72,7 @@ final class ListOperations implements Callable<Integer> {
   private Optional<String> procedure = Optional.empty();
 
   @Option(
-      names = {"--namespace", "--tenant"},
+      names = "--namespace",
       paramLabel = "NAME",
       description = "Those of a tenant, or of a tenant and project: acme or acme/apollo.")
   private Optional<String> namespace = Optional.empty();

@@ -57,7 +57,7 @@ final class Show implements Callable<Integer> {
   private String subject = "";
 
   @Option(
-      names = {"--namespace", "--tenant"},
+      names = "--namespace",
       paramLabel = "NAME",
       description =
           "The key's tenant, or tenant and project: acme or acme/apollo. Without it, a key outside"

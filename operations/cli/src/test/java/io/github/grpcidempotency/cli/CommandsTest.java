@@ -67,7 +67,7 @@ class CommandsTest {
                 .expect(ExitCode.OK)
                 .out())
         .contains(STUCK);
-    assertThat(shell.run("show", FAILED_KEY, "--tenant", "acme").expect(ExitCode.OK).out())
+    assertThat(shell.run("show", FAILED_KEY, "--namespace", "acme").expect(ExitCode.OK).out())
         .contains(FAILED);
     assertThat(shell.run("show", STUCK_KEY).expect(ExitCode.NEGATIVE).err())
         .contains("--namespace");
@@ -168,7 +168,7 @@ class CommandsTest {
     assertThat(ids("list", "--expiring", "1h")).containsExactly(FAILED);
     assertThat(ids("list", "--procedure", "orders.v1.OrderService/CancelOrder"))
         .containsExactly(RUNNING);
-    assertThat(ids("list", "--tenant", "acme")).containsExactly(STUCK, FAILED);
+    assertThat(ids("list", "--namespace", "acme")).containsExactly(STUCK, FAILED);
     assertThat(ids("list", "--namespace", "acme/apollo")).containsExactly(STUCK);
     assertThat(ids("list", "--of-user", "00000000-0000-4000-8000-00000000000a"))
         .containsExactly(STUCK, FAILED);
@@ -188,7 +188,7 @@ class CommandsTest {
 
   @Test
   void anEmptyListIsNoFailure() {
-    Result none = shell.run("list", "--tenant", "nobody").expect(ExitCode.OK);
+    Result none = shell.run("list", "--namespace", "nobody").expect(ExitCode.OK);
 
     assertThat(none.out()).isEmpty();
     assertThat(none.err()).contains("no such operation");
