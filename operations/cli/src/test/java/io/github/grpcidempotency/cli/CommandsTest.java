@@ -15,7 +15,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonObject;
 import io.github.grpcidempotency.cli.Shell.Result;
 import io.github.grpcidempotency.testing.PostgresFixture;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.Arrays;
@@ -91,27 +90,6 @@ class CommandsTest {
 
     assertThat(shell.run("show", STUCK, "--keys").out()).contains(STUCK_KEY);
     assertThat(shell.run("list", "--keys").out()).contains(STUCK_KEY, COMPLETED_KEY);
-  }
-
-  @Test
-  void theOutboxIsAskedByTheServicesOwnQuery(@TempDir Path folder) throws Exception {
-    Path query = folder.resolve("status.sql");
-    Files.writeString(
-        query,
-        "SELECT status FROM app.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT 1;\n");
-
-    assertThat(
-            shell
-                .run("show", COMPLETED, "--outbox-query", query.toString())
-                .expect(ExitCode.OK)
-                .out())
-        .contains("outbox        SENT");
-    assertThat(shell.run("show", STUCK, "--outbox-query", query.toString()).out())
-        .contains("outbox        none, as there is no resource");
-    Files.writeString(query, "SELECT 1");
-    shell.run("show", COMPLETED, "--outbox-query", query.toString()).expect(ExitCode.USAGE);
-    Files.writeString(query, "SELECT id FROM app.orders WHERE id = :resource_id");
-    shell.run("show", COMPLETED, "--outbox-query", query.toString()).expect(ExitCode.NO_RIGHT);
   }
 
   @Test
