@@ -242,17 +242,6 @@ public final class Administration {
   }
 
   /**
-   * Returns the newest acts, the newest first.
-   *
-   * @param operationId only those about this operation
-   * @param limit at most so many, from 1 to 10,000
-   * @throws IllegalArgumentException if the limit is not in this range
-   */
-  public List<AuditEntry> audit(Optional<UUID> operationId, int limit) {
-    return audit(operationId, Optional.empty(), limit);
-  }
-
-  /**
    * Returns the newest acts before another one, the newest first.
    *
    * @param operationId only those about this operation

@@ -116,7 +116,7 @@ final class Show implements Callable<Integer> {
                           .contents(operation.id(), who)
                           .map(recorded -> ContentsView.of(recorded, operation.procedure(), schema))
                           .orElseGet(ContentsView::none)),
-              administration.audit(Optional.of(operation.id()), ACTS));
+              administration.audit(Optional.of(operation.id()), Optional.empty(), ACTS));
       if (output.isJson()) {
         Output.to(surroundings).json(page.json());
       } else {
@@ -167,7 +167,8 @@ final class Show implements Callable<Integer> {
                         ? ", as an operation or as a key outside of namespaces (--namespace)"
                         : " in the namespace " + TextWidth.printable(namespace)));
     if (UUID_TEXT.matcher(wanted).matches()) {
-      for (AuditEntry entry : administration.audit(Optional.of(UUID.fromString(wanted)), ACTS)) {
+      for (AuditEntry entry :
+          administration.audit(Optional.of(UUID.fromString(wanted)), Optional.empty(), ACTS)) {
         surroundings.err().println(TextWidth.printable(AuditView.line(entry)));
       }
     }
