@@ -93,18 +93,6 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /**
-   * Checks the procedures and the store, and returns a runner without listeners. Close it when the
-   * last work has ended.
-   *
-   * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists every
-   *     problem
-   * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
-   */
-  public static IdempotentWork on(IdempotencyStore store, Procedure... kinds) {
-    return builder(store, kinds).build();
-  }
-
-  /**
    * Starts the settings of a runner.
    *
    * @param kinds the procedures of its work

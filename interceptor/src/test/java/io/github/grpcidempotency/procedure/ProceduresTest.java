@@ -223,9 +223,6 @@ class ProceduresTest {
                 + " of CreateThingRequest",
             "DeletedAndCreated: it names a resource that it creates and one that it deletes: it can"
                 + " do but one",
-            "BothRetentions: it has both a retention and a retention_class",
-            "Audited: retention_class \"audit\" is not known; known are financial, interactive,"
-                + " webhook",
             "BadCodes: \"ALREADY_EXIST\" is not the name of a status code",
             "BadCodes: \"UNRECOGNIZED\" is not the name of a status code",
             "BothCodes: a code is terminal, unknown or without an effect, not two of these",

@@ -64,7 +64,8 @@ class TransactionMisuseTest {
             .execution(Execution.TRANSACTIONAL)
             .build();
     assertThatExceptionOfType(SetupException.class)
-        .isThrownBy(() -> IdempotentWork.on(new InMemoryIdempotencyStore(), transactional))
+        .isThrownBy(
+            () -> IdempotentWork.builder(new InMemoryIdempotencyStore(), transactional).build())
         .withMessageContaining(
             transactional.name()
                 + ": it is transactional, and InMemoryIdempotencyStore has no transactions");

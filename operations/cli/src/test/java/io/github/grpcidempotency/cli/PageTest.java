@@ -143,7 +143,7 @@ class PageTest {
                       .map("`%s`"::formatted)
                       .collect(Collectors.joining(", ")));
         });
-    assertThat(shown.keySet()).contains("outbox", "contents", "audit");
+    assertThat(shown.keySet()).contains("contents", "audit");
   }
 
   private static JsonObject only(Result result) {

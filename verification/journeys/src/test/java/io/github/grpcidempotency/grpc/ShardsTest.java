@@ -200,7 +200,7 @@ class ShardsTest {
   void workIsDoneOnItsCallersShard() throws Exception {
     Procedure kind = Procedure.named("jobs/write").execution(Execution.RESERVED).build();
     Caller caller = Caller.of(UUID.randomUUID());
-    try (IdempotentWork work = IdempotentWork.on(sharded(Caller::tenant), kind)) {
+    try (IdempotentWork work = IdempotentWork.builder(sharded(Caller::tenant), kind).build()) {
       for (int run = 0; run < 2; run++) {
         boolean replayed =
             work.run(
@@ -247,7 +247,8 @@ class ShardsTest {
                         "shard east: no table",
                         "shard east: no rights",
                         "shard west: no pool",
-                        "shard far: it is not checked, because it cannot be reached: out of reach"));
+                        "shard far: it is not checked, because it cannot be reached: out of"
+                            + " reach"));
   }
 
   @Test
