@@ -40,7 +40,7 @@ class RunbookTest {
   @ValueSource(
       strings = {
         "operations/failover.md",
-        "operations/sizing.md",
+        "operations/capacity.md",
         "operations/upgrades.md",
         "operations/alerts.md",
       })
