@@ -6,20 +6,26 @@ public enum UnprotectedCause {
    * The key's caller is unknown: the call is unauthenticated, or authentication runs after this
    * interceptor.
    */
-  NO_CALLER("the caller is not known; does authentication run before idempotency?"),
+  NO_CALLER(
+      "the call has no authenticated caller; check that authentication runs before the"
+          + " idempotency interceptor"),
   /** The store has an outage, and the procedure fails open. */
   FAILED_OPEN("the store has an outage, and the procedure fails open"),
   /**
    * The procedure is transactional, but its handler answered without using the claim's transaction.
    * What it wrote elsewhere is not rolled back with the record.
    */
-  TRANSACTION_NOT_TAKEN("the handler has not used the claim's transaction"),
+  TRANSACTION_NOT_TAKEN(
+      "the handler did not use the claim's transaction; write through the store's connection, so"
+          + " that the effect and its record are one commit"),
   /**
    * The procedure is transactional, but the host has run another transaction beside the claim's, as
    * {@code REQUIRES_NEW} does, or the handler has used another connection on another thread. What
    * that one wrote stays if the call fails, and is written again by the retry.
    */
-  TRANSACTION_SUSPENDED("the handler has also used a transaction of its own"),
+  TRANSACTION_SUSPENDED(
+      "the handler also used another transaction, whose writes remain if the call fails; use only"
+          + " the claim's transaction"),
   /**
    * The handler of a reserved procedure answered with an error within a transaction of the host,
    * and that transaction committed changes. The key stays reserved until its lease ends; a retry
@@ -32,16 +38,16 @@ public enum UnprotectedCause {
    * Another idempotency interceptor already handles the call. This one does nothing, because it
    * would meet the first one's claim.
    */
-  REGISTERED_TWICE("another idempotency interceptor handles it already; register only one"),
+  REGISTERED_TWICE("another idempotency interceptor already handles the call; register only one"),
   /**
    * The method has the option {@code (idempotency.v1.procedure)}, but the interceptor has no
    * descriptor of the method, so the option has no effect. Reported for every call, with or without
    * a key.
    */
   NOT_DESCRIBED(
-      "its option (idempotency.v1.procedure) has no effect, because the interceptor does not have"
-          + " it; pass the service to Procedures.builder().addAnnotated(…), or the method to"
-          + " Procedure.annotated(…)");
+      "the interceptor has no descriptor of this method, so the method's option"
+          + " (idempotency.v1.procedure) has no effect; pass the service to"
+          + " Procedures.builder().addAnnotated(…), or the method to Procedure.annotated(…)");
 
   private final String words;
 

@@ -123,7 +123,7 @@ abstract class BufferedCall<RequestT, ResponseT> extends ServerCall.Listener<Req
     try {
       stopped.ifPresent(ServerCall.Listener::onCancel);
     } catch (RuntimeException thrown) {
-      logger.debug("a handler that has run in vain does not want to stop", thrown);
+      logger.debug("a handler threw when its call was cancelled", thrown);
     }
   }
 

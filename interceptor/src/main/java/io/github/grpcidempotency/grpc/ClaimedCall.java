@@ -80,7 +80,8 @@ class ClaimedCall<RequestT, ResponseT> implements RecordingCall.Settler<Response
           .warn(
               procedure.name() + " threw",
               thrown,
-              "%s: the handler of operation %s has answered and then thrown: its transaction decides"
+              ("%s: the handler of operation %s answered and then threw; its answer counts only if"
+                      + " its transaction commits")
                   .formatted(procedure.name(), operation.claim().operationId()));
       return true;
     }

@@ -96,7 +96,7 @@ public final class CurrentOperation {
    */
   public static StoreTransaction requireTransaction() {
     return transaction()
-        .orElseThrow(() -> new IllegalStateException("no transaction here: " + whyNone()));
+        .orElseThrow(() -> new IllegalStateException("no transaction is available: " + whyNone()));
   }
 
   private static String whyNone() {
@@ -107,12 +107,12 @@ public final class CurrentOperation {
           .formatted(request.get().procedure().name());
     }
     if (Context.current() == Context.ROOT) {
-      return "no gRPC call is current on this thread; use the handler's own thread, or bring the"
-          + " call's Context to this one with Context.current().wrap(…)";
+      return "this thread has no Context of a gRPC call; use the handler's own thread, or pass"
+          + " the call's Context to this thread with Context.current().wrap(…)";
     }
     return "the IdempotencyInterceptor is not registered with this server, or the method has no"
-        + " TRANSACTIONAL procedure: pass the interceptor to ServerBuilder.intercept(…), and describe"
-        + " the method with .execution(Execution.TRANSACTIONAL)";
+        + " TRANSACTIONAL procedure: pass the interceptor to ServerBuilder.intercept(…), and"
+        + " describe the method with .execution(Execution.TRANSACTIONAL)";
   }
 
   /**

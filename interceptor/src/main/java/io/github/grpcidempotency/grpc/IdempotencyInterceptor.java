@@ -185,7 +185,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
             present
                 .events(annotated.get(), Entry.CALL)
                 .unprotected(UnprotectedCause.NOT_DESCRIBED, null));
-    return runUnrecorded(annotated.get(), "the method is not described", call, headers, next);
+    return runUnrecorded(
+        annotated.get(), "the interceptor has no descriptor of the method", call, headers, next);
   }
 
   private static <RequestT, ResponseT> ServerCall.Listener<RequestT> runUnrecorded(
@@ -393,7 +394,8 @@ public final class IdempotencyInterceptor implements ServerInterceptor, AutoClos
      * @throws IllegalArgumentException if it is not positive
      */
     public Builder callLimit(Duration limit) {
-      checkArgument(limit.compareTo(Duration.ZERO) > 0, "the limit is not positive: %s", limit);
+      checkArgument(
+          limit.compareTo(Duration.ZERO) > 0, "the call limit must be positive, not %s", limit);
       this.callLimit = limit;
       return this;
     }

@@ -241,7 +241,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
       if (!claimed.handlerThrew(thrown)) {
         throw thrown;
       }
-      logger.debug("{}: the handler failed without its claim", procedure.name(), thrown);
+      logger.debug("{}: an exception of the handler does not count", procedure.name(), thrown);
       return;
     }
     claimed.handlerReturned();
@@ -293,7 +293,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
           .warn(
               procedure.name() + " begin",
               unreachable,
-              procedure.name() + ": no transaction" + engine.ofShard() + " could be opened");
+              procedure.name() + ": could not open a transaction" + engine.ofShard());
       ResponseWriter.unavailable(call(), unreachable);
       return;
     }
@@ -390,7 +390,7 @@ final class IdempotentCall<RequestT, ResponseT> extends BufferedCall<RequestT, R
     try {
       call().close(status, new Metadata());
     } catch (IllegalStateException answered) {
-      logger.debug("{}: the call had been answered before", procedure.name(), answered);
+      logger.debug("{}: the call was already answered", procedure.name(), answered);
     }
   }
 

@@ -158,7 +158,7 @@ final class LateCall<RequestT, ResponseT> extends ClaimedCall<RequestT, Response
     }
     if (!confirmed) {
       logger.debug(
-          "{}: the handler of operation {} has run in vain",
+          "{}: dropped the result of the handler of operation {}, because its claim was not won",
           operation.procedure().name(),
           operation.claim().operationId());
       dropped();

@@ -42,7 +42,7 @@ final class ResourceGone {
           procedure.name() + " past resources",
           unknown,
           procedure.name()
-              + ": could not find out whether a resource that a delete did not find existed");
+              + ": could not check whether the resource that a delete did not find had existed");
       return trailers;
     }
   }

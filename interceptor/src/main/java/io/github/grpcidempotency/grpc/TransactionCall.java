@@ -110,7 +110,9 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
           failure,
           procedure.name() + ": the transaction of a call without a key could not be committed");
       if (FailureDecider.mayBeDone(failure.failureCause())) {
-        call.close(Status.UNKNOWN.withDescription("the outcome is not known"), new Metadata());
+        call.close(
+            Status.UNKNOWN.withDescription("it is unknown whether the transaction was committed"),
+            new Metadata());
       } else {
         ResponseWriter.unavailable(call, failure);
       }
@@ -118,8 +120,11 @@ final class TransactionCall<RequestT, ResponseT> implements RecordingCall.Settle
       log.warn(
           procedure.name() + " unknown",
           unknown,
-          procedure.name() + ": it is not known whether it was committed");
-      call.close(Status.UNKNOWN.withDescription("the outcome is not known"), new Metadata());
+          procedure.name()
+              + ": it is unknown whether the transaction of a call without a key was committed");
+      call.close(
+          Status.UNKNOWN.withDescription("it is unknown whether the transaction was committed"),
+          new Metadata());
     }
   }
 }

@@ -54,8 +54,8 @@ final class Undescribed {
 
   private static String problem(Descriptors.MethodDescriptor schema) {
     String generated = schema.getService().getName() + "Grpc";
-    return ("%s: its .proto has the option (idempotency.v1.procedure), but the interceptor does not"
-            + " have it, so its calls would not be protected; add"
+    return ("%s: the method has the option (idempotency.v1.procedure), but the interceptor has no"
+            + " descriptor of the method, so its calls would not be protected; add"
             + " Procedures.builder().addAnnotated(%s.getServiceDescriptor()) or"
             + " Procedure.annotated(%s.get%sMethod()).build()")
         .formatted(AnnotatedMethods.fullName(schema), generated, generated, schema.getName());

@@ -136,7 +136,7 @@ public final class Procedures {
       Map<String, Procedure> byName = new LinkedHashMap<>();
       for (Procedure procedure : described) {
         if (byName.put(procedure.name(), procedure) != null) {
-          problems.add(procedure.name() + ": described twice");
+          problems.add(procedure.name() + ": it has two descriptors: remove one of them");
         }
       }
       Set<String> unused = new LinkedHashSet<>(statuses.keySet());
@@ -150,8 +150,8 @@ public final class Procedures {
           });
       for (String type : unused) {
         problems.add(
-            ("status(\"%s\", …) has no effect: no method of addAnnotated(…) has this resource_type in"
-                    + " its option")
+            ("status(\"%s\", …) has no effect: no method of addAnnotated(…) has this resource_type"
+                    + " in its option")
                 .formatted(type));
       }
       byName.values().forEach(procedure -> problems.addAll(ProcedureCheck.problems(procedure)));

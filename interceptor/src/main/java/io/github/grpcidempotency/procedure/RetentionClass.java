@@ -33,7 +33,8 @@ public record RetentionClass(String name, Duration duration) {
   public RetentionClass {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
-          "a retention class has a name of 1 to 63 characters of [a-z0-9_-], a letter first, not \"%s\""
+          ("the name of a retention class must have 1 to 63 characters of [a-z0-9_-] and begin"
+                  + " with a letter, not \"%s\"")
               .formatted(name));
     }
     Retention.problem(duration)

@@ -67,7 +67,7 @@ public final class RetentionClasses {
     for (RetentionClass one : classes) {
       if (byName.put(one.name(), one) != null) {
         throw new IllegalArgumentException(
-            "two retention classes are called \"%s\"".formatted(one.name()));
+            "two retention classes have the name \"%s\"".formatted(one.name()));
       }
     }
     return new RetentionClasses(byName);

@@ -61,7 +61,8 @@ class RetentionClassTest {
                 .execution(Execution.RESERVED)
                 .build()
                 .problems())
-        .containsExactly("retention_class \"audit\" is not known; known are financial, weekly");
+        .containsExactly(
+            "retention_class \"audit\" is unknown; the known classes are financial," + " weekly");
   }
 
   @Test
@@ -79,7 +80,7 @@ class RetentionClassTest {
             () ->
                 RetentionClasses.presets()
                     .with(new RetentionClass("financial", Duration.ofDays(90))))
-        .withMessage("two retention classes are called \"financial\"");
+        .withMessage("two retention classes have the name \"financial\"");
   }
 
   @ParameterizedTest
@@ -94,6 +95,8 @@ class RetentionClassTest {
   void aDurationIsARetention() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new RetentionClass("never", Duration.ZERO))
-        .withMessage("the retention class \"never\": its retention must be positive, it is PT0S");
+        .withMessage(
+            "the retention class \"never\": its retention must be at least a millisecond, not"
+                + " PT0S");
   }
 }

@@ -67,7 +67,8 @@ class TransactionMisuseTest {
         .isThrownBy(() -> IdempotentWork.on(new InMemoryIdempotencyStore(), transactional))
         .withMessageContaining(
             transactional.name()
-                + ": it is transactional, and InMemoryIdempotencyStore has no transactions");
+                + ": it is TRANSACTIONAL, but InMemoryIdempotencyStore does not support"
+                + " transactions");
   }
 
   static Stream<Named<Misuse>> endings() {
@@ -338,7 +339,7 @@ class TransactionMisuseTest {
     }
     assertThatIllegalStateException()
         .isThrownBy(ClaimTransaction::connection)
-        .withMessageContaining("no gRPC call is current on this thread");
+        .withMessageContaining("this thread has no Context of a gRPC call");
   }
 
   @Test

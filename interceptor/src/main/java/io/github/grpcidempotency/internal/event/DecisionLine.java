@@ -130,7 +130,12 @@ record DecisionLine(
 
     @Override
     public void attached(IdempotencyEvent.Attached event) {
-      write(of(Level.DEBUG, "attach", Optional.empty(), "waits for the call that holds the key"));
+      write(
+          of(
+              Level.DEBUG,
+              "attach",
+              Optional.empty(),
+              "the call waits for the call that holds its key"));
     }
 
     @Override
@@ -140,7 +145,7 @@ record DecisionLine(
                   Level.DEBUG,
                   "wait_end",
                   Optional.empty(),
-                  "has waited for " + event.waited().toMillis() + " ms")
+                  "the call waited for " + event.waited().toMillis() + " ms")
               .because(event.end()));
     }
 
@@ -188,7 +193,7 @@ record DecisionLine(
                   "settle",
                   Optional.of(event.operationId()),
                   event.settlement() == Settlement.MARK_UNKNOWN
-                      ? "the outcome is unknown; the key is free once its lease has ended"
+                      ? "the outcome is unknown; the key stays reserved until its lease ends"
                       : "the outcome is settled")
               .because(event.settlement()));
     }
@@ -200,7 +205,8 @@ record DecisionLine(
                   Level.WARN,
                   "settlement_failed",
                   Optional.of(event.operationId()),
-                  "the outcome could not be settled; a retry finds out whether its effect counts")
+                  "the outcome could not be settled; a retry finds out whether its effect was"
+                      + " committed")
               .because(event.settlement())
               .causedBy(event.cause().map(Writer::word)));
     }
@@ -223,7 +229,7 @@ record DecisionLine(
               Level.WARN,
               "lease_lost",
               Optional.of(event.operationId()),
-              "the lease was lost while the call was running"));
+              "the call lost its lease while it was running, so its answer is not recorded"));
     }
 
     @Override
@@ -233,7 +239,7 @@ record DecisionLine(
                   Level.WARN,
                   "recording_deferred",
                   Optional.of(event.operationId()),
-                  "the answer could not be recorded; trying again")
+                  "the answer could not be recorded; trying again in the background")
               .causedBy(Optional.of(word(event.cause()))));
     }
 
@@ -256,7 +262,8 @@ record DecisionLine(
                   Level.ERROR,
                   "recording_abandoned",
                   Optional.of(event.operationId()),
-                  "gave up recording the answer; once its lease has ended, a retry runs again")
+                  "gave up recording the answer; a retry runs the handler again once the lease has"
+                      + " ended")
               .causedBy(Optional.of(word(event.cause()))));
     }
 

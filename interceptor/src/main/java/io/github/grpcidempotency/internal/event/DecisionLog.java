@@ -48,7 +48,7 @@ public final class DecisionLog {
   public static byte[] checkSecret(byte[] secret) {
     if (secret.length < MIN_SECRET) {
       throw new IllegalArgumentException(
-          "a secret for hashes of keys has at least " + MIN_SECRET + " bytes");
+          "the secret for key hashes must have at least " + MIN_SECRET + " bytes");
     }
     return secret.clone();
   }

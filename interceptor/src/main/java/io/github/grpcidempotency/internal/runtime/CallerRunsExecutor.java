@@ -38,7 +38,7 @@ final class CallerRunsExecutor implements Executor {
       log.warn(
           thrown.getClass().getName(),
           thrown,
-          "the executor did not take a waiting call; it continues on the current thread");
+          "the executor rejected a call that had waited; the call continues on the current thread");
       once.run();
     }
   }

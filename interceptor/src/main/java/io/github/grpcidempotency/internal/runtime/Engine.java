@@ -196,7 +196,8 @@ public final class Engine implements AutoCloseable {
     } catch (StoreException outage) {
       return new ClaimResult.Unanswered(outage);
     } catch (RuntimeException defect) {
-      return new ClaimResult.Unanswered(new StoreException("the store has a defect", defect));
+      return new ClaimResult.Unanswered(
+          new StoreException("the store threw an unexpected exception", defect));
     }
   }
 
@@ -215,7 +216,8 @@ public final class Engine implements AutoCloseable {
       return Optional.of(new ClaimResult.Unanswered(outage));
     } catch (RuntimeException defect) {
       return Optional.of(
-          new ClaimResult.Unanswered(new StoreException("the store has a defect", defect)));
+          new ClaimResult.Unanswered(
+              new StoreException("the store threw an unexpected exception", defect)));
     }
   }
 
@@ -244,7 +246,7 @@ public final class Engine implements AutoCloseable {
     if (store instanceof TransactionalStore transactional) {
       return transactional;
     }
-    throw new IllegalStateException("the store has no transactions"); // checked at set-up
+    throw new IllegalStateException("the store does not support transactions"); // checked at set-up
   }
 
   /**
@@ -356,7 +358,7 @@ public final class Engine implements AutoCloseable {
     } catch (StoreException unasked) {
       throw unasked;
     } catch (RuntimeException | Error defect) {
-      throw new StoreException("the store has a defect", defect);
+      throw new StoreException("the store threw an unexpected exception", defect);
     } finally {
       if (!operation.isConfirmed()) {
         leases.drop(operation.claim());

@@ -290,7 +290,7 @@ public final class InFlightWaiter implements AutoCloseable {
       }
     } catch (Throwable unexpected) {
       wakeLater(key);
-      log.error("probe", unexpected, "could not probe for waiting calls; trying again");
+      log.error("probe", unexpected, "could not read the record for waiting calls; trying again");
     }
   }
 
@@ -397,7 +397,7 @@ public final class InFlightWaiter implements AutoCloseable {
       how.accept(waiter.waiting);
       return true;
     } catch (Throwable thrown) {
-      log.error("resume", thrown, "a call that had waited could not go on");
+      log.error("resume", thrown, "could not resume a waiting call");
       return false;
     }
   }

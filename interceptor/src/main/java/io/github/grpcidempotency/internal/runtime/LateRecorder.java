@@ -105,7 +105,7 @@ final class LateRecorder implements AutoCloseable {
     } catch (InterruptedException hurry) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException late) {
-      log.warn("close", late, "could not try all answers once more before closing");
+      log.warn("close", late, "could not retry all unrecorded answers before closing");
     }
     timer.shutdownNow();
     allWaiting().forEach(Answer::giveUp);
@@ -200,7 +200,9 @@ final class LateRecorder implements AutoCloseable {
       } catch (StoreException stillOut) {
         onFailure(stillOut);
       } catch (Throwable defect) {
-        onFailure(new StoreException("the store has a defect", defect, HANDLER_DONE, OTHER));
+        onFailure(
+            new StoreException(
+                "the store threw an unexpected exception", defect, HANDLER_DONE, OTHER));
       }
     }
 

@@ -166,7 +166,8 @@ public final class Operation {
         .ifPresent(
             type -> {
               throw new IllegalArgumentException(
-                  "%s answers with %s, not with %s".formatted(procedure().name(), type, given));
+                  "%s returns %s; the answer to record is a %s"
+                      .formatted(procedure().name(), type, given));
             });
   }
 
@@ -211,7 +212,9 @@ public final class Operation {
       Settled unused = claim.release();
     } catch (RuntimeException leaseEnds) {
       logger.debug(
-          "operation {} keeps its key until its lease ends", claim.operationId(), leaseEnds);
+          "could not release operation {}; its key stays reserved until the lease" + " ends",
+          claim.operationId(),
+          leaseEnds);
     }
   }
 

@@ -43,7 +43,7 @@ public final class Operations implements AutoCloseable {
       IdempotencyStore store, Collection<Procedure> procedures, Executor executor) {
     if (!(store instanceof OperationStore operations)) {
       throw new SetupException(
-          List.of(store.getClass().getName() + " does not find operations by id"));
+          List.of(store.getClass().getName() + " cannot find operations by id"));
     }
     OperationCatalog catalog =
         operations.operations(procedures.stream().map(RecordedProcedure::of).toList());

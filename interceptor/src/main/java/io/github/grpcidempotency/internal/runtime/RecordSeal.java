@@ -30,7 +30,7 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
     } catch (RuntimeException failure) {
       // What seals may be unavailable for a while, just as a store may.
       throw new StoreException(
-          "the answer could not be sealed",
+          "the answer could not be encrypted",
           failure,
           FailurePhase.HANDLER_DONE,
           FailureCause.NO_CONNECTION);
@@ -75,7 +75,7 @@ public record RecordSeal(IdempotencyKey key, Procedure procedure) {
 
   private ByteString checked(ByteString bytes) {
     return Objects.requireNonNull(
-        bytes, () -> procedure.name() + ": its response protection returned null");
+        bytes, () -> procedure.name() + ": its ResponseProtection returned null");
   }
 
   private ByteString binding() {

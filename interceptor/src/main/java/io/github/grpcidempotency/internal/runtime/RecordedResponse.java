@@ -23,8 +23,9 @@ public final class RecordedResponse {
     return answer instanceof RecordedOutcome.Response response
             && response.bytes().size() > procedure.maxRecordedBytes()
         ? Optional.of(
-            ("%s: the answer is too large to be recorded: %,d bytes, and maxRecordedBytes is %,d; omit"
-                    + " its large fields, rebuild it from its resource, or raise maxRecordedBytes")
+            ("%s: the answer is too large to be recorded: %,d bytes, and maxRecordedBytes is %,d;"
+                    + " omit its large fields, rebuild it from its resource, or raise"
+                    + " maxRecordedBytes")
                 .formatted(procedure.name(), response.bytes().size(), procedure.maxRecordedBytes()))
         : Optional.empty();
   }
@@ -57,7 +58,7 @@ public final class RecordedResponse {
     }
     Optional<UUID> id;
     String problem =
-        procedure.deletes() ? "its request names no UUID" : "the function returned null";
+        procedure.deletes() ? "the request contains no UUID" : "the function returned null";
     try {
       id =
           procedure.deletes()

@@ -222,7 +222,10 @@ public final class Settler {
       throw foreseen;
     } catch (RuntimeException | Error defect) {
       throw new StoreException(
-          "the store has a defect", defect, FailurePhase.HANDLER_DONE, FailureCause.OTHER);
+          "the store threw an unexpected exception",
+          defect,
+          FailurePhase.HANDLER_DONE,
+          FailureCause.OTHER);
     }
   }
 }

@@ -54,7 +54,7 @@ public final class Setup {
         if (problems.isEmpty()) {
           throw unreachable;
         }
-        problems.add("the store is not checked, because it cannot be reached: " + unreachable);
+        problems.add("the store was not checked, because it cannot be reached: " + unreachable);
       }
     }
     if (!problems.isEmpty()) {
@@ -114,7 +114,7 @@ public final class Setup {
           transactional.stream()
               .map(
                   name ->
-                      "%s: it is transactional, and %s has no transactions"
+                      "%s: it is TRANSACTIONAL, but %s does not support transactions"
                           .formatted(name, store.getClass().getSimpleName()))
               .toList());
     }

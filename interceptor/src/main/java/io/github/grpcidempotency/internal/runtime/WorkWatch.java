@@ -120,7 +120,7 @@ final class WorkWatch implements AutoCloseable {
     ScheduledFuture<?> unused =
         looks.schedule(
             () -> {
-              RepeatedTask.of("look for asynchronous work that has ended", log, this::look).run();
+              RepeatedTask.of("check for asynchronous work that has ended", log, this::look).run();
               if (!queues.isEmpty()) {
                 lookLater();
                 return;
@@ -141,7 +141,9 @@ final class WorkWatch implements AutoCloseable {
             (name, works) -> {
               Runnable look =
                   RepeatedTask.of(
-                      "read the status of the work of " + name, log, () -> look(name, works));
+                      "read the status of the asynchronous work of " + name,
+                      log,
+                      () -> look(name, works));
               if (ReplayStatus.asksService(Objects.requireNonNull(procedures.get(name)))) {
                 lookAside(name, look);
               } else {
@@ -212,7 +214,7 @@ final class WorkWatch implements AutoCloseable {
     try {
       next.run();
     } catch (RuntimeException thrown) {
-      log.error("resume", thrown, "a call that had waited could not go on");
+      log.error("resume", thrown, "could not resume a waiting call");
     }
   }
 

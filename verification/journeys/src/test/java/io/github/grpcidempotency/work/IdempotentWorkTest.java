@@ -323,7 +323,7 @@ class IdempotentWorkTest {
                         .status(id -> IdempotencyStatus.FAILED)
                         .build()))
         .withMessageContaining("jobs/a: its retention must be positive")
-        .withMessageContaining("jobs/b: it has a status resolver but no resource");
+        .withMessageContaining("jobs/b: it has a status resolver, but no resource");
   }
 
   private void assertRefused(Procedure kind, RefusalReason reason) {
