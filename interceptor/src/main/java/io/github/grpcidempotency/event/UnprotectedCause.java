@@ -13,15 +13,15 @@ public enum UnprotectedCause {
   FAILED_OPEN("the store has an outage, and the procedure fails open"),
   /**
    * The procedure is transactional, but its handler answered without using the claim's transaction.
-   * What it wrote elsewhere is not rolled back with the record.
+   * Writes of the handler outside that transaction are not rolled back with the record.
    */
   TRANSACTION_NOT_TAKEN(
       "the handler did not use the claim's transaction; write through the store's connection, so"
           + " that the effect and its record are one commit"),
   /**
-   * The procedure is transactional, but the host has run another transaction beside the claim's, as
-   * {@code REQUIRES_NEW} does, or the handler has used another connection on another thread. What
-   * that one wrote stays if the call fails, and is written again by the retry.
+   * The procedure is transactional, but another transaction ran beside the claim's, for example
+   * with {@code REQUIRES_NEW}, or the handler used another connection on another thread. If the
+   * call fails, the writes of the other transaction remain, and the retry makes them again.
    */
   TRANSACTION_SUSPENDED(
       "the handler also used another transaction, whose writes remain if the call fails; use only"
@@ -35,8 +35,8 @@ public enum UnprotectedCause {
       "the handler answered with an error, but its transaction was committed; roll it back, or list"
           + " the error's code in FailurePolicy.withNoEffect"),
   /**
-   * Another idempotency interceptor already handles the call. This one does nothing, because it
-   * would meet the first one's claim.
+   * Another idempotency interceptor already handles the call. This interceptor does nothing,
+   * because it would treat the claim of the other interceptor as a duplicate.
    */
   REGISTERED_TWICE("another idempotency interceptor already handles the call; register only one"),
   /**
@@ -55,7 +55,7 @@ public enum UnprotectedCause {
     this.words = words;
   }
 
-  /** Returns the cause in words, for logs. */
+  /** Returns a description of the cause, for logs. */
   public String words() {
     return words;
   }
