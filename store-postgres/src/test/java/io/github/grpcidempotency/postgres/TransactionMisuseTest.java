@@ -68,7 +68,8 @@ class TransactionMisuseTest {
             () -> IdempotentWork.builder(new InMemoryIdempotencyStore(), transactional).build())
         .withMessageContaining(
             transactional.name()
-                + ": it is transactional, and InMemoryIdempotencyStore has no transactions");
+                + ": it is TRANSACTIONAL, but InMemoryIdempotencyStore does not support"
+                + " transactions");
   }
 
   static Stream<Named<Misuse>> endings() {
@@ -339,7 +340,7 @@ class TransactionMisuseTest {
     }
     assertThatIllegalStateException()
         .isThrownBy(ClaimTransaction::connection)
-        .withMessageContaining("no gRPC call is current on this thread");
+        .withMessageContaining("this thread has no Context of a gRPC call");
   }
 
   @Test
