@@ -97,8 +97,7 @@ public final class IdempotencyAutoConfiguration {
         environment.getProperty(
             "spring.grpc.server.shutdown.grace-period",
             environment.getProperty("spring.grpc.server.shutdown-grace-period", "30s")); // Boot 3.5
-    return new ServerDrain(
-        interceptor, DurationStyle.detectAndParse(grace, ChronoUnit.SECONDS));
+    return new ServerDrain(interceptor, DurationStyle.detectAndParse(grace, ChronoUnit.SECONDS));
   }
 
   @Bean
