@@ -40,7 +40,7 @@ public final class IdempotencyMetricsAutoConfiguration {
   @Bean
   @ConditionalOnMissingBean
   IdempotencyMetrics idempotencyMetrics(MeterRegistry registry) {
-    return IdempotencyMetrics.of(registry);
+    return IdempotencyMetrics.builder(registry).build();
   }
 
   @Bean
@@ -51,6 +51,7 @@ public final class IdempotencyMetricsAutoConfiguration {
       IdempotencyProperties properties,
       MeterRegistry registry,
       ConfigurableListableBeanFactory beans) {
-    return DatabaseMetrics.of(registry, new HostBeans(beans).dataSource(), properties.schema());
+    return DatabaseMetrics.builder(registry, new HostBeans(beans).dataSource(), properties.schema())
+        .start();
   }
 }
