@@ -14,10 +14,4 @@ public record CallInfo(
     ProcedureInfo procedure,
     Optional<String> tenant,
     Optional<String> project,
-    Optional<String> shard) {
-
-  /** Makes what is known of a call if the store has no shards. */
-  public CallInfo(ProcedureInfo procedure, Optional<String> tenant, Optional<String> project) {
-    this(procedure, tenant, project, Optional.empty());
-  }
-}
+    Optional<String> shard) {}

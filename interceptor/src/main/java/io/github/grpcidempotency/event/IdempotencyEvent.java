@@ -261,11 +261,6 @@ public sealed interface IdempotencyEvent {
    */
   record LeasesRenewed(int held, int lost, Duration took, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Makes the event of a store that has no shards. */
-    public LeasesRenewed(int held, int lost, Duration took) {
-      this(held, lost, took, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.leasesRenewed(this);
@@ -281,11 +276,6 @@ public sealed interface IdempotencyEvent {
    */
   record RenewalFailed(int held, Throwable cause, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Makes the event of a store that has no shards. */
-    public RenewalFailed(int held, Throwable cause) {
-      this(held, cause, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.renewalFailed(this);
@@ -303,11 +293,6 @@ public sealed interface IdempotencyEvent {
    */
   record Swept(long records, Duration took, Optional<Duration> lag, Optional<String> shard)
       implements IdempotencyEvent {
-    /** Makes the event of a sweeper without the name of a shard. */
-    public Swept(long records, Duration took, Optional<Duration> lag) {
-      this(records, took, lag, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.swept(this);
@@ -321,11 +306,6 @@ public sealed interface IdempotencyEvent {
    * @param shard the name that the sweeper was given for its database; empty if none
    */
   record SweepFailed(Throwable cause, Optional<String> shard) implements IdempotencyEvent {
-    /** Makes the event of a sweeper without the name of a shard. */
-    public SweepFailed(Throwable cause) {
-      this(cause, Optional.empty());
-    }
-
     @Override
     public void accept(IdempotencyListener listener) {
       listener.sweepFailed(this);

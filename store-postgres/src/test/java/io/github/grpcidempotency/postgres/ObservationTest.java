@@ -119,7 +119,8 @@ class ObservationTest {
         RecordedProcedure.of(Things.CREATE_THING),
         Fingerprinter.wholeRequest().fingerprint(Things.named("a thing")),
         Things.CREATE_THING.retention(),
-        Optional.of(ByteString.copyFromUtf8(trace)));
+        Optional.of(ByteString.copyFromUtf8(trace)),
+        false);
   }
 
   private Claim winInTransaction(String trace) {

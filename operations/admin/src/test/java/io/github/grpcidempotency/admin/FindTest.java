@@ -81,8 +81,8 @@ class FindTest {
             untraced.procedure(),
             untraced.fingerprint(),
             untraced.retention(),
-            Optional.of(
-                ByteString.fromHex("000af7651916cd43dd8448eb211c80319cb7ad6b716920333101")));
+            Optional.of(ByteString.fromHex("000af7651916cd43dd8448eb211c80319cb7ad6b716920333101")),
+            false);
     UUID id =
         ((ClaimResult.Won)
                 PostgresIdempotencyStore.builder(shop.as(Shop.APP))
