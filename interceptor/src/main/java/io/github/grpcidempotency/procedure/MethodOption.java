@@ -45,7 +45,9 @@ record MethodOption(
   <ResponseT extends Message> ProcedureBuilder<ResponseT> describe(
       ProcedureBuilder<ResponseT> builder) {
     if (!isUnderstood(declared)) {
-      builder.problem("its option says something that this version of the library does not know");
+      builder.problem(
+          "its option has a field or a value that this version of the library does not"
+              + " know");
     }
     describeResource(builder);
     describeKey(builder);
@@ -75,10 +77,10 @@ record MethodOption(
   private void describeResource(ProcedureBuilder<?> builder) {
     if (declared.getResourceType().isEmpty()) {
       if (!declared.getResourceIdField().isEmpty()) {
-        builder.problem("it has a resource_id_field, which means nothing without resource_type");
+        builder.problem("it has a resource_id_field, which has no effect without resource_type");
       }
       if (!declared.getDeletedIdField().isEmpty()) {
-        builder.problem("it has a deleted_id_field, which means nothing without resource_type");
+        builder.problem("it has a deleted_id_field, which has no effect without resource_type");
       }
       return;
     }

@@ -94,7 +94,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         .ifPresent(
             request ->
                 problem(
-                    "the id of what it deletes: \"%s\" is not a singular string field of %s"
+                    ("the id of the resource that it deletes: \"%s\" is not a singular string"
+                            + " field of %s")
                         .formatted(idField, request.getFullName())));
     return deleting(type, request -> deletedId(request, idField));
   }
@@ -255,7 +256,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
    */
   public ProcedureBuilder<ResponseT> maxRecordedBytes(int bytes) {
     if (bytes <= 0) {
-      throw new IllegalArgumentException("maxRecordedBytes is not positive: " + bytes);
+      throw new IllegalArgumentException("maxRecordedBytes must be positive, not " + bytes);
     }
     this.maxRecordedBytes = bytes;
     return this;
@@ -319,7 +320,9 @@ public final class ProcedureBuilder<ResponseT extends Message> {
       all.add(NO_EXECUTION);
     }
     if (creates && deletedId.isPresent()) {
-      all.add("it names a resource that it creates and one that it deletes: it can do but one");
+      all.add(
+          "it has both a resource that it creates and a resource that it deletes: remove one"
+              + " of them");
     }
     return List.copyOf(all);
   }

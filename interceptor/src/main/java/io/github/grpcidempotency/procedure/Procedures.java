@@ -125,7 +125,7 @@ public final class Procedures {
       Map<String, Procedure> byName = new LinkedHashMap<>();
       for (Procedure procedure : described) {
         if (byName.put(procedure.name(), procedure) != null) {
-          problems.add(procedure.name() + ": described twice");
+          problems.add(procedure.name() + ": it has two descriptors: remove one of them");
         }
       }
       Set<String> unused = new LinkedHashSet<>(statuses.keySet());

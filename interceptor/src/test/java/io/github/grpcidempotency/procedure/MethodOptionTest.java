@@ -328,7 +328,7 @@ class MethodOptionTest {
                 .build())) {
       assertThat(problems(newer))
           .containsExactly(
-              "its option says something that this version of the library does not know");
+              "its option has a field or a value that this version of the library does not know");
     }
   }
 
@@ -351,7 +351,8 @@ class MethodOptionTest {
           .containsExactly("its attach is not a valid duration");
     }
     assertThat(problems(option().setAttach(longest).build()))
-        .containsExactly("a duplicate cannot wait for PT87660000H0.999999999S");
+        .containsExactly(
+            "the time that a duplicate waits must be 0 to 36500 days, not PT87660000H0.999999999S");
   }
 
   @Test

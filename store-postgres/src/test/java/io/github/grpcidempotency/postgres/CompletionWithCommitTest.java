@@ -402,7 +402,7 @@ class CompletionWithCommitTest {
     try (Handle handle = jdbi.open()) {
       assertThatIllegalStateException()
           .isThrownBy(() -> TransactionalCompletion.completeAndCommit(handle, thing))
-          .withMessageContaining("no transaction open");
+          .withMessageContaining("no open transaction");
       assertThatIllegalStateException()
           .isThrownBy(
               () ->
@@ -411,7 +411,7 @@ class CompletionWithCommitTest {
                         TransactionalCompletion.completeAndCommit(handle, thing);
                         return thing;
                       }))
-          .withMessageContaining("no transaction open");
+          .withMessageContaining("no open transaction");
     }
   }
 

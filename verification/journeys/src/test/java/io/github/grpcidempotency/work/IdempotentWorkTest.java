@@ -324,7 +324,7 @@ class IdempotentWorkTest {
                             .build())
                     .build())
         .withMessageContaining("jobs/a: its retention must be positive")
-        .withMessageContaining("jobs/b: it has a status resolver but no resource");
+        .withMessageContaining("jobs/b: it has a status resolver, but no resource");
   }
 
   private void assertRefused(Procedure kind, RefusalReason reason) {
