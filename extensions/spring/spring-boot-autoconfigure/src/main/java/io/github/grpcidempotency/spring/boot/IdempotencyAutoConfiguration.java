@@ -97,8 +97,7 @@ public final class IdempotencyAutoConfiguration {
         environment.getProperty(
             "spring.grpc.server.shutdown.grace-period",
             environment.getProperty("spring.grpc.server.shutdown-grace-period", "30s")); // Boot 3.5
-    return new ServerDrain(
-        interceptor, DurationStyle.detectAndParse(grace, ChronoUnit.SECONDS));
+    return new ServerDrain(interceptor, DurationStyle.detectAndParse(grace, ChronoUnit.SECONDS));
   }
 
   @Bean
@@ -172,8 +171,7 @@ public final class IdempotencyAutoConfiguration {
       ExpirySweeper.Builder builder =
           ExpirySweeper.builder(dataSource)
               .schema(properties.schema())
-              .interval(properties.sweeper().interval())
-              .batchSize(properties.sweeper().batchSize());
+              .interval(properties.sweeper().interval());
       listeners.orderedStream().forEach(builder::listener);
       return builder.build();
     }

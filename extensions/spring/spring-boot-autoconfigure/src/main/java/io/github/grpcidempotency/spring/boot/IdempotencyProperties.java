@@ -114,12 +114,8 @@ record IdempotencyProperties(
    *
    * @param enabled Whether this server deletes expired records.
    * @param interval Pause between two sweeps.
-   * @param batchSize How many records one statement deletes.
    */
-  record Sweeper(
-      @DefaultValue("true") boolean enabled,
-      @DefaultValue("1h") Duration interval,
-      @DefaultValue("1000") int batchSize) {
+  record Sweeper(@DefaultValue("true") boolean enabled, @DefaultValue("1h") Duration interval) {
     /**
      * Checks the values.
      *
@@ -127,7 +123,6 @@ record IdempotencyProperties(
      */
     Sweeper {
       Settings.check("sweeper.interval", () -> Settings.sweeper().interval(interval));
-      Settings.check("sweeper.batch-size", () -> Settings.sweeper().batchSize(batchSize));
     }
   }
 

@@ -39,7 +39,6 @@ class PropertiesTest {
           call-limit=0s             | call-limit:
           claim-timing=soon         | claim-timing
           sweeper.interval=0s       | sweeper.interval: the sweep interval must be positive
-          sweeper.batch-size=0      | sweeper.batch-size: a batch has at least one record
           leese=30s                 | leese
           sweeper.size=1            | sweeper.size
           """)
