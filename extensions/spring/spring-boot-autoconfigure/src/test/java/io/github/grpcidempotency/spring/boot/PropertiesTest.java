@@ -33,7 +33,6 @@ class PropertiesTest {
           schema=Public             | schema: a schema name is a plain lower case identifier
           lease=-1s                 | lease: a lease lasts at least 100 ms
           lease=soon                | lease
-          server-name=two words     | server-name: a server's name has 1 to 255 visible characters
           key-header=a key          | key-header:
           key-hash-secret=short     | key-hash-secret:
           call-limit=0s             | call-limit:
