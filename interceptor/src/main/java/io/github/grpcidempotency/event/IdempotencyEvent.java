@@ -259,8 +259,8 @@ public sealed interface IdempotencyEvent {
   /**
    * The leases of a process were renewed, in one statement for each shard.
    *
-   * @param held how many leases were to be renewed * @param lost how many of them belong to another
-   *     owner now
+   * @param held how many leases were to be renewed
+   * @param lost how many of them belong to another owner now
    * @param took how long it took
    * @param shard the shard, if the store has shards
    */
@@ -275,7 +275,8 @@ public sealed interface IdempotencyEvent {
   /**
    * The leases of a process could not be renewed. Renewal is tried again before the leases end.
    *
-   * @param held how many leases were to be renewed * @param cause what the store threw
+   * @param held how many leases were to be renewed
+   * @param cause what the store threw
    * @param shard the shard, if the store has shards
    */
   record RenewalFailed(int held, Throwable cause, Optional<String> shard)
@@ -290,8 +291,9 @@ public sealed interface IdempotencyEvent {
    * Expired records were swept.
    *
    * @param records how many records were deleted
-   * @param took how long the sweep took * @param lag how long ago the oldest of these records had
-   *     expired; zero if there was none, empty if the sweeper does not know
+   * @param took how long the sweep took
+   * @param lag how long ago the oldest of these records had expired; zero if there was none, empty
+   *     if the sweeper does not know
    * @param shard the name of the sweeper's database; empty if it was given none
    */
   record Swept(long records, Duration took, Optional<Duration> lag, Optional<String> shard)

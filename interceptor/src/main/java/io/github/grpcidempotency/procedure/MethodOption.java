@@ -46,8 +46,7 @@ record MethodOption(
       ProcedureBuilder<ResponseT> builder) {
     if (!isUnderstood(declared)) {
       builder.problem(
-          "its option has a field or a value that this version of the library does not"
-              + " know");
+          "its option has a field or a value that this version of the library does not" + " know");
     }
     describeResource(builder);
     describeKey(builder);

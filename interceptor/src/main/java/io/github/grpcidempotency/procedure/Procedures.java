@@ -140,7 +140,7 @@ public final class Procedures {
       for (String type : unused) {
         problems.add(
             ("status(\"%s\", …) has no effect: no method of addAnnotated(…) has this resource_type"
-                 + " in its option")
+                    + " in its option")
                 .formatted(type));
       }
       byName.values().forEach(procedure -> problems.addAll(ProcedureCheck.problems(procedure)));

@@ -39,8 +39,8 @@ final class SchemaCheck {
         ? Optional.empty()
         : Optional.of(
             ("the schema %1$s is of an earlier release, without V6__refusals.sql, or EXECUTE on its"
-                 + " functions refuse_claim and refuse_commit was revoked from PUBLIC: migrate the"
-                 + " schema with IdempotencySchema, or grant the right, before this server starts")
+                    + " functions refuse_claim and refuse_commit was revoked from PUBLIC: migrate the"
+                    + " schema with IdempotencySchema, or grant the right, before this server starts")
                 .formatted(schema));
   }
 

@@ -4,7 +4,9 @@ import io.github.grpcidempotency.event.CallInfo;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The tenants that have meters of their own: the first ones that call, up to a limit. Thread-safe. */
+/**
+ * The tenants that have meters of their own: the first ones that call, up to a limit. Thread-safe.
+ */
 final class Tenants {
   private final int most;
   private final Set<String> admitted = ConcurrentHashMap.newKeySet();

@@ -91,10 +91,7 @@ class RunbookTest {
             .strings();
     List<String> elsewhere =
         List.of(
-            SET_UP.name(),
-            MAINTENANCE.name(),
-            "operations/partitions.md",
-            "operations/rights.md");
+            SET_UP.name(), MAINTENANCE.name(), "operations/partitions.md", "operations/rights.md");
 
     assertThat(Page.names("operations"))
         .filteredOn(name -> !Page.read(name).blocks().isEmpty())
