@@ -40,23 +40,13 @@ public record ClaimRequest(
     }
   }
 
-  /** Makes a request of a call that does not say that it is a retry. */
-  public ClaimRequest(
-      IdempotencyKey key,
-      RecordedProcedure procedure,
-      Fingerprint fingerprint,
-      Duration retention,
-      Optional<ByteString> trace) {
-    this(key, procedure, fingerprint, retention, trace, false);
-  }
-
-  /** Makes a request of a call that is not traced. */
+  /** Makes a request of a call that is not traced, and does not say that it is a retry. */
   public ClaimRequest(
       IdempotencyKey key,
       RecordedProcedure procedure,
       Fingerprint fingerprint,
       Duration retention) {
-    this(key, procedure, fingerprint, retention, Optional.empty());
+    this(key, procedure, fingerprint, retention, Optional.empty(), false);
   }
 
   /** Returns whether a record of this procedure and fingerprint is of the same request. */

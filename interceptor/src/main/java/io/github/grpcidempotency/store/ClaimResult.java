@@ -100,17 +100,6 @@ public sealed interface ClaimResult {
       Optional<ByteString> trace)
       implements ClaimResult {
 
-    /** Makes the result for an operation that was not traced. */
-    public Recorded(
-        Fingerprint fingerprint,
-        String procedure,
-        UUID operationId,
-        Instant expires,
-        RecordedOutcome outcome,
-        Optional<IdempotencyStatus> status) {
-      this(fingerprint, procedure, operationId, expires, outcome, status, Optional.empty());
-    }
-
     @Override
     public <T> T accept(Visitor<T> visitor) {
       return visitor.recorded(this);
