@@ -3,11 +3,11 @@ package io.github.grpcidempotency.event;
 import java.util.Optional;
 
 /**
- * Which call, or piece of work, an event is about.
+ * The call, or piece of work, that an event is about.
  *
  * @param procedure the procedure; the same object for all its calls
  * @param tenant the caller's tenant, if there are tenants and the caller is known
- * @param project the caller's project, likewise
+ * @param project the caller's project, if there are projects and the caller is known
  * @param shard the caller's shard, if the store has shards and the caller has one
  */
 public record CallInfo(
@@ -16,7 +16,7 @@ public record CallInfo(
     Optional<String> project,
     Optional<String> shard) {
 
-  /** Makes what is known of a call if the store has no shards. */
+  /** Creates the description of a call on a store without shards. */
   public CallInfo(ProcedureInfo procedure, Optional<String> tenant, Optional<String> project) {
     this(procedure, tenant, project, Optional.empty());
   }

@@ -128,7 +128,7 @@ public record Caller(UUID userId, Optional<String> tenant, Optional<String> proj
   private static void check(String what, Optional<String> name) {
     if (name.isPresent() && !NAME.matcher(name.get()).matches()) {
       throw new IllegalArgumentException(
-          "a %s is 1 to 63 characters of [A-Za-z0-9._~-], not beginning with [.~-]"
+          "a %s must have 1 to 63 characters of [A-Za-z0-9._~-], and must not begin with [.~-]"
               .formatted(what));
     }
   }

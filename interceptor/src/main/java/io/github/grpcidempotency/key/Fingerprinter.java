@@ -73,7 +73,8 @@ public final class Fingerprinter {
    */
   public Fingerprinter ignoringSince(int version, String path) {
     if (version < FIRST_VERSION || version > Short.MAX_VALUE) {
-      throw new IllegalArgumentException("a fingerprint's version is 1 to 32767, not " + version);
+      throw new IllegalArgumentException(
+          "a fingerprint's version must be 1 to 32767, not " + " " + version);
     }
     List<Ignored> more = new ArrayList<>(ignored);
     more.add(new Ignored(version, path));

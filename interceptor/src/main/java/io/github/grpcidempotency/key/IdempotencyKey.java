@@ -19,7 +19,8 @@ public record IdempotencyKey(Caller caller, String value) {
   public IdempotencyKey {
     if (!isKey(value)) {
       throw new IllegalArgumentException(
-          "a key is 1 to 512 whole characters, none of them a control character");
+          "a key must have 1 to 512 characters, without control characters and unpaired"
+              + " surrogates");
     }
   }
 
@@ -76,7 +77,7 @@ public record IdempotencyKey(Caller caller, String value) {
     int colon = stored.indexOf(':');
     String namespace = colon < 0 ? "" : stored.substring(0, colon);
     if (!namespace.equals(caller.namespace())) {
-      throw new IllegalArgumentException("a key of another namespace");
+      throw new IllegalArgumentException("the stored key belongs to another namespace");
     }
     return new IdempotencyKey(caller, stored.substring(colon + 1));
   }

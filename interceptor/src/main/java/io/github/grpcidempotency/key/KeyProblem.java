@@ -15,7 +15,7 @@ public enum KeyProblem {
   /** It is not of the procedure's key format. */
   FORMAT("it is not in the format of this method's keys"),
   /** A source of the service's own says that it is malformed. */
-  OTHER("it is not a key of this method");
+  OTHER("it is not a valid key of this method");
 
   private final String explanation;
 

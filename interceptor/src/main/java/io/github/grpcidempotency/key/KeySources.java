@@ -29,14 +29,14 @@ final class KeySources {
 
   static KeySource content(List<String> paths) {
     if (paths.isEmpty()) {
-      throw new IllegalArgumentException("a key of content needs at least one field");
+      throw new IllegalArgumentException("a content key needs at least one field");
     }
     return new Content(paths);
   }
 
   static KeySource firstOf(List<KeySource> sources) {
     if (sources.isEmpty()) {
-      throw new IllegalArgumentException("at least one source is needed");
+      throw new IllegalArgumentException("firstOf needs at least one source");
     }
     return new FirstOf(sources);
   }
@@ -160,7 +160,7 @@ final class KeySources {
       for (String path : paths) {
         FieldPath field =
             FieldPath.of(call.request().getDescriptorForType(), path)
-                .orElseThrow(() -> new MalformedKeyException("no field " + path));
+                .orElseThrow(() -> new MalformedKeyException("the request has no field " + path));
         putField(hasher, DeterministicBytes.of(field.only(call.request())));
       }
       return Optional.of(FoundKey.of("sha256:" + hasher.hash()));

@@ -62,7 +62,7 @@ public final class MalformedKeyException extends RuntimeException {
    * Returns what clients get: what is wrong with the key, and what is expected if that is known.
    */
   public String explanation() {
-    return expected == null ? explanation : explanation + "; expected is " + expected;
+    return expected == null ? explanation : explanation + "; expected " + expected;
   }
 
   /** Returns the place of the key, if it is more specific than the name of its source. */

@@ -66,7 +66,7 @@ final class MarkedFields {
         .filter(field -> field.getValue() < 1 || field.getValue() > Short.MAX_VALUE)
         .map(
             field ->
-                "fingerprint_ignored_since of %s is 1 to 32767, not %d"
+                "fingerprint_ignored_since of %s must be 1 to 32767, not %d"
                     .formatted(field.getKey().getFullName(), field.getValue()))
         .sorted()
         .toList();

@@ -28,7 +28,7 @@ public final class ScheduleKey {
   public static String of(String id, Instant due) {
     if (!ID.matcher(id).matches()) {
       throw new IllegalArgumentException(
-          "a schedule's id is 1 to 128 characters of [A-Za-z0-9._~-], not \"" + id + "\"");
+          "a schedule's id must have 1 to 128 characters of [A-Za-z0-9._~-], not \"" + id + "\"");
     }
     return "sched:" + id + ":" + due;
   }

@@ -35,10 +35,10 @@ public record FailurePolicy(
     Set<Code> all = Sets.union(Sets.union(terminal, unknown), noEffect);
     if (all.size() < terminal.size() + unknown.size() + noEffect.size()) {
       throw new IllegalArgumentException(
-          "a code is terminal, unknown or without an effect, not two of these");
+          "a status code can be only one of terminal, unknown and without effect");
     }
     if (all.contains(Code.OK)) {
-      throw new IllegalArgumentException("OK is not a failure");
+      throw new IllegalArgumentException("the status code OK is not a failure");
     }
   }
 

@@ -19,7 +19,8 @@ public record InFlightPolicy(Duration limit) {
    */
   public InFlightPolicy {
     if (limit.isNegative() || limit.compareTo(MOST) > 0) {
-      throw new IllegalArgumentException("a duplicate cannot wait for " + limit);
+      throw new IllegalArgumentException(
+          "the time that a duplicate waits must be 0 to 36500 days, not " + limit);
     }
   }
 

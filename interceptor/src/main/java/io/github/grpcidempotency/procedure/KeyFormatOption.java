@@ -17,7 +17,7 @@ record KeyFormatOption(
       return compiled();
     }
     if (!pattern.isEmpty()) {
-      problems.accept("a key's pattern means nothing without the format KEY_FORMAT_PATTERN");
+      problems.accept("a key pattern has no effect without the format KEY_FORMAT_PATTERN");
     }
     return switch (declared) {
       case KEY_FORMAT_UUID -> Optional.of(KeyFormat.uuid());

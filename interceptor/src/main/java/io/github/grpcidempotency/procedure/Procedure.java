@@ -112,7 +112,7 @@ public interface Procedure {
    * can change while the server runs. Existing records keep theirs.
    */
   default Duration retention() {
-    return RetentionClass.INTERACTIVE.duration();
+    return Retention.DEFAULT;
   }
 
   /**
@@ -214,16 +214,6 @@ public interface Procedure {
    */
   static <ResponseT extends Message> ProcedureBuilder<ResponseT> annotated(
       MethodDescriptor<? extends Message, ResponseT> method) {
-    return annotated(method, RetentionClasses.presets());
-  }
-
-  /**
-   * Does the same, for options that name retention classes of the host.
-   *
-   * @throws IllegalArgumentException if the method has no such option
-   */
-  static <ResponseT extends Message> ProcedureBuilder<ResponseT> annotated(
-      MethodDescriptor<? extends Message, ResponseT> method, RetentionClasses classes) {
-    return MethodOption.of(method).describe(of(method), classes);
+    return MethodOption.of(method).describe(of(method));
   }
 }

@@ -34,7 +34,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
           .execution(Execution.TRANSACTIONAL), or execution: EXECUTION_TRANSACTIONAL in its option, if \
       its handler only writes to the store's database: effect and record are one commit
           .execution(Execution.RESERVED), or execution: EXECUTION_RESERVED in its option, for any other \
-      handler: after a crash between effect and record, a retry runs the handler again""";
+      handler: after a crash between effect and record, a retry runs the handler again\
+      """;
 
   private final String name;
   private final Optional<MethodDescriptor<?, ?>> method;
@@ -50,7 +51,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   private Optional<PastResources> pastResources = Optional.empty();
   private Optional<ResponseRebuilder> responseRebuilder = Optional.empty();
   private Optional<StatusResolver> statusResolver = Optional.empty();
-  private Retention retention = new Retention(RetentionClass.INTERACTIVE::duration);
+  private Retention retention = new Retention(() -> Retention.DEFAULT);
   private boolean retainedFromLastReplay;
   private Optional<OutagePolicy> outagePolicy = Optional.empty();
   private Optional<Execution> execution = Optional.empty();
@@ -93,7 +94,8 @@ public final class ProcedureBuilder<ResponseT extends Message> {
         .ifPresent(
             request ->
                 problem(
-                    "the id of what it deletes: \"%s\" is not a singular string field of %s"
+                    ("the id of the resource that it deletes: \"%s\" is not a singular string"
+                            + " field of %s")
                         .formatted(idField, request.getFullName())));
     return deleting(type, request -> deletedId(request, idField));
   }
@@ -161,11 +163,6 @@ public final class ProcedureBuilder<ResponseT extends Message> {
   /** Sets how long a record answers retries. */
   public ProcedureBuilder<ResponseT> retention(Duration retention) {
     return retention(() -> retention);
-  }
-
-  /** Sets how long a record answers retries. */
-  public ProcedureBuilder<ResponseT> retention(RetentionClass retention) {
-    return retention(retention::duration);
   }
 
   /**
@@ -259,7 +256,7 @@ public final class ProcedureBuilder<ResponseT extends Message> {
    */
   public ProcedureBuilder<ResponseT> maxRecordedBytes(int bytes) {
     if (bytes <= 0) {
-      throw new IllegalArgumentException("maxRecordedBytes is not positive: " + bytes);
+      throw new IllegalArgumentException("maxRecordedBytes must be positive, not " + bytes);
     }
     this.maxRecordedBytes = bytes;
     return this;
@@ -323,7 +320,9 @@ public final class ProcedureBuilder<ResponseT extends Message> {
       all.add(NO_EXECUTION);
     }
     if (creates && deletedId.isPresent()) {
-      all.add("it names a resource that it creates and one that it deletes: it can do but one");
+      all.add(
+          "it has both a resource that it creates and a resource that it deletes: remove one"
+              + " of them");
     }
     return List.copyOf(all);
   }

@@ -65,22 +65,12 @@ public final class Procedures {
     private final Map<String, StatusResolver> statuses = new LinkedHashMap<>();
     private Function<MethodDescriptor<?, ?>, Optional<Execution>> defaultExecution =
         method -> Optional.empty();
-    private RetentionClasses retentionClasses = RetentionClasses.presets();
 
     private Builder() {}
 
     /** Adds one descriptor. It replaces the option of the same method. */
     public Builder add(Procedure procedure) {
       described.add(procedure);
-      return this;
-    }
-
-    /**
-     * Sets the retention classes that the options of {@link #addAnnotated} may name, whether they
-     * were added before or after. The default is the presets.
-     */
-    public Builder retentionClasses(RetentionClasses classes) {
-      this.retentionClasses = classes;
       return this;
     }
 
@@ -120,8 +110,7 @@ public final class Procedures {
 
     private Procedure describe(MethodDescriptor<Message, Message> method) {
       ProcedureBuilder<Message> builder =
-          Procedure.annotated(method, retentionClasses)
-              .defaultExecution(() -> defaultExecution.apply(method));
+          Procedure.annotated(method).defaultExecution(() -> defaultExecution.apply(method));
       builder
           .build()
           .resourceType()
@@ -136,7 +125,7 @@ public final class Procedures {
       Map<String, Procedure> byName = new LinkedHashMap<>();
       for (Procedure procedure : described) {
         if (byName.put(procedure.name(), procedure) != null) {
-          problems.add(procedure.name() + ": described twice");
+          problems.add(procedure.name() + ": it has two descriptors: remove one of them");
         }
       }
       Set<String> unused = new LinkedHashSet<>(statuses.keySet());
@@ -150,8 +139,8 @@ public final class Procedures {
           });
       for (String type : unused) {
         problems.add(
-            ("status(\"%s\", …) has no effect: no method of addAnnotated(…) has this resource_type in"
-                    + " its option")
+            ("status(\"%s\", …) has no effect: no method of addAnnotated(…) has this resource_type"
+                    + " in its option")
                 .formatted(type));
       }
       byName.values().forEach(procedure -> problems.addAll(ProcedureCheck.problems(procedure)));

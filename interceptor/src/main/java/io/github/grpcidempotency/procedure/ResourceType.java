@@ -19,7 +19,7 @@ public record ResourceType(String name) {
   public ResourceType {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
-          "a resource type is lower case snake case of at most 60 characters, not \""
+          "a resource type must be in lower case snake case and have at most 60 characters, not \""
               + name
               + "\"");
     }

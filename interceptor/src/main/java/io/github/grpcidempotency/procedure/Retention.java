@@ -12,6 +12,9 @@ import org.slf4j.LoggerFactory;
  * while the server runs, the last valid value stays in force. Thread-safe.
  */
 final class Retention {
+  /** How long records answer if nothing is set. */
+  static final Duration DEFAULT = Duration.ofHours(24);
+
   private static final Logger logger = LoggerFactory.getLogger(Procedure.class);
   private static final Duration MIN_RETENTION = Duration.ofMillis(1);
   private static final Duration MOST = Duration.ofDays(36_500);
@@ -27,12 +30,10 @@ final class Retention {
   /** Returns what is wrong with a retention; empty if nothing is. */
   static Optional<String> problem(Duration retention) {
     if (retention.compareTo(MIN_RETENTION) < 0) {
-      return Optional.of(
-          "its retention must be positive, it is %s".formatted(retention)
-              + (retention.isNegative() || retention.isZero() ? "" : ", less than a millisecond"));
+      return Optional.of("its retention must be at least a millisecond, not " + retention);
     }
     return retention.compareTo(MOST) > 0
-        ? Optional.of("its retention must be 36500 days at most, it is " + retention)
+        ? Optional.of("its retention must be at most 36500 days, not " + retention)
         : Optional.empty();
   }
 
@@ -64,7 +65,7 @@ final class Retention {
     if (good.isPresent() && !bad) {
       bad = true;
       logger.error(
-          "a retention setting is invalid, the last valid one of {} is kept: {}",
+          "a retention setting is invalid; the last valid value, {}, stays in force: {}",
           good.get(),
           problem);
     }

@@ -22,7 +22,7 @@ public record WaitLimits(int callsPerKey, int calls, long bytesPerKey, long byte
    */
   public WaitLimits {
     if (callsPerKey < 0 || calls < 0 || bytesPerKey < 0 || bytes < 0) {
-      throw new IllegalArgumentException("a limit of waiting calls is negative");
+      throw new IllegalArgumentException("a limit for waiting calls must not be negative");
     }
   }
 

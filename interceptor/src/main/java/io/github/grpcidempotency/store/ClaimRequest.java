@@ -36,7 +36,7 @@ public record ClaimRequest(
    */
   public ClaimRequest {
     if (trace.filter(bytes -> bytes.size() > MAX_TRACE).isPresent()) {
-      throw new IllegalArgumentException("a trace has at most " + MAX_TRACE + " bytes");
+      throw new IllegalArgumentException("a trace must have at most " + MAX_TRACE + " bytes");
     }
   }
 

@@ -53,9 +53,11 @@ final class Shard implements TransactionalStore, OperationStore {
           "unmarked",
           null,
           named(
-              "its database is not marked with this name, so it is not noticed if it is mixed up"));
+              "its database does not contain the shard's name, so the server could not detect"
+                  + " that two databases are swapped"));
     } else if (!mark.get().equals(name)) {
-      throw new SetupException(List.of("its database is marked as shard " + mark.get()));
+      throw new SetupException(
+          List.of("its database contains the name of another shard: " + mark.get()));
     }
   }
 
@@ -85,7 +87,9 @@ final class Shard implements TransactionalStore, OperationStore {
       unchecked.add(check);
       sound = false;
       throw new StoreException(
-          named("it is not checked, because it cannot be reached: " + unreachable.getMessage()),
+          named(
+              "its database was not checked, because it cannot be reached: "
+                  + unreachable.getMessage()),
           unreachable,
           unreachable.phase(),
           unreachable.failureCause());
@@ -101,7 +105,7 @@ final class Shard implements TransactionalStore, OperationStore {
     }
     if (!checking.tryLock()) {
       throw new StoreException(
-          named("it is being checked"),
+          named("its database is being checked"),
           null,
           FailurePhase.NOTHING_SENT,
           FailureCause.SHUTTING_DOWN);
@@ -114,7 +118,7 @@ final class Shard implements TransactionalStore, OperationStore {
       sound = true;
     } catch (StoreException unreachable) {
       throw new StoreException(
-          named("it is not checked yet"),
+          named("its database has not been checked yet"),
           unreachable,
           FailurePhase.NOTHING_SENT,
           unreachable.failureCause());
@@ -123,10 +127,13 @@ final class Shard implements TransactionalStore, OperationStore {
           "setup",
           null,
           named(
-              "it does not protect, and its callers are refused: "
+              "its database failed a check of the start-up, so calls of its callers are refused: "
                   + String.join("; ", wrong.problems())));
       throw new StoreException(
-          named("it does not protect"), wrong, FailurePhase.NOTHING_SENT, FailureCause.OTHER);
+          named("its database failed a check of the start-up"),
+          wrong,
+          FailurePhase.NOTHING_SENT,
+          FailureCause.OTHER);
     } finally {
       checking.unlock();
     }
@@ -146,7 +153,7 @@ final class Shard implements TransactionalStore, OperationStore {
       return transactional;
     }
     throw new SetupException(
-        List.of(named(store.getClass().getSimpleName() + " has no transactions")));
+        List.of(named(store.getClass().getSimpleName() + " does not support transactions")));
   }
 
   private TransactionalStore soundTransactional() {
@@ -208,14 +215,17 @@ final class Shard implements TransactionalStore, OperationStore {
   public OperationCatalog operations(Collection<RecordedProcedure> procedures) {
     if (!(store instanceof OperationStore operations)) {
       throw new SetupException(
-          List.of(named(store.getClass().getSimpleName() + " does not find operations by id")));
+          List.of(named(store.getClass().getSimpleName() + " cannot find operations by id")));
     }
     Catalog catalog = new Catalog(operations, procedures);
     if (sound) {
       try {
         OperationCatalog unused = catalog.opened();
       } catch (StoreException unreachable) {
-        log.warn("operations", unreachable, named("its operations are not found yet"));
+        log.warn(
+            "operations",
+            unreachable,
+            named("its operations cannot be found until its database can be reached"));
       }
     }
     return catalog;

@@ -85,13 +85,18 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
   public Optional<String> shardOf(Caller caller) {
     Optional<String> name;
     try {
-      name = Objects.requireNonNull(choice.apply(caller), "null is not a shard");
+      name =
+          Objects.requireNonNull(
+              choice.apply(caller), "the function that chooses shards returned null");
     } catch (RuntimeException failed) {
-      log.warn("choice", failed, "the shard of a caller could not be found");
+      log.warn("choice", failed, "the function that chooses shards failed; the call is refused");
       return Optional.empty();
     }
     if (name.isPresent() && !shards.containsKey(name.get())) {
-      log.warn("unknown " + name.get(), null, "there is no shard " + name.get());
+      log.warn(
+          "unknown " + name.get(),
+          null,
+          "the function that chooses shards returned an unknown shard: " + name.get());
       return Optional.empty();
     }
     return name;
@@ -161,7 +166,10 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
       throw outages.get(0);
     }
     outages.forEach(
-        outage -> logger.warn("{}; its callers are refused until it is", outage.getMessage()));
+        outage ->
+            logger.warn(
+                "{}; calls of its callers are refused until it is" + " checked",
+                outage.getMessage()));
   }
 
   @Override
@@ -293,13 +301,14 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
     public Builder shard(String name, IdempotencyStore store) {
       if (!NAME.matcher(name).matches()) {
         throw new IllegalArgumentException(
-            "a shard's name is 1 to 63 characters of [A-Za-z0-9._-], not beginning with [.-]");
+            "a shard's name must have 1 to 63 characters of [A-Za-z0-9._-], and must not begin with"
+                + " [.-]");
       }
       if (store instanceof ShardedStore) {
-        throw new IllegalArgumentException("a shard has no shards");
+        throw new IllegalArgumentException("a shard must not be a ShardedStore");
       }
       if (shards.putIfAbsent(name, new Shard(name, store)) != null) {
-        throw new IllegalArgumentException("there is a shard " + name + " already");
+        throw new IllegalArgumentException("two shards have the name " + name);
       }
       return this;
     }
@@ -311,7 +320,7 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
      */
     public ShardedStore build() {
       if (shards.isEmpty()) {
-        throw new IllegalStateException("a sharded store has at least one shard");
+        throw new IllegalStateException("a ShardedStore needs at least one shard: call shard(…)");
       }
       return new ShardedStore(this);
     }

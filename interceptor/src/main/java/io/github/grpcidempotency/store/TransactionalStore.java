@@ -47,7 +47,10 @@ public interface TransactionalStore extends IdempotencyStore {
    */
   default void verifyLateClaims() {
     throw new SetupException(
-        List.of(getClass().getSimpleName() + " cannot claim with a handler's first statement"));
+        List.of(
+            getClass().getSimpleName()
+                + " cannot claim with a handler's first statement: set"
+                + " ClaimTiming.BEFORE_HANDLER"));
   }
 
   /**

@@ -93,18 +93,6 @@ public final class IdempotentWork implements AutoCloseable {
   }
 
   /**
-   * Checks the procedures and the store, and returns a runner without listeners. Close it when the
-   * last work has ended.
-   *
-   * @throws io.github.grpcidempotency.procedure.SetupException if anything is wrong; it lists every
-   *     problem
-   * @throws io.github.grpcidempotency.store.StoreException if the store cannot be reached
-   */
-  public static IdempotentWork on(IdempotencyStore store, Procedure... kinds) {
-    return builder(store, kinds).build();
-  }
-
-  /**
    * Starts the settings of a runner.
    *
    * @param kinds the procedures of its work
@@ -297,14 +285,18 @@ public final class IdempotentWork implements AutoCloseable {
 
     /** The work has run in vain: it may run again once the token is claimed. */
     private void startOver() {
-      logger.debug("{}: the work has run in vain", kind.name());
+      logger.debug(
+          "{}: dropped the result of the work, because its claim was not" + " won", kind.name());
       request = request.again();
       next = this::claim;
     }
 
     /** What work throws that has run in vain does not count. */
     private void startOverUnlessInterrupted(Throwable thrown) throws InterruptedException {
-      logger.debug("{}: the work has failed in vain", kind.name(), thrown);
+      logger.debug(
+          "{}: ignored an exception of the work, because its claim was not" + " won",
+          kind.name(),
+          thrown);
       if (thrown instanceof InterruptedException interrupted) {
         throw interrupted;
       }
@@ -333,7 +325,10 @@ public final class IdempotentWork implements AutoCloseable {
                 try {
                   Claim.Settled unused = engine.settler().complete(operation, value);
                 } catch (StoreException | TransactionMisuseException heard) {
-                  logger.debug("{}: settled late, and in vain", kind.name(), heard);
+                  logger.debug(
+                      "{}: could not record the result after the caller's transaction" + " ended",
+                      kind.name(),
+                      heard);
                 }
               });
     }

@@ -5,7 +5,7 @@ import java.net.UnknownHostException;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** The name under which a process holds its reservations, for operators to read. */
+/** The name under which a process holds its reservations. Operators see the name. */
 final class ServerName {
   private static final int MAX_LENGTH = 255;
   private static final int MAX_HOST = 240;
@@ -25,7 +25,7 @@ final class ServerName {
   }
 
   /**
-   * Returns the name.
+   * Returns the name if it is valid.
    *
    * @throws IllegalArgumentException if it is empty, too long, or has a space or a control
    *     character
@@ -33,7 +33,8 @@ final class ServerName {
   static String check(String name) {
     if (name.length() > MAX_LENGTH || !VISIBLE.matcher(name).matches()) {
       throw new IllegalArgumentException(
-          "a server's name has 1 to %d visible characters and no spaces".formatted(MAX_LENGTH));
+          "a server's name must have 1 to %d visible characters and no spaces"
+              .formatted(MAX_LENGTH));
     }
     return name;
   }

@@ -53,7 +53,7 @@ final class OperationPage {
    */
   OperationPage(Operations operations, ListOperationsRequest request, Question question) {
     if (request.getPageSize() < 0) {
-      throw ServiceError.invalid("page_size is negative");
+      throw ServiceError.invalid("page_size must not be negative");
     }
     this.operations = operations;
     this.question = question;
@@ -133,7 +133,7 @@ final class OperationPage {
     }
     UUID id = new UUID(bytes.getLong(), bytes.getLong());
     if (bytes.getInt() != filterText.hashCode()) {
-      throw ServiceError.invalid("page_token was given for another filter");
+      throw ServiceError.invalid("page_token belongs to another filter");
     }
     return Optional.of(id);
   }

@@ -109,7 +109,7 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
         observer,
         question -> {
           if (!COLLECTIONS.contains(request.getName())) {
-            throw ServiceError.invalid("name is empty, or operations");
+            throw ServiceError.invalid("name must be empty or operations");
           }
           Asked asked = ask(question);
           return new OperationPage(asked.operations(), request, question).of(asked.caller());

@@ -102,22 +102,23 @@ public final class RefusalError {
       case IDEMPOTENCY_KEY_PROHIBITED ->
           "this method is not idempotent and takes no key: " + keyName;
       case IDEMPOTENCY_CALLER_REQUIRED -> "this method needs an authenticated caller";
-      case IDEMPOTENCY_REPLAY_DENIED -> "the recorded answer is not for this caller any more";
+      case IDEMPOTENCY_REPLAY_DENIED -> "this caller is not allowed to get the recorded answer";
       case IDEMPOTENCY_RECORD_UNREADABLE ->
-          "the call was answered before, and its recorded answer cannot be read";
+          "the call was answered before, but its recorded answer cannot be read";
       case IDEMPOTENCY_ANSWER_TOO_LARGE ->
-          "the call was answered before, and its answer was recorded without its body: it was too large,"
-              + " or this server cannot rebuild it";
+          "the call was answered before, but its answer was not recorded: it was too large, or"
+              + " this server cannot rebuild it";
       case IDEMPOTENCY_KEY_REUSED -> keyName + " was used for another request or method";
-      case IDEMPOTENCY_RESOURCE_GONE -> "the call was answered before, and what it created is gone";
-      case IDEMPOTENCY_KEY_UNKNOWN -> "nothing is known of a call with this " + keyName;
-      case IDEMPOTENCY_OPERATION_UNKNOWN -> "there is no operation of this name";
+      case IDEMPOTENCY_RESOURCE_GONE ->
+          "the call was answered before, but its resource does not" + " exist any more";
+      case IDEMPOTENCY_KEY_UNKNOWN -> "there is no record of a call with this " + keyName;
+      case IDEMPOTENCY_OPERATION_UNKNOWN -> "there is no operation with this name";
       case IDEMPOTENCY_OPERATION_UNFINISHED -> "the operation is not done";
       case IDEMPOTENCY_IN_PROGRESS -> "a call with this " + keyName + " is in progress";
       case IDEMPOTENCY_OUTCOME_UNKNOWN ->
-          "the outcome of a call with this " + keyName + " is not known yet";
+          "a call with this " + keyName + " has ended, but its outcome is not known yet";
       case IDEMPOTENCY_STORE_UNAVAILABLE ->
-          "the database is unavailable at the moment"
+          "the database is temporarily unavailable"
               + Optional.ofNullable(refusal.metadata().get(Refusal.CAUSE))
                   .map(cause -> ": " + cause.replace('_', ' '))
                   .orElse("");

@@ -1,7 +1,6 @@
 package io.github.grpcidempotency.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import io.github.grpcidempotency.key.Caller;
@@ -205,65 +204,12 @@ class FindTest {
   }
 
   @Test
-  void theOutboxIsAskedAsTheOperationsUserIfTheHostGrantsIt() {
-    UUID order = shop.order();
-    Claim claim = shop.claim();
-    Shop.complete(claim, Optional.of(order));
-    OperationRecord found = operator.find(claim.operationId()).orElseThrow();
-    String query =
-        "SELECT status FROM shop.outbox WHERE order_id = :resource_id ORDER BY id DESC LIMIT 1";
-
-    assertThatThrownBy(() -> operator.outboxStatus(found, query))
-        .isInstanceOf(AdministrationException.class)
-        .hasMessageContaining("the role admin_operator may not run the status query")
-        .hasMessageContaining("permission denied for schema shop");
-    shop.execute(Shop.OWNER, "GRANT USAGE ON SCHEMA shop TO admin_operator");
-    shop.execute(Shop.OWNER, "GRANT SELECT ON shop.outbox TO admin_operator");
-
-    assertThat(operator.outboxStatus(found, query)).isEmpty();
-    addEntry(order, UUID.randomUUID(), "somebody else's");
-    assertThat(operator.outboxStatus(found, query)).as("row-level security").isEmpty();
-    addEntry(order, found.userId(), "PENDING");
-    addEntry(order, found.userId(), "SHIPPED");
-    assertThat(operator.outboxStatus(found, query)).contains("SHIPPED");
-  }
-
-  @Test
-  void aStatusQueryCannotWriteAndIsOneSelect() {
-    Claim claim = shop.claim();
-    Shop.complete(claim, Optional.of(shop.order()));
-    OperationRecord found = operator.find(claim.operationId()).orElseThrow();
-
-    assertThatThrownBy(
-            () ->
-                operator.outboxStatus(
-                    found, "SELECT pg_advisory_lock(1), nextval('x') WHERE :resource_id IS NULL"))
-        .hasMessageContaining("the status query fails");
-    for (String query :
-        List.of("SELECT 1", "SELECT :resource_id; DROP TABLE x", "SELECT a::resource_id")) {
-      assertThatThrownBy(() -> operator.outboxStatus(found, query))
-          .isInstanceOf(IllegalArgumentException.class);
-    }
-  }
-
-  @Test
   void neitherKeysNorContentsAreInTheTextOfWhatIsFound() {
     UUID id = shop.claim(Shop.request(user, KEY)).operationId();
 
     assertThat(operator.find(id).orElseThrow().toString())
         .contains(id.toString())
         .doesNotContain(KEY);
-  }
-
-  private void addEntry(UUID order, UUID userId, String status) {
-    shop.superuser()
-        .useHandle(
-            handle ->
-                handle.execute(
-                    "INSERT INTO shop.outbox (order_id, user_id, status) VALUES (?, ?, ?)",
-                    order,
-                    userId,
-                    status));
   }
 
   private OperationState state(UUID id) {

@@ -48,7 +48,7 @@ class CrashStoryTest {
                 assertThat(shell.run("list", "--stuck").expect(ExitCode.OK).out())
                     .contains(id, "orders-7d9f:4711"));
 
-    assertThat(shell.run("show", key.value(), "--tenant", "acme").expect(ExitCode.OK).out())
+    assertThat(shell.run("show", key.value(), "--namespace", "acme").expect(ExitCode.OK).out())
         .contains(id, "state         stuck", "server        orders-7d9f:4711")
         .contains("so its server is gone or cut off");
 
@@ -58,7 +58,7 @@ class CrashStoryTest {
     assertThat(retried.claim().operationId().toString()).isNotEqualTo(id);
     assertThat(shell.run("audit").expect(ExitCode.OK).out())
         .contains(id, "ada@console-1", "orders-7d9f is gone; no order was made");
-    assertThat(shell.run("show", key.value(), "--tenant", "acme").expect(ExitCode.OK).out())
+    assertThat(shell.run("show", key.value(), "--namespace", "acme").expect(ExitCode.OK).out())
         .contains(retried.claim().operationId().toString(), "server        orders-8c2a:4711");
   }
 

@@ -100,7 +100,7 @@ final class InterceptorSetup {
     } catch (SetupException wrong) {
       problems.addAll(wrong.problems());
     } catch (StoreException unreachable) {
-      problems.add("the store is not checked, because it cannot be reached: " + unreachable);
+      problems.add("the store was not checked, because it cannot be reached: " + unreachable);
     }
     return new SetupException(List.copyOf(problems));
   }

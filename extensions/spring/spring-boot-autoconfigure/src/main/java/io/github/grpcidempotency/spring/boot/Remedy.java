@@ -54,7 +54,7 @@ enum Remedy {
       "is for no resource type",
       "Give the bean the name of a resource_type, as @Bean(\"order\"), or @Qualifier(\"order\")."),
   LEAVE_OPERATIONS(
-      "does not find operations by id", "Set grpc.idempotency.services.operations to false."),
+      "cannot find operations by id", "Set grpc.idempotency.services.operations to false."),
   USE_ITS_TRANSACTIONS(
       "Spring's transactions cannot be used",
       "Mark the transaction manager of this data source with @Qualifier(\"idempotency\"), or set"
