@@ -225,7 +225,8 @@ public final class RetryingCaller {
   private static void requireIntent(AbstractStub<?> stub) {
     if (stub.getCallOptions().getOption(Intent.OPTION) == null) {
       throw new IllegalArgumentException(
-          "the stub needs the intent of the answered call: with another key, a replay would run it"
+          "the stub must have the intent of the answered call: with another key, the server would"
+              + " run the call again"
               + " again");
     }
   }
@@ -237,7 +238,7 @@ public final class RetryingCaller {
     }
     if (KeyPlan.prohibitsKey(method)) {
       throw new IllegalArgumentException(
-          method.getFullMethodName() + " prohibits keys: it is not safe to call it twice");
+          method.getFullMethodName() + " prohibits keys, so it is not safe to call it twice");
     }
   }
 
@@ -268,7 +269,7 @@ public final class RetryingCaller {
     /** Sets how many attempts are made at most, the first included; not limited if not set. */
     public Builder maxAttempts(int attempts) {
       if (attempts < 1) {
-        throw new IllegalArgumentException("at least one attempt is made");
+        throw new IllegalArgumentException("maxAttempts must be at least 1");
       }
       this.maxAttempts = attempts;
       return this;

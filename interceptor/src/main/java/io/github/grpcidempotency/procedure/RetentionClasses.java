@@ -10,8 +10,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * The retention classes that a server knows by name. Options in a {@code .proto} name one; a name
- * that is not among them is reported as a problem when the server starts. Immutable.
+ * The retention classes of a server, by name. If an option in a {@code .proto} names an unknown
+ * class, the server does not start. Immutable.
  *
  * <pre>{@code
  * RetentionClasses.presets().with(new RetentionClass("audit", Duration.ofDays(365)))
@@ -33,9 +33,10 @@ public final class RetentionClasses {
   }
 
   /**
-   * Returns these classes and no others, for a host that gives a preset's name another duration.
+   * Returns these classes and no others, for a service that gives another duration to the name of a
+   * preset.
    *
-   * @throws IllegalArgumentException if two have one name
+   * @throws IllegalArgumentException if two classes have the same name
    */
   public static RetentionClasses of(RetentionClass... classes) {
     return named(List.of(classes));
@@ -44,7 +45,7 @@ public final class RetentionClasses {
   /**
    * Returns these classes and others.
    *
-   * @throws IllegalArgumentException if two have one name
+   * @throws IllegalArgumentException if two classes have the same name
    */
   public RetentionClasses with(RetentionClass... classes) {
     List<RetentionClass> all = new ArrayList<>(byName.values());
