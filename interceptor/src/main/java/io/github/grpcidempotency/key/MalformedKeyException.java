@@ -22,9 +22,9 @@ public final class MalformedKeyException extends RuntimeException {
 
   /**
    * Creates the exception. *
+   *
    * @param problem the kind of problem, for listeners
-   * @param message
-   * describes the problem
+   * @param message describes the problem
    */
   public MalformedKeyException(KeyProblem problem, String message) {
     this(problem, message, problem.explanation(), null, null);

@@ -74,9 +74,7 @@ public final class Procedures {
       return this;
     }
 
-    /**
-     * Adds every method of a service that has the {@code (idempotency.v1.procedure)} option.
-     */
+    /** Adds every method of a service that has the {@code (idempotency.v1.procedure)} option. */
     @SuppressWarnings("unchecked") // only protobuf methods have the option
     public Builder addAnnotated(ServiceDescriptor service) {
       for (MethodDescriptor<?, ?> method : service.getMethods()) {

@@ -32,8 +32,8 @@ public record ClaimRequest(
 
   /**
    * Creates a request.
-   * @throws IllegalArgumentException if the trace is longer than {@link
-   * #MAX_TRACE}
+   *
+   * @throws IllegalArgumentException if the trace is longer than {@link #MAX_TRACE}
    */
   public ClaimRequest {
     if (trace.filter(bytes -> bytes.size() > MAX_TRACE).isPresent()) {

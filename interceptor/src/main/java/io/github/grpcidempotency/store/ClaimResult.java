@@ -43,9 +43,8 @@ public sealed interface ClaimResult {
 
   /**
    * Another call owns the key.
-   * @param fingerprint the fingerprint of the owner's request, if the
-   * store can see it
    *
+   * @param fingerprint the fingerprint of the owner's request, if the store can see it
    * @param procedure the name of the owner's procedure, if the store can see it
    * @param operationId the id of the owner's operation, if the store can see it
    * @param leaseLeft how long the owner keeps the key if its server does not renew the lease; empty

@@ -24,9 +24,8 @@ public interface OperationCatalog {
    * Returns a page of a caller's operations, the newest first.
    *
    * @param procedures the names of the procedures whose operations are listed
-   * @param before the
-   *     last id of the previous page: only operations with a smaller id are returned; empty for the
-   *     first page
+   * @param before the last id of the previous page: only operations with a smaller id are returned;
+   *     empty for the first page
    * @param limit the maximum number of operations
    */
   List<StoredOperation> list(

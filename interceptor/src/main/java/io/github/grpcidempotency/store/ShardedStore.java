@@ -67,9 +67,10 @@ public final class ShardedStore implements TransactionalStore, OperationStore {
 
   /**
    * Returns a builder. *
-   * @param choice returns the shard of a caller; empty if the caller has
-   * none or is being moved. It is called more than once for every call, so it must be quick. If it
-   * throws, the call is refused
+   *
+   * @param choice returns the shard of a caller; empty if the caller has none or is being moved. It
+   *     is called more than once for every call, so it must be quick. If it throws, the call is
+   *     refused
    */
   public static Builder builder(Function<Caller, Optional<String>> choice) {
     return new Builder(choice);

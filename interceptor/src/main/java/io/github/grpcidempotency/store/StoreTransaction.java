@@ -28,10 +28,8 @@ public interface StoreTransaction {
    *
    * @return {@code DONE}, or {@code ROLLED_BACK} if the store refused to commit, or the transaction
    *     was set to rollback-only
-   * @throws StoreException if it is unknown whether the transaction
-   *     was committed
-   * @throws TransactionMisuseException if the handler has ended the transaction
-   *     itself
+   * @throws StoreException if it is unknown whether the transaction was committed
+   * @throws TransactionMisuseException if the handler has ended the transaction itself
    */
   Claim.Settled commit();
 

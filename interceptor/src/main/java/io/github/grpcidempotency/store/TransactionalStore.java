@@ -13,8 +13,8 @@ public interface TransactionalStore extends IdempotencyStore {
   /**
    * Checks that a duplicate cannot run while a transactional call is running. Called at start-up,
    * after {@link #verify} has found no problem. *
-   * @throws SetupException if the check fails
    *
+   * @throws SetupException if the check fails
    * @throws StoreException if the store cannot be reached
    */
   void verifyTransactions();
@@ -42,8 +42,8 @@ public interface TransactionalStore extends IdempotencyStore {
    * Checks that {@link #claimLater} works as documented. Called at start-up, after {@link
    * #verifyTransactions}. A store that cannot send a claim together with a handler's first
    * statement throws here. *
-   * @throws SetupException if the check fails
    *
+   * @throws SetupException if the check fails
    * @throws StoreException if the store cannot be reached
    */
   default void verifyLateClaims() {

@@ -48,9 +48,9 @@ public final class OperationsService extends OperationsGrpc.OperationsImplBase
 
   /**
    * Creates the service. *
-   * @throws io.github.grpcidempotency.procedure.SetupException if the
-   * store cannot find operations by id
    *
+   * @throws io.github.grpcidempotency.procedure.SetupException if the store cannot find operations
+   *     by id
    * @throws StoreException if the store cannot be reached
    */
   public OperationsService(Procedures procedures, CallerResolver callers, Engines engines) {

@@ -11,8 +11,7 @@ import java.util.function.Consumer;
  *
  * @param stored the stored operation
  * @param procedure the procedure that was called
- * @param
- *     state the state of the operation
+ * @param state the state of the operation
  * @param message the message for its caller
  */
 record SeenOperation(StoredOperation stored, Procedure procedure, State state, Operation message) {
